@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +63,7 @@ class Target:
     resume: bool = False
     force: bool = False
 
-    def check(self, inputs: list[str], *, candidates: bool) -> None:
+    def check(self, inputs: Sequence[str], *, candidates: bool) -> None:
         """Refuse what does not fit together or cannot be written.
 
         Raises:
@@ -215,8 +215,9 @@ class AnnotateJob:
         """
         schema = load_schema(self.schema) if self.schema else None
         fields = FieldChoice("gold", strict=self.keep_gold)
-        items = read(self.inputs, self.input_format, fields)
-        self.target.check(self.inputs, candidates=self.choice.candidates)
+        inputs = expand_inputs(self.inputs)
+        items = read(inputs, self.input_format, fields)
+        self.target.check(inputs, candidates=self.choice.candidates)
         if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
                 "--predicted writes predicted_* fields, which only scierc has",

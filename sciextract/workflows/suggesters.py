@@ -154,7 +154,7 @@ class Patterns:
 
     def __init__(self, path: Path, schema: LabelSchema) -> None:
         try:
-            from sciextract.interop.spacy_tokens import blank_with_ruler
+            from sciextract.interop.spacy_layers import blank_with_ruler
 
             _, ruler = blank_with_ruler()
         except MissingExtraError as error:
