@@ -30,8 +30,8 @@ from sciextract.errors import MissingExtraError, UsageError
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv", "parquet"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv and parquet folders."),
+        Literal["graphml", "jsonld", "neo4j-csv"],
+        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
@@ -48,7 +48,7 @@ def export(
 
         sciextract graph export --to graphml --output field.graphml --graph field.graph
 
-        sciextract graph export --to parquet --least 5 --output field-parquet --graph field.graph
+        sciextract graph export --to neo4j-csv --least 5 --output field-csv --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.export import export_graph
