@@ -100,20 +100,21 @@ def view(
         sciextract graph view "support vector machine" --output svm.html --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.pictures import ViewSettings, draw
+    from sciextract.graph.page import ViewSettings, draw
 
     settings = ViewSettings(relation, most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
-    if not drawn.nodes:
+    nodes, shown = len(drawn.nodes), len(drawn.edges)
+    if not nodes:
         say(
             "Warning", f"{output} is empty: the graph has no edges that fit the options",
             "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
         )  # fmt: skip
-    words = f"{output} shows {counted(drawn.nodes, 'node')} and {counted(drawn.edges, 'edge')}"
-    if node is None and drawn.edges < drawn.all_edges:
+    words = f"{output} shows {counted(nodes, 'node')} and {counted(shown, 'edge')}"
+    if node is None and shown < drawn.all_edges:
         words += f", the best supported of {drawn.all_edges:,}"
-    summary = {"output": str(output), "nodes": drawn.nodes, "edges": drawn.edges}
+    summary = {"output": str(output), "nodes": nodes, "edges": shown}
     report(summary, words, as_json, quiet=quiet)
 
 

@@ -95,9 +95,9 @@ def trends(
 def _draw(moving: Sequence[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
     if plot is None or not moving:
         return
-    from sciextract.graph.pictures import draw_trends
+    from sciextract.graph.answers import write_trends
 
-    draw_trends(moving, graph, plot, force=force)
+    write_trends(moving, graph, plot, force=force)
     say("", f"{plot} written")
 
 
