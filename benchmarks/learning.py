@@ -28,8 +28,8 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.formats import BadRecord, read
 from sciextract.formats.jsonl import encode
+from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn
-from sciextract.learning.states import EncoderStates
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
@@ -190,10 +190,10 @@ class Simulation:
         started = time.process_time()
         adapter = learn(done, self.schema, self.states)
         seconds = time.process_time() - started
-        yield self._result("adapter", finished, adapter.predict, seconds)
+        yield self._result("adapter", finished, adapter.annotate, seconds)
         yield self._result("strings", finished, self._strings(finished), 0)
         if not finished:
-            yield self._result("model", finished, adapter.only(()).predict, 0)
+            yield self._result("model", finished, adapter.using(()).annotate, 0)
 
     def retrained(self, finished: int) -> Iterator[Result]:
         """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""

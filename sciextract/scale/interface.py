@@ -27,7 +27,7 @@ ChunkKey = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class InputShard:
     """A portion of the inputs that is read from its start to its end by one reader.
 
     Attributes:
@@ -111,7 +111,7 @@ class Work:
         predictor: ``module:function`` that makes a predictor of the work, called once in each worker.
     """
 
-    shards: tuple[Shard, ...]
+    shards: tuple[InputShard, ...]
     choice: ModelChoice
     model: ModelId
     input_format: str | None = None

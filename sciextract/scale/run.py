@@ -19,10 +19,9 @@ from sciextract.formats.urls import is_url, without_file_scheme
 from sciextract.inference.model_folder import AUTO
 from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.inference.onnx_network import CPU
-from sciextract.scale import durable
-from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, Shard, Work
-from sciextract.scale.manifest import Manifest, encoder
-from sciextract.scale.parts_folder import PartsFolder, open_parts
+from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
+from sciextract.scale.manifest import PartsManifest, encoder
+from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
@@ -136,7 +135,7 @@ class Request:
         return identified
 
     def work(
-        self, shards: tuple[Shard, ...], model: Identified, chunk_size: int, ordered: bool
+        self, shards: tuple[InputShard, ...], model: Identified, chunk_size: int, ordered: bool
     ) -> Work:
         """What an engine is to do."""
         return Work(
@@ -189,7 +188,7 @@ def annotate_into_parts(
     model = request.model(listener)
     work = request.work(shards, model, chunk_size, ordered=False)
     schema = {"name": model.config.schema_name, "hash": model.config.schema_hash}
-    with _opened(folder, Manifest.of(work, schema, export), request.inputs) as parts:
+    with _opened(folder, PartsManifest.of(work, schema, export), request.inputs) as parts:
         started = time.monotonic()
         counts = _filled(parts, work, engine, listener)
         seconds = time.monotonic() - started
@@ -199,7 +198,7 @@ def annotate_into_parts(
 
 
 def _opened(
-    folder: str, manifest: Manifest, inputs: Sequence[str]
+    folder: str, manifest: PartsManifest, inputs: Sequence[str]
 ) -> AbstractContextManager[PartsFolder]:
     place = without_file_scheme(folder)
     if is_url(place):
@@ -374,7 +373,7 @@ class _Quarantine:
         self._path = _quarantine_path(target.path)
         self.earlier: set[str] = set()
         if self._path is not None and target.resume:
-            self.earlier = durable.digests(self._path)
+            self.earlier = {str(why.get("digest")) for _, why in read_quarantine(self._path)}
         elif self._path is not None:
             self._path.unlink(missing_ok=True)
         self.place = str(self._path) if self.earlier else ""
@@ -383,7 +382,7 @@ class _Quarantine:
         for problem in result.problems:
             listener.problem(problem)
             if problem.kind == "quarantined" and self._path is not None:
-                durable.add(self._path, problem, result.key)
+                quarantine(self._path, problem, result.key)
                 self.place = str(self._path)
 
 
