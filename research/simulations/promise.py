@@ -21,7 +21,7 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.promise import HeldOut, held_out, keep_promise, make_promise
 from sciextract.inference.settings import TASKS
 from sciextract.learning.adapter import learn
-from sciextract.retraining.snapshot.documents import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 
 SETS = {
     "SciREX": "scirex/abstracts.jsonl",

@@ -18,8 +18,8 @@ from sciextract.learning.adapter import learn
 from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.supervision import positive_part
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.supervision import positive_part
 
 FOLDS = 5
 LEAST = 4
@@ -177,7 +177,11 @@ def _layer_scores(
     )
     resampled = [_f1(np.tensordot(weights, counts, 1)) for weights in _draws(len(documents))]
     score = Estimate(round(_f1(counts.sum(axis=0)), 2), *_ends(resampled))
-    more = _more(points, np.log(len(documents) + 20) - np.log(kept), score.f1) if len(curve) > 1 else None
+    more = (
+        _more(points, np.log(len(documents) + 20) - np.log(kept), score.f1)
+        if len(curve) > 1
+        else None
+    )
     return LayerScores(score, labels, curve, more)
 
 
