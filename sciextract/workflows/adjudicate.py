@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.metrics.differences import Layer
 from sciextract.store import DocumentState, Outcome, Project, state_tables
 from sciextract.store.context import Context
 from sciextract.store.events import Event
@@ -27,7 +27,7 @@ Verdict = Literal["mine", "theirs"]
 
 
 @dataclass(slots=True)
-class Verdicts:
+class AdjudicationResult:
     """What became of many differences.
 
     Attributes:
@@ -121,7 +121,7 @@ def decide(
 
 def decide_all(
     project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
-) -> Verdicts:
+) -> AdjudicationResult:
     """Decide many differences, in each document entities first, then relations, then links; an event each.
 
     Args:
@@ -133,7 +133,7 @@ def decide_all(
     Raises:
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
-    verdicts, decisions = Verdicts(), Decisions(project)
+    verdicts, decisions = AdjudicationResult(), Decisions(project)
     wanted: dict[tuple[int, str], set[str]] = {}
     for each in listed:
         wanted.setdefault((each.number, each.source), set()).add(each.key)
@@ -162,7 +162,7 @@ def decide_document(
     source_id: int,
     verdict: Verdict,
     decisions: Decisions | None = None,
-) -> Verdicts:
+) -> AdjudicationResult:
     """Take one side in everything that waits in a document: entities first, then relations, then links.
 
     One event, which undo takes back as a whole. What cannot be taken over stays undecided.
@@ -188,7 +188,7 @@ def decide_document(
         # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
         for dispute in _in_order(
             lambda: waiting(project, doc, source_id, before),
-            lambda layer: layer is Layer.LINK and verdict == "theirs",
+            lambda layer: layer is Layer.COREFERENCE and verdict == "theirs",
         ):
             try:
                 with doc.whole():
@@ -209,7 +209,7 @@ def decide_document(
         source = project.sources[source_id]
         params = {"keys": [*keys], "verdict": verdict, "source": source, "number": number}
         project.perform(KIND, params, [number], work, always=True)
-    return Verdicts(len(keys), dict(refused))
+    return AdjudicationResult(len(keys), dict(refused))
 
 
 def _in_order(

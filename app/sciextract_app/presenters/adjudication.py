@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import SciextractError
-from sciextract.metrics.differences import Layer
 from sciextract.store import (
     EntityRef,
     ItemRef,
@@ -18,6 +17,7 @@ from sciextract.store import (
     events,
 )
 from sciextract.store.events import Event
+from sciextract.text.english import counted
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Verdict, decide, decide_document
 from sciextract.workflows.disagreements import (
@@ -46,14 +46,7 @@ from sciextract_app.presenters.two_sides import (
     items_of,
     source_words,
 )
-from sciextract_app.presenters.view_models import (
-    Feedback,
-    Hint,
-    Mode,
-    counted,
-    counted_many,
-    problem,
-)
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode, problem
 
 HELP: tuple[tuple[str, str], ...] = (
     ("accept", "accept the side in focus and go to the next difference"),
@@ -164,9 +157,9 @@ class Adjudication:
         one = self.now.dispute.difference if self.now else None
         if one is None or one.first is None:
             return None
-        if one.layer is Layer.LINK:
+        if one.layer is Layer.COREFERENCE:
             return LinkRef(one.first.id, one.first.entities[1])
-        return EntityRef(one.first.id) if one.layer is Layer.ENTITY else RelationRef(one.first.id)
+        return EntityRef(one.first.id) if one.layer is Layer.ENTITIES else RelationRef(one.first.id)
 
     @guarded
     def press(self, key: str) -> Feedback:
@@ -249,7 +242,7 @@ class Adjudication:
     def view(self) -> TwoSides:
         """Everything that is drawn."""
         known = self.backlog
-        left = f"{known.total:,} left in {counted_many(known.abstracts, 'abstract')}"
+        left = f"{known.total:,} left in {counted(known.abstracts, 'abstract')}"
         if known.counted < len(known.numbers):
             left += f" of the first {known.counted:,} of {len(known.numbers):,} compared"
         here = "none here"
@@ -292,7 +285,7 @@ class Adjudication:
             partners=elsewhere if focused else (*places, *elsewhere),
         )
         words = drawing.words(own, one.layer)
-        if own is None and other is not None and is_mine and one.layer is Layer.ENTITY:
+        if own is None and other is not None and is_mine and one.layer is Layer.ENTITIES:
             rows = self.abstract.document.on_fragments(other.fragments[0]) if self.abstract else ()
             states = [row.state for row in rows if row.label == other.label]
             if State.UNDECIDED in states:
@@ -303,9 +296,9 @@ class Adjudication:
         if item is None:
             return SideView(name, passage, (words,), focused)
         more = drawing.cluster_words(item, is_mine)
-        if one.layer is Layer.LINK:
+        if one.layer is Layer.COREFERENCE:
             more = more or "in no cluster"
-        elif one.layer is Layer.RELATION:
+        elif one.layer is Layer.RELATIONS:
             more = ""
         else:  # what hangs on a mention goes or comes with it
             count = drawing.count_relations(item, is_mine)

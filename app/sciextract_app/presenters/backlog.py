@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sciextract.metrics.differences import Layer
+from sciextract.documents.annotations import Layer
 from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import documents_of

@@ -11,10 +11,10 @@ from statistics import fmean
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
+from sciextract.text.english import counted
 from sciextract.workflows.agreement import WithSource
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve
 from sciextract_app.presenters.session import totals
-from sciextract_app.presenters.view_models import counted_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +134,12 @@ class ProgressPage:
 
 def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> ProgressPage:
     """The page from abstracts done by UTC day (``YYYY-MM-DD``)."""
-    summary = [f"{done:,} of {counted_many(documents, 'abstract')} done"]
+    summary = [f"{done:,} of {counted(documents, 'abstract')} done"]
     left, recent = documents - done, [by_day[day] for day in sorted(by_day)][-_RECENT:]
     if recent and left > 0:
         rate = fmean(recent)
         pace = f"{rate:,.0f} on a day of work" if rate >= 1 else "fewer than one a day"
-        to_go = counted_many(-(-left // max(1, round(rate))), "more day")
+        to_go = counted(-(-left // max(1, round(rate))), "more day")
         summary.append(f"{pace} lately: {to_go} of work to go")
     if not by_day:
         summary.append("D marks an abstract as done; the days appear here")
@@ -153,21 +153,6 @@ def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> Progr
     sums = tuple(min(documents, before + each) for each in accumulate(counts))
     ends = (days[0].isoformat(), (days[0] + timedelta(step * (len(counts) - 1))).isoformat())
     return ProgressPage(tuple(summary), unit, *ends, tuple(counts), sums, documents)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    >>> duration(42), duration(100), duration(7300)
-    ('42 s', '1 min 40 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    minutes = whole // 60
-    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
 
 
 PAGES = ("progress", "labels", "agreement", "learning")

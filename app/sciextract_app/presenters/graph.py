@@ -29,7 +29,7 @@ from sciextract.graph.queries.nodes import (
     search_nodes,
 )
 from sciextract.graph.queries.paths import shortest_path
-from sciextract_app.presenters.view_models import counted_many
+from sciextract.text.english import counted
 
 # A page is read before it is shown, and a hub has tens of thousands of edges: the most frequent ones are
 # enough, and the counts of each relation say how many there are.
@@ -194,7 +194,7 @@ def support_of(sentence: Sentence) -> Support:
 
 def edge_words(edge: Edge) -> str:
     """An edge in one line."""
-    abstracts = counted_many(edge.documents, "abstract")
+    abstracts = counted(edge.documents, "abstract")
     arrow = edge.way_from(edge.head.id).arrow(edge.label)
     return f"{edge.head.name} {arrow} {edge.tail.name}  ({abstracts})"
 
@@ -202,8 +202,8 @@ def edge_words(edge: Edge) -> str:
 def _facts(known: About) -> Iterable[tuple[str, str]]:
     node = known.node
     yield "types", ", ".join([f"{label} {count:,}" for label, count in known.labels.items()])
-    abstracts, times = counted_many(node.documents, "abstract"), counted_many(node.mentions, "time")
-    yield "named in", f"{abstracts}; extracted {times}; {counted_many(node.degree, 'neighbour')}"
+    abstracts, times = counted(node.documents, "abstract"), counted(node.mentions, "time")
+    yield "named in", f"{abstracts}; extracted {times}; {counted(node.degree, 'neighbour')}"
     if known.meanings:
         meanings = ", ".join([f"{name} {count:,}" for name, count in known.meanings.items()])
         yield "may mean", meanings

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
+from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import follow
 from sciextract.workflows.disagreements import KIND
 from sciextract_app.presenters.actions import Action
@@ -14,7 +15,7 @@ from sciextract_app.presenters.document_order import CHECK, DocumentOrder
 from sciextract_app.presenters.document_view import item_words
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
+from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, problem
 
 LARGE = frozenset({"import", "predict", "merge project", "salvage"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""

@@ -12,13 +12,13 @@ from enum import StrEnum
 from itertools import chain
 from operator import itemgetter
 
-from sciextract.documents.annotations import Candidates, State
+from sciextract.documents.annotations import Candidates, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.counts import Mention
 from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef, review
 from sciextract.store.document_state import in_text_order
-from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
+from sciextract.workflows.active.uncertainty import MEASURES, decisions
 from sciextract_app.presenters.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
@@ -310,7 +310,7 @@ def _split(votes: int, voters: int) -> float:
     return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
 
 
-Decision = tuple[Task, tuple[Span, ...]]
+Decision = tuple[Layer, tuple[Span, ...]]
 
 
 class ModelUncertainty:
@@ -322,7 +322,7 @@ class ModelUncertainty:
 
     def __init__(self, candidates: Candidates | None) -> None:
         self._known: dict[Decision, tuple[float, ...]] = {
-            (each.task, each.place): each.probabilities
+            (each.layer, each.place): each.probabilities
             for each in (decisions(candidates) if candidates else ())
         }
 
@@ -337,13 +337,13 @@ class ModelUncertainty:
         row = view.row(item)
         score = row.score if row and row.score is not None else 1.0
         if isinstance(item, EntityRef):
-            decision = Task.ENTITY, _fragments(view, item.id)
+            decision = Layer.ENTITIES, _fragments(view, item.id)
         elif isinstance(item, RelationRef):
             relation = view.relation_by_id[item.id]
             first, second = sorted((relation.head, relation.tail), key=view.place)
-            decision = Task.RELATION, (*_fragments(view, first), *_fragments(view, second))
+            decision = Layer.RELATIONS, (*_fragments(view, first), *_fragments(view, second))
         else:
-            decision = Task.COREFERENCE, _fragments(view, item.entity_id)
+            decision = Layer.COREFERENCE, _fragments(view, item.entity_id)
         return MEASURES[measure](self._known.get(decision, (1 - score, score)))
 
 

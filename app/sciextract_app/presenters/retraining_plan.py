@@ -12,16 +12,15 @@ from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.remote.ssh import Ssh
 from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run, runs_of
-from sciextract.retraining.snapshot.documents import Split, split_of
-from sciextract.retraining.snapshot.manifest import too_few_to_compare
+from sciextract.snapshot.documents import Split, split_of
+from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
+from sciextract.text.english import counted, duration
 from sciextract.workflows import models
-from sciextract_app.presenters.dashboard import duration
 from sciextract_app.presenters.retraining_run import RunReader
 from sciextract_app.presenters.session import totals
-from sciextract_app.presenters.view_models import counted_many
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PYTHON = "python3"
@@ -241,7 +240,7 @@ def plan_lines(
     material: TrainingCounts, model: str, setup: TrainingOptions, earlier: EarlierRuns
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
-    abstracts = counted_many(material.train, "abstract")
+    abstracts = counted(material.train, "abstract")
     takes = "not known before the first training; the remaining time is shown as soon as it is"
     if earlier.seconds is not None:
         minutes = max(1, round(earlier.seconds / 60))
@@ -249,12 +248,12 @@ def plan_lines(
     lines = [
         (
             "your work",
-            f"{counted_many(material.decisions, 'decision')}, {counted_many(material.done, 'abstract')} done",
+            f"{counted(material.decisions, 'decision')}, {counted(material.done, 'abstract')} done",
         ),
         ("trained on", f"{abstracts}; {material.dev:,} more select the best epoch"),
         (
             "held out",
-            f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the current one",
+            f"{counted(material.gate, 'done abstract')}, to compare the new model with the current one",
         ),
         ("starts from", model),
         *setup.lines(),

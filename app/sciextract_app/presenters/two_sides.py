@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from sciextract.documents.annotations import Cluster, State
+from sciextract.documents.annotations import Cluster, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
@@ -16,7 +16,6 @@ from sciextract.metrics.differences import (
     AnnotatedItem,
     Difference,
     DifferenceKind,
-    Layer,
     Side,
     differences,
 )
@@ -94,7 +93,7 @@ class TwoSides:
 
 HERE = "here: the annotations of this project"
 NOTHING = "nothing"
-_LAYERS = {Layer.ENTITY: "mention", Layer.RELATION: "relation", Layer.LINK: "same thing"}
+_LAYERS = {Layer.ENTITIES: "mention", Layer.RELATIONS: "relation", Layer.COREFERENCE: "same thing"}
 Place = tuple[Span, ...]
 
 
@@ -173,9 +172,9 @@ class SideDrawing:
             return NOTHING
         text = self.mine.document.text
         strings = [named(" ".join(span.of(text) for span in each)) for each in item.fragments]
-        if layer is Layer.ENTITY:
+        if layer is Layer.ENTITIES:
             return f"{strings[0]} {item.label}"
-        if layer is Layer.LINK:
+        if layer is Layer.COREFERENCE:
             return f"{strings[1]} = {strings[0]}"
         arrow = "──" if item.label in self._schema.symmetric_labels else "─▶"
         return f"{strings[0]} {item.label} {arrow} {strings[1]}"
@@ -188,7 +187,7 @@ class SideDrawing:
     def kind(self, one: Difference) -> str:
         """How the two sides differ."""
         first, second = one.first, one.second
-        if one.layer is Layer.LINK:
+        if one.layer is Layer.COREFERENCE:
             # The later mention may be in another cluster on the side that does not have the link.
             item, other = (first, self.theirs) if first else (second, self.mine)
             if item and find_cluster(item, other) is not None:
@@ -197,8 +196,8 @@ class SideDrawing:
             return "only there" if first is None else "only here"
         parts = [] if first.label == second.label else ["type"]
         if one.kind is DifferenceKind.OTHER_BOUNDARIES:
-            parts.insert(0, "edges" if one.layer is Layer.ENTITY else "mentions")
-        elif one.layer is Layer.RELATION and first.fragments != second.fragments:
+            parts.insert(0, "edges" if one.layer is Layer.ENTITIES else "mentions")
+        elif one.layer is Layer.RELATIONS and first.fragments != second.fragments:
             parts.insert(0, "direction")
         return f"other {' and '.join(parts)}"
 
@@ -312,9 +311,9 @@ def compare_items(
     differing = {(each.layer, each.first) for each in found}
     side = Side(mine)
     layers: tuple[tuple[Layer, Iterable[AnnotatedItem]], ...] = (
-        (Layer.ENTITY, {each.annotated for each in side.entities()}),
-        (Layer.RELATION, {each.annotated for each in side.relations(symmetric)}),
-        (Layer.LINK, {each.annotated for each in side.links()}),
+        (Layer.ENTITIES, {each.annotated for each in side.entities()}),
+        (Layer.RELATIONS, {each.annotated for each in side.relations(symmetric)}),
+        (Layer.COREFERENCE, {each.annotated for each in side.links()}),
     )
     for layer, items in layers:
         for item in items:  # what both have is kept, or not decided yet
@@ -336,11 +335,11 @@ def _outcome_of(document: DocumentState, one: Difference) -> ItemOutcome:
     mentions = [document.on_fragments(each) for each in item.fragments]
     heads, tails = {row.id for row in mentions[0]}, {row.id for row in mentions[-1]}
     match one.layer:
-        case Layer.ENTITY:
+        case Layer.ENTITIES:
             states = [row.state for row in mentions[0] if row.label == item.label]
-        case Layer.LINK:
+        case Layer.COREFERENCE:
             states = [row.state for row in document.links if row.entity_id in tails]
-        case Layer.RELATION:
+        case Layer.RELATIONS:
             same = [row for row in document.relations if row.head in heads and row.tail in tails]
             states = [row.state for row in same if row.label == item.label]
     return ItemOutcome.REJECTED if State.REJECTED in states else ItemOutcome.LEFT_OUT
@@ -349,11 +348,11 @@ def _outcome_of(document: DocumentState, one: Difference) -> ItemOutcome:
 def _is_undecided(document: DocumentState, layer: Layer, item: AnnotatedItem) -> bool:
     """Whether an item of the project waits; of a link both mentions' places in the cluster count."""
     match layer:
-        case Layer.ENTITY:
+        case Layer.ENTITIES:
             rows: list[Item | None] = [document.entity(item.id)]
-        case Layer.RELATION:
+        case Layer.RELATIONS:
             rows = [document.relation(item.id)]
-        case Layer.LINK:
+        case Layer.COREFERENCE:
             rows = [document.link(item.id, each) for each in item.entities]
     return any(row is not None and row.state is State.UNDECIDED for row in rows)
 
@@ -427,11 +426,11 @@ class SideBySide:
         one, outcome = self._changed[self._at] if self._changed else (None, "")
         own, _ = items_of(one, is_mine)
         # Mentions that only this side has so: their brackets are reversed.
-        entities = (each for each, _ in self._changed if each.layer is Layer.ENTITY)
+        entities = (each for each, _ in self._changed if each.layer is Layer.ENTITIES)
         differing = {item.fragments[0] for each in entities if (item := items_of(each, is_mine)[0])}
         summary: tuple[str, ...] = ("no difference",)
         if one is not None:
-            is_link = own is not None and one.layer is Layer.LINK
+            is_link = own is not None and one.layer is Layer.COREFERENCE
             more = self._drawing.cluster_words(own, is_mine) if own and is_link else ""
             summary = self._drawing.words(own, one.layer), more or (outcome if is_mine else "")
         passage = self._drawing.passage(
@@ -455,7 +454,7 @@ class SideBySide:
             for each in self._drawing.theirs.annotations.entities
         }
         for each, outcome in self._changed:
-            if each.layer is Layer.ENTITY and each.second is not None:
+            if each.layer is Layer.ENTITIES and each.second is not None:
                 found[each.second.id] = _STATES[outcome]
         return found
 

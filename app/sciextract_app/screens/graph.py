@@ -16,8 +16,7 @@ from textual.widgets import Input, OptionList
 
 from sciextract.errors import SciextractError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.nodes import entity_labels, find_node, search_nodes
-from sciextract.graph.queries.rankings import top
+from sciextract.graph.queries.nodes import entity_labels, find_node, search_nodes, top
 from sciextract_app import terminal
 from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
 from sciextract_app.presenters.graph import (

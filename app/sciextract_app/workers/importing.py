@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from sciextract.errors import FormatError, SciextractError
 from sciextract.store import Project, open_project
 from sciextract.store.opening import SUFFIX
+from sciextract.text.english import counted
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.pasted import import_pasted
 from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
-from sciextract_app.presenters.view_models import Feedback, counted_many
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.jobs import Job, error_line, start_job
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class ImportWork:
 def import_feedback(report: ImportReport) -> Feedback:
     """The result of an import in words."""
     counts = report.counts
-    parts = [f"{counts.documents:,} new {'abstract' if counts.documents == 1 else 'abstracts'}"]
+    parts = [counted(counts.documents, "new abstract")]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
     if counts.flagged:
@@ -180,12 +181,12 @@ def import_feedback(report: ImportReport) -> Feedback:
 
 def suggest_feedback(report: SuggestReport) -> Feedback:
     """What was suggested, in words."""
-    items = counted_many(sum(report.items.values()), "suggestion")
-    parts = [f"{items} in {counted_many(report.documents, 'abstract')}"]
+    items = counted(sum(report.items.values()), "suggestion")
+    parts = [f"{items} in {counted(report.documents, 'abstract')}"]
     if report.skipped:
-        parts.append(f"{counted_many(report.skipped, 'abstract')} with done entities left out")
+        parts.append(f"{counted(report.skipped, 'abstract')} with done entities left out")
     if report.bad:
-        parts.append(f"{counted_many(report.bad, 'record')} left out")
+        parts.append(f"{counted(report.bad, 'record')} left out")
     parts += report.notes
     if report.items:
         parts.append("u undoes them")

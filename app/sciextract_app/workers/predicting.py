@@ -14,11 +14,12 @@ from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.store import open_project
 from sciextract.store.ingest import need_prediction
+from sciextract.text.english import counted
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
-from sciextract_app.presenters.view_models import Feedback, counted_many
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.jobs import Job, error_line, start_job
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class PredictionWork:
         self._show_progress(None)
         self._screen.poll_changes()
         documents = report.documents if report else 0
-        words = f"{counted_many(documents, 'abstract')} predicted" if documents else ""
+        words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
             words = "no model predicts these labels: F9 offers other suggestions"
         elif error is not None:
