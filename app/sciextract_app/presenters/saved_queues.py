@@ -10,7 +10,7 @@ from sciextract.store.inconsistency import Check, Finding
 from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder, Listing
-from sciextract_app.presenters.state import Findings, Guard, ReviewState, guarded
+from sciextract_app.presenters.state import CheckFindings, Guard, ReviewState, guarded
 from sciextract_app.presenters.view_models import Feedback, problem
 
 _LONGEST_NAME = 60
@@ -132,7 +132,7 @@ class Queues:
         self._places = self.places
         numbers = tuple(dict.fromkeys(each.number for each in found))
         self._active = DocumentOrder(self._state.project.connection, numbers, CHECK, str(check))
-        self._state.findings = Findings(check, found)
+        self._state.findings = CheckFindings(check, found)
         self._follow(self._active)
         return self._active
 

@@ -222,7 +222,7 @@ Refused = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Findings:
+class CheckFindings:
     """What a check has found, and which of it is looked at.
 
     Attributes:
@@ -276,7 +276,7 @@ class ReviewState:
         self.bulk: BulkDecision | None = None
         self.asked_done = False
         self.searched = ""
-        self.findings: Findings | None = None
+        self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
         self.seen = -1
         self._candidate_cache = CandidateCache()

@@ -21,7 +21,7 @@ from sciextract_app.widgets.lines import Glyph, glyphs
 from sciextract_app.widgets.wrapping import (
     Atom,
     Kind,
-    Writer,
+    LineWriter,
     leads,
     raised_clusters,
     raised_key,
@@ -200,7 +200,7 @@ class Paragraph:
             for at, line in enumerate(old)
             if at > first and line.atoms[0].char_start >= end and _begins_glyph(old, at)
         }
-        writer = Writer(self._width)
+        writer = LineWriter(self._width)
         begins = old[first].atoms[0].char_start - self.char_start if first else 0
         for atom in self._atoms(glyph_of[begins] if first else 0):
             lines = len(writer.lines)

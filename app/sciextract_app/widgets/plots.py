@@ -100,7 +100,7 @@ BAR = "bar"
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class PlotScale:
     """What the lowest and the highest line of a chart stand for.
 
     Attributes:
@@ -123,7 +123,7 @@ class Scale:
 
 
 def chart(
-    values: Sequence[float | None], scale: Scale, cells: int, rows: int, below: tuple[str, str]
+    values: Sequence[float | None], scale: PlotScale, cells: int, rows: int, below: tuple[str, str]
 ) -> list[Text]:
     """Columns in so many cells and rows (axis and words below them come on top of those).
 
@@ -154,7 +154,7 @@ def between(left: str, right: str, width: int, most: int) -> str:
     return fit(left + " " * max(gap, 1 if right else 0) + right, max(width, most))
 
 
-def _labels(scale: Scale, rows: int) -> list[str]:
+def _labels(scale: PlotScale, rows: int) -> list[str]:
     """The highest value at the top line, the lowest at the last one, the middle between where there is room."""
     labels = [""] * rows
     middle = (scale.low + scale.high) / 2
@@ -170,7 +170,7 @@ _LEAST_BAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """One kind of part of all bars.
 
     Attributes:
@@ -201,7 +201,7 @@ class BarRow:
     heading: bool = False
 
 
-def legend(parts: Sequence[Part], width: int) -> list[Text]:
+def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
     lines = [Text()]
     for part in parts:
@@ -213,7 +213,7 @@ def legend(parts: Sequence[Part], width: int) -> list[Text]:
 
 
 def bar_lines(
-    rows: Sequence[BarRow], parts: Sequence[Part], width: int, whole: float
+    rows: Sequence[BarRow], parts: Sequence[BarPart], width: int, whole: float
 ) -> list[Text]:
     """The rows in so many cells.
 
@@ -233,7 +233,7 @@ def bar_lines(
     ]
 
 
-def _row(row: BarRow, parts: Sequence[Part], name: int, room: int, whole: float) -> Text:
+def _row(row: BarRow, parts: Sequence[BarPart], name: int, room: int, whole: float) -> Text:
     line = Text(padded(row.name, name) + _GAP)
     total = whole or 1
     cells = stacked([each / total for each in row.counts], room)
