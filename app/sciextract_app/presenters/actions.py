@@ -226,6 +226,7 @@ def action_hint(
     return Hint(action.key, words or action.words, live, pinned)
 
 
+# Textual has names for printable keys; in key maps people write the character.
 _NAMES = {
     "semicolon": ";",
     "full_stop": ".",
@@ -254,7 +255,8 @@ def keymap(changed: Mapping[str, str] | None = None) -> dict[str, Action]:
     """
     found: dict[str, Action] = {}
     own = dict(changed or {})
-    for action in sorted(ACTIONS, key=lambda each: each.id in own):  # changed ones win
+    # Actions with keys of the person's own come last, so that they win over those that had the key.
+    for action in sorted(ACTIONS, key=lambda each: each.id in own):
         keys = own[action.id].split(",") if action.id in own else action.keys
         found.update({plain(key.strip()): action for key in keys})
     return found

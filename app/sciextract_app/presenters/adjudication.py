@@ -179,6 +179,7 @@ class Adjudication:
             case "reject":
                 return self._decide(OTHER[self.on])
             case "accept-above":
+                # The safe side first: it changes nothing in the project.
                 self._asked = "mine"
                 return self._ask_all()
             case "next-mention" | "previous-mention":
@@ -415,6 +416,7 @@ class Adjudication:
         if item is None:
             gone = "left out" if verdict == "mine" else "removed"
             words = f"{drawing.words(other, one.layer)} {gone}"
+        # A mention that is removed takes its relations and links with it.
         along = decided.outcome.items - 1 if item is None and verdict == "theirs" else 0
         words += f", and {counted(along, 'item')} that depended on it" if along > 0 else ""
         left = "" if self.now else NONE_HERE.lower()

@@ -100,9 +100,8 @@ def stop(state: ReviewState) -> Feedback:
     decision, state.bulk = state.bulk, None
     if decision is None:
         return Feedback()
-    if decision.phase is Phase.DOING:
-        return Feedback(f"{decision.name}: stopping", request=STOP)
-    return Feedback(f"{decision.name}: nothing else is decided", request=STOP)
+    more = "stopping" if decision.phase is Phase.DOING else "nothing else is decided"
+    return Feedback(f"{decision.name}: {more}", request=STOP)
 
 
 def press_counting(state: ReviewState) -> Feedback:
@@ -148,6 +147,7 @@ class BulkApply:
         """All is counted: ask the person who waits; tell the one who went on."""
         if not self._is_current(decision):
             return Feedback()
+        # Enter of somebody who went on meanwhile must not agree to what they did not see.
         waits = self._leave_counting()
         if not count.numbers:
             self._state.bulk = None
@@ -163,9 +163,8 @@ class BulkApply:
             return Feedback(f"{decision.name}: nothing was changed")
         items = counted(outcome.items, "item")
         summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
-        if stopped:
-            return Feedback(f"{summary}, then stopped; u undoes that", changed=True)
-        return Feedback(f"{summary}; u undoes all of it", changed=True)
+        more = ", then stopped; u undoes that" if stopped else "; u undoes all of it"
+        return Feedback(f"{summary}{more}", changed=True)
 
     def failed(self, decision: BulkDecision, why: str) -> Feedback:
         """It could not be counted or done."""
@@ -230,6 +229,7 @@ def _abstracts(count: int) -> str:
 def alike_target(state: ReviewState) -> str | None:
     """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
     view = state.open_view
+    # Right after a decision the focus is on the next item already; "alike" still means the one before.
     if state.alike and view.document.entity(state.alike):
         return state.alike
     match state.focus:
@@ -248,9 +248,8 @@ def alike(state: ReviewState, action: Action) -> Feedback:
     _advance_if_decided(state, position)
     if outcome.event_id is None:
         return Feedback(f"No other {name} here waits for that")
-    return Feedback(
-        f"{name}: {counted(outcome.items, 'item')} decided; u undoes all of it", changed=True
-    )
+    words = f"{name}: {counted(outcome.items, 'item')} decided; u undoes all of it"
+    return Feedback(words, changed=True)
 
 
 def alike_in_project(state: ReviewState, action: Action) -> Feedback:
@@ -272,9 +271,8 @@ def accept_above(state: ReviewState, action: Action) -> Feedback:
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
     message = f"{counted(outcome.items, 'item')} with {least} accepted; u undoes all of it"
-    return Feedback(
-        message if state.undecided_count() else f"{message}. D: done, next abstract", changed=True
-    )
+    message += "" if state.undecided_count() else ". D: done, next abstract"
+    return Feedback(message, changed=True)
 
 
 def _advance_if_decided(state: ReviewState, position: Key) -> None:

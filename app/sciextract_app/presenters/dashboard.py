@@ -139,12 +139,14 @@ def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> Progr
     if recent and left > 0:
         rate = fmean(recent)
         pace = f"{rate:,.0f} on a day of work" if rate >= 1 else "fewer than one a day"
+        # Rounded up: a day that is begun is a day of work.
         to_go = counted(-(-left // max(1, round(rate))), "more day")
         summary.append(f"{pace} lately: {to_go} of work to go")
     if not by_day:
         summary.append("D marks an abstract as done; the days appear here")
         return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
     days = sorted(date.fromisoformat(each) for each in by_day)
+    # More bars than that find no room in a terminal of 80 columns.
     step, unit = (1, "day") if (days[-1] - days[0]).days < _MOST_DAYS else (7, "week")
     counts = [0] * ((days[-1] - days[0]).days // step + 1)
     for day in days:

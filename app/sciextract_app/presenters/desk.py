@@ -61,6 +61,7 @@ class Desk:
         totals: Numbers of the project for the header, as old as the last change of abstract.
         counts: How often they were counted; in large projects acceptance is counted elsewhere after that.
         mouse: What the mouse does.
+        state: The state between two keys, for panes that need more than the views.
         bulk: Receives the progress of a decision that goes through the whole project.
     """
 
@@ -79,15 +80,15 @@ class Desk:
         known = before is not None and before.order in list(Order)
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
-        self._state = ReviewState(project, chosen, drawn, threshold, clock)
+        self.state = ReviewState(project, chosen, drawn, threshold, clock)
         self._keys = keymap(keys)
         self.document_order = DocumentOrder(project.connection)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
-        self.mouse = MouseInput(self._state, self._guard)
-        self.bulk = BulkApply(self._state)
-        self.queues = Queues(self._state, self._guard, self._take, before.places if before else {})
+        self.mouse = MouseInput(self.state, self._guard)
+        self.bulk = BulkApply(self.state)
+        self.queues = Queues(self.state, self._guard, self._take, before.places if before else {})
         self.queues.recall(before.queue if before else "")
         self._model = review.newest_model(project.connection)
         self._placed: tuple[int, DocumentOrder, int] | None = None
@@ -97,22 +98,22 @@ class Desk:
     @property
     def number(self) -> int:
         """The open abstract, 0 for none."""
-        return self._state.number
+        return self.state.number
 
     @property
     def mode(self) -> Mode:
         """What the next key means."""
-        return self._state.mode
+        return self.state.mode
 
     @property
     def focus(self) -> ItemRef | None:
         """The item that keys speak of."""
-        return self._state.focus
+        return self.state.focus
 
     @property
     def focused_type(self) -> EntityType | RelationType | None:
         """The type of the focused relation or mention, ``None`` without one."""
-        view = self._state.view
+        view = self.state.view
         row = view.row(self.focus) if view else None
         if view is None or row is None:
             return None
@@ -124,33 +125,29 @@ class Desk:
     @property
     def waiting(self) -> int:
         """Undecided items of the open abstract."""
-        return self._state.undecided_count()
-
-    @property
-    def state(self) -> ReviewState:
-        """The state, for panes that need more than the views."""
-        return self._state
+        return self.state.undecided_count()
 
     @guarded
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
-        number, name = self._state.number, plain(key)
+        number, name = self.state.number, plain(key)
+        # A key decides what is on the screen: where somebody else has changed that, it decides nothing.
         if self.is_stale() and self._is_changed_elsewhere():
             return self._refuse_older_view()
-        feedback = key_dispatch.press(self._state, self.document_order, name, self._keys.get(name))
-        left = feedback.moved or self._state.number != number
+        feedback = key_dispatch.press(self.state, self.document_order, name, self._keys.get(name))
+        left = feedback.moved or self.state.number != number
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
 
     def _is_changed_elsewhere(self) -> bool:
         """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
-        item, number = self._state.focus, self._state.number
-        if item is None or self._state.open_view.row(item) is None:
+        item, number = self.state.focus, self.state.number
+        if item is None or self.state.open_view.row(item) is None:
             return False
-        seen = self._state.open_view.row(item)
+        seen = self.state.open_view.row(item)
         try:
-            doc = self._state.project.document_state(number)
+            doc = self.state.project.document_state(number)
         except (KeyError, SciextractError):
             return False  # the key itself says what is wrong
         now: EntityRow | RelationRow | LinkRow | None
@@ -161,12 +158,13 @@ class Desk:
                 now = doc.relation(item.id)
             case _:
                 now = doc.link(item.cluster_id, item.entity_id)
+        # Scores are left out: a model that predicts anew changes them, and not the item.
         fields = ("state", "label", "fragments", "head", "tail")
         return any(getattr(seen, each, None) != getattr(now, each, None) for each in fields)
 
     @guarded
     def _refuse_older_view(self) -> Feedback:
-        event = review.newest_event(self._state.project.connection, self.number)
+        event = review.newest_event(self.state.project.connection, self.number)
         feedback = self.refresh()
         by = f": {event.kind} by {event.author}" if event else ""
         changed = problem(f"The item has changed{by}. Nothing was decided here; look again")
@@ -175,16 +173,16 @@ class Desk:
     @guarded
     def open(self, number: int) -> Feedback:
         """Open an abstract of the project."""
-        before = self._state.number
-        if not self._state.load(number):
-            self._state.load(before)
+        before = self.state.number
+        if not self.state.load(number):
+            self.state.load(before)
             return problem(f"The project has no abstract {number} (any more)")
         return Feedback(moved=number != before)
 
     @guarded
     def refresh(self) -> Feedback:
         """Read anew what other processes and model runs have changed; focus and mode stay."""
-        state, before, focus = self._state, self._state.view, self._state.focus
+        state, before, focus = self.state, self.state.view, self.state.focus
         self._count()
         self._model = review.newest_model(state.project.connection)
         if not state.read():
@@ -202,11 +200,11 @@ class Desk:
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the desk last read; cheap enough for every second."""
-        return self._state.project.data_version() != self._state.seen
+        return self.state.project.data_version() != self.state.seen
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self._state.order, self._state.seed = order, seed
+        self.state.order, self.state.seed = order, seed
         return self.refresh()
 
     @guarded
@@ -214,9 +212,9 @@ class Desk:
         """Go to the first place that a check has found; its abstracts are the queue from now on."""
         if not found:
             return Feedback(f"{check}: nothing found")
-        self._state.leave_mode()
+        self.state.leave_mode()
         documents = self.queues.check(check, found)
-        return navigation.step_finding(self._state, documents, BY_ID["next-finding"])
+        return navigation.step_finding(self.state, documents, BY_ID["next-finding"])
 
     def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
         """Take abstracts in the order of a list; ``None`` for the project's own order.
@@ -227,9 +225,10 @@ class Desk:
             numbers: The abstracts.
             searched: What was searched for, where the list holds only what fits.
         """
+        # A search inside of a queue does not leave it.
         if not self.queues.active:
             kind = "search" if searched else ""
-            connection = self._state.project.connection
+            connection = self.state.project.connection
             self.document_order = DocumentOrder(connection, numbers, kind, searched, self.number)
 
     def _take(self, documents: DocumentOrder) -> None:
@@ -238,12 +237,12 @@ class Desk:
     @guarded
     def set_note(self, text: str) -> Feedback:
         """Replace the abstract's note."""
-        self._state.after_action(self._state.project.actions.note(self.number, text))
+        self.state.after_action(self.state.project.actions.note(self.number, text))
         return Feedback("note saved", changed=True)
 
     def remember(self) -> None:
         """Note where the person is, for the next time."""
-        state = self._state
+        state = self.state
         if state.number:
             place = session.Session(
                 number=state.number,
@@ -257,27 +256,27 @@ class Desk:
 
     def passage(self) -> Passage:
         """The text with everything that is drawn into it."""
-        return panes.passage(self._state)
+        return panes.passage(self.state)
 
     def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
         """Relations of the focused mention, or of the abstract."""
-        return panes.relation_lines(self._state, everything=everything)
+        return panes.relation_lines(self.state, everything=everything)
 
     def clusters(self) -> tuple[ClusterLine, ...]:
         """Clusters of the abstract."""
-        return panes.cluster_lines(self._state)
+        return panes.cluster_lines(self.state)
 
     def inspector(self) -> Inspector:
         """Everything about the focused item."""
-        return panes.inspector(self._state)
+        return panes.inspector(self.state)
 
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something now."""
-        return footer(self._state)
+        return footer(self.state)
 
     def legend(self) -> tuple[Hint, ...]:
         """Which key means which label now."""
-        return legend(self._state)
+        return legend(self.state)
 
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
@@ -287,7 +286,7 @@ class Desk:
             self._placed = known
             self._position = self.document_order.place_of(self.number) if self.number else None
         return Header(
-            project=self._state.project.path.name,
+            project=self.state.project.path.name,
             done=self.totals.done,
             documents=self.totals.documents,
             acceptance=self.totals.acceptance,
@@ -295,33 +294,34 @@ class Desk:
             predicting=self.predicting,
             queue=self.document_order.progress,
             place=self._position,
-            speed=self._state.speed,
+            speed=self.state.speed,
         )
 
     def bibliography(self) -> str:
         """Authors, year, venue, DOI and key of the open abstract."""
-        return panes.bibliography(self._state)
+        return panes.bibliography(self.state)
 
     def _begin(self, number: int | None, before: session.Session | None) -> None:
-        if number is None and before and self._state.load(before.number, before.focus):
+        if number is None and before and self.state.load(before.number, before.focus):
             return
         wanted = self.document_order.first() if number is None else number
         if wanted is not None:
-            self._state.load(wanted)
+            self.state.load(wanted)
 
     def _guard(self, work: Callable[[], Feedback]) -> Feedback:
-        number = self._state.number
+        number = self.state.number
         try:
             feedback = work()
         except SciextractError as error:
-            self._state.leave_mode()
+            self.state.leave_mode()
             feedback = refusal(error)
-        if self._state.number != number:
-            self.document_order.visit(self._state.number)
+        if self.state.number != number:
+            # At every change of abstract, since a terminal that is closed gives no time for it.
+            self.document_order.visit(self.state.number)
             self.remember()
         return feedback
 
     def _count(self) -> None:
-        self.totals = totals(self._state.project.connection, self.totals)
+        self.totals = totals(self.state.project.connection, self.totals)
         self.counts += 1
         self.document_order.refresh()

@@ -100,6 +100,7 @@ class DocumentOrder:
         if number not in self._places:
             return self.first()
         place, numbers = self._places[number], self._all
+        # Several at once, since abstracts of the list may have gone out of the project.
         beyond = numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
         return review.first_of(self._connection, beyond)
 
@@ -120,6 +121,7 @@ class DocumentOrder:
         """The next abstract that is not done in every layer; at the end the first such one."""
         if self.numbers is not None:
             here = self._places.get(number)
+            # From an abstract that is not in the list the way goes on where the person was in it.
             start, end = (self._place, self._place) if here is None else (here + 1, here)
             behind = review.first_of(self._connection, self._all[start:], unfinished=True)
             return behind or review.first_of(self._connection, self._all[:end], unfinished=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from weakref import ReferenceType, ref
 
-from sciextract.documents.annotations import Candidates, SpanCandidate, State
+from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate, State
 from sciextract.documents.document import TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.spans import Span
@@ -83,11 +83,13 @@ class DocumentView:
         changed = self.document.differs_from(before.document)
         if len(changed) > MOST_CHANGED:
             return False
+        # Weak, since each view would keep all those before it alive.
         self._before, self.changed = ref(before), changed
         self.entities, self.by_id = list(before.entities), dict(before.by_id)
         for table, key in changed:
             if table == EntityRow.TABLE:
                 self._replace(key[0])
+        # A lookup over tables without a change is the same as before; those that were never asked for stay away.
         tables = {table for table, _ in changed}
         if RelationRow.TABLE not in tables:
             self._share(before, "relations_of")
@@ -224,6 +226,7 @@ class DocumentView:
         """The mention at which an item is judged: for a relation its later argument."""
         row = self.row(item)
         if isinstance(row, RelationRow):
+            # Only there both have been read.
             return max(row.head, row.tail, key=self.place)
         return self.mention_of(item)
 
@@ -246,6 +249,7 @@ class DocumentView:
         return sorted(found, key=lambda row: row.char_end - row.char_start)
 
 
+# Without c and C: where a letter is asked for, c means the last cluster.
 ALL = [each for each in string.ascii_letters if each not in "cC"]
 NO_LETTER = "*"
 """What a cluster has when the letters have run out; it is reached through one of its mentions."""
@@ -316,6 +320,7 @@ class MarkCache:
 
     def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
         """Make the marks of rows that are not those of the last view."""
+        # Another schema may give a label another letter.
         same = self._view is not None and self._view.schema == view.schema
         keys = {each.label: each.key for each in view.schema.entities}
         before = self._known if same else {}
@@ -435,6 +440,7 @@ def by_letter(types: tuple[EntityType, ...] | tuple[RelationType, ...], key: str
 
 def legal(schema: LabelSchema, head: EntityRow, tail: EntityRow) -> tuple[str, ...]:
     """Relations that may lead from one mention to another; all, where the schema does not know a type."""
+    # The schema may have lost a type since: what it does not know it cannot forbid.
     if not {head.label, tail.label} <= set(schema.entity_labels):
         return schema.relation_labels
     return schema.legal_relations(head.label, tail.label)
@@ -476,12 +482,10 @@ def best_relation(
     candidates: Candidates | None, head: EntityRow, tail: EntityRow, allowed: tuple[str, ...]
 ) -> str | None:
     """The model's best label among the allowed ones, else the first of these."""
-    ends = (_hull(head), _hull(tail))
+    ends = tuple(Span(each.char_start, each.char_end) for each in (head, tail))
     for pair in candidates.pairs if candidates else ():
-        if (pair.head, pair.tail) == ends:
-            found = [each for each in pair.labels if each.label in allowed]
-            if found:
-                return max(found, key=lambda each: each.score).label
+        if (pair.head, pair.tail) == ends and (best := _best(pair.labels, allowed)):
+            return best
     return allowed[0] if allowed else None
 
 
@@ -489,16 +493,16 @@ def best_entity(candidates: Candidates | None, span: Span, allowed: tuple[str, .
     """The model's best label for a span, ``None`` when it says nothing about it."""
     for candidate in candidates.spans if candidates else ():
         if candidate.span == span:
-            found = [each for each in candidate.labels if each.label in allowed]
-            return max(found, key=lambda each: each.score).label if found else None
+            return _best(candidate.labels, allowed)
     return None
+
+
+def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
+    found = [each for each in labels if each.label in allowed]
+    return max(found, key=lambda each: each.score).label if found else None
 
 
 def type_keys(labels: tuple[str, ...]) -> str:
     """The digits that pick a label, as the footer shows them."""
     count = min(len(labels), 9)
     return {0: "", 1: "1"}.get(count, f"1-{count}")
-
-
-def _hull(row: EntityRow) -> Span:
-    return Span(row.char_start, row.char_end)

@@ -104,6 +104,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     if not relation:
         yield Hint("s e", "grow", mention)
         yield Hint("S E", "shrink", mention)
+    # The order is that of importance: what finds no room in the line is left out from the end.
     yield action_hint("jump")
     yield Hint("arrows", "move")
     if at_home:

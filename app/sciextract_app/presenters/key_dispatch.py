@@ -89,6 +89,7 @@ def press(
 def _press(
     state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
 ) -> Feedback:
+    # Only a and & may still speak of the mention that was decided before this key.
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
         state.alike = None
@@ -96,6 +97,7 @@ def _press(
         state.leave_mode()  # the person does not wait: the count runs alongside
     if state.mode is not Mode.REVIEW:
         return _in_mode(state, documents, key, action)
+    # Every other key takes back the question whether the abstract is done.
     asked, state.asked_done = state.asked_done, False
     if action is None:
         return (
@@ -155,6 +157,7 @@ def _escape(state: ReviewState) -> Feedback:
     if state.mode is Mode.JUMP:
         selecting.leave_jump(state)
         return Feedback()
+    # Read before: leaving the mode forgets both.
     pointed, left = state.mode is Mode.FRAGMENT, state.pending.on_leave
     state.leave_mode()
     if pointed:
@@ -184,7 +187,11 @@ class MouseInput:
         if state.view is None:
             return Feedback()
         if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
-            return self._ask_type(state.pending.head, char)
+            head = state.pending.head
+            tails = [row for row in state.view.covering(char) if row.id != head]
+            if not tails:
+                return problem("There is no other mention; Esc leaves")
+            return linking.ask_type(state, head, tails[0].id)
         if state.mode is Mode.FRAGMENT:
             state.pending.start, state.cursor = None, state.view.token_at(char)
             return Feedback()
@@ -217,19 +224,3 @@ class MouseInput:
         state.pending.start = state.view.token_at(low)
         state.cursor = state.view.token_at(max(low, high - 1))
         return Feedback()
-
-    @guarded
-    def relate(self, head_char: int, tail_char: int) -> Feedback:
-        """A relation between the mentions at two characters; its type is asked for."""
-        state = self._state
-        heads = state.view.covering(head_char) if state.view else []
-        if not heads:
-            return problem("There is no mention")
-        state.leave_mode()
-        return self._ask_type(heads[0].id, tail_char)
-
-    def _ask_type(self, head: str, char: int) -> Feedback:
-        tails = [row for row in self._state.open_view.covering(char) if row.id != head]
-        if not tails:
-            return problem("There is no other mention; Esc leaves")
-        return linking.ask_type(self._state, head, tails[0].id)

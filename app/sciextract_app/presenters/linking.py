@@ -28,16 +28,15 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     far = action.id == "relate-anywhere"
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
+    name = named(state.open_view.surface(head), 28)
     if _offer(state):
-        name = named(state.open_view.surface(head), 28)
         warning = ", across sentences: many models do not predict such relations" if far else ""
         return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
     more = "" if far else "; R looks in the whole abstract"
     if _offer(state, any_type=True):
-        return Feedback(
-            f"The schema allows no relation of {name} in this {where}: all mentions are offered{more}"
-        )
+        words = f"The schema allows no relation of {name} in this {where}"
+        return Feedback(f"{words}: all mentions are offered{more}")
     state.leave_mode()
     return problem(f"There is no mention in this {where} to relate {name} to{more}")
 
@@ -92,6 +91,7 @@ def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
     if ends[0] is None or ends[1] is None:
         state.leave_mode()
         return problem("The mention no longer exists: another window or person has changed it")
+    # Who points at two mentions need not know which of them the schema wants as the head.
     if not document_view.legal(schema, ends[0], ends[1]) and document_view.legal(
         schema, ends[1], ends[0]
     ):
@@ -103,17 +103,16 @@ def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
 
 def relation_question(state: ReviewState) -> str:
     """What is about to be made."""
-    head, tail = (
-        state.open_view.surface(state.pending.head),
-        state.open_view.surface(state.pending.tail),
-    )
-    return f"{named(head, 28)} ─▶ {named(tail, 28)}: which type?"
+    ends = (state.pending.head, state.pending.tail)
+    head, tail = (named(state.open_view.surface(each), 28) for each in ends)
+    return f"{head} ─▶ {tail}: which type?"
 
 
 def legal_types(state: ReviewState) -> tuple[str, ...]:
     """Types that the relation to be may have."""
     by_id = state.open_view.by_id
     head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    # Another person may have taken one of them away meanwhile.
     return document_view.legal(state.open_view.schema, head, tail) if head and tail else ()
 
 
@@ -180,6 +179,7 @@ def proposal(state: ReviewState) -> Proposal | None:
         row for row in view.entities if row.id != mention and _normal(view.surface(row.id)) == same
     ]
     others.sort(key=lambda row: abs(row.char_start - here))
+    # A mention may be in several clusters: those that it is in already are no proposal.
     own = {link.cluster_id for link in view.homes.get(mention, ())}
     for row in others:
         for home in view.homes.get(row.id, ()):
@@ -244,10 +244,8 @@ def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
     state.after_action(state.project.actions.join(state.number, chosen, cluster, state.seconds()))
     state.repeat, state.last_cluster = partial(join, cluster=cluster), cluster
     _keep_focus(state, EntityRef(chosen))
-    return Feedback(
-        f"{named(state.open_view.surface(chosen))} is in cluster {state.letters.of(cluster)}",
-        changed=True,
-    )
+    name, letter = named(state.open_view.surface(chosen)), state.letters.of(cluster)
+    return Feedback(f"{name} is in cluster {letter}", changed=True)
 
 
 def _ask_companion(state: ReviewState) -> Feedback:

@@ -21,6 +21,7 @@ LARGE = frozenset({"import", "predict", "merge project", "salvage"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
 _COUNTED = frozenset({"done", "completeness"})
 """What changes how many abstracts are done."""
+# Nine digits are more than any project has abstracts.
 _DIGITS, _LONGEST_PLACE = frozenset("0123456789"), 9
 _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
@@ -113,6 +114,7 @@ def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterabl
         raise LookupError("no check is worked through")
     for place in places:
         found = findings.found[place]
+        # What a check has found may be gone since: such places are passed over.
         if found.number != state.number and not state.load(found.number):
             continue
         if found.item is None or state.open_view.row(found.item) is not None:
@@ -174,6 +176,7 @@ def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedba
     waiting = state.undecided_count()
     if waiting and not state.asked_done:
         state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
+        # The same key again rejects them: only a person who was told how many can mean that.
         state.asked_done = True
         return Feedback(
             f"{counted(waiting, 'item')} undecided: A accepts those above the threshold, D again rejects all and marks as done"
@@ -219,6 +222,7 @@ def redo(state: ReviewState, action: Action) -> Feedback:
 
 def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
+    # The lists show how many differences wait, and those come and go with such an event.
     if event.kind == KIND or event.kind in LARGE:
         follow(state.project, event)
     before, seen, recount = state.number, state.view, event.kind in LARGE | _COUNTED
@@ -230,6 +234,7 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
         state.number = 0
         return Feedback(f"{event.kind} {verb}", changed=True, moved=True, recount=recount)
     moved = state.number != before
+    # What an undo removed is only in the view before.
     views = [view for view in (state.view, seen if not moved else None) if view is not None]
     known = next((view for view in views if view.row(item) is not None), None)
     if state.view is not None:

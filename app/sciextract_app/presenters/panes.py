@@ -61,6 +61,7 @@ def passage(state: ReviewState) -> Passage:
     )
 
 
+# Every key draws the passage, and the words stay the same for many keys.
 @lru_cache(maxsize=16)
 def hits(text: str, words: str) -> tuple[tuple[int, int], ...]:
     """Where words that were searched for stand in a text: phrases in quotation marks, ``*`` behind a beginning.
@@ -74,6 +75,7 @@ def hits(text: str, words: str) -> tuple[tuple[int, int], ...]:
         if parts:
             end = r"\w*" if word.endswith("*") else r"\b"
             patterns.append(r"\b" + r"\W+".join(map(re.escape, parts)) + end)
+    # Of alternatives a regular expression takes the first that fits, not the longest.
     patterns.sort(key=len, reverse=True)
     found = re.finditer("|".join(patterns), text, re.IGNORECASE) if patterns else ()
     return tuple(each.span() for each in found)
@@ -236,6 +238,7 @@ def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Li
             )
     except ProjectError:
         return
+    # The count ends early for a string that stands everywhere: the pane is drawn at every key.
     more = "" if found.is_complete else f", of the first {review.MOST_COUNTED:,}"
     counts = ", ".join(f"{label} {count} {SIGNS[how]}" for label, how, count in found.counts)
     yield "others", (counts or "not labelled anywhere else") + more

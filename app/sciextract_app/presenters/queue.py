@@ -24,6 +24,7 @@ from sciextract_app.presenters.document_view import DocumentView
 Key = tuple[float | int | str, ...]
 ItemScore = Callable[[ItemRef], float]
 """Of an item: how far the sources of the abstract disagree about it (0 to 1), or how uncertain the model was (from 0)."""
+# At one place mentions come first: what joins them is judged when they stand.
 _ENTITY, _RELATION, _LINK = 0, 1, 2
 
 
@@ -73,6 +74,7 @@ class Queue:
         self._keys: list[Key]
         self.items: list[ItemRef]
         self.undecided: list[ItemRef]
+        # In other orders the keys are not places, so that the queue is made anew.
         in_text = before is not None and {order, before._order} == {Order.TEXT}
         if before is not None and in_text and view.follows(before._view):
             self._places, self.items = list(before._places), list(before.items)
@@ -130,7 +132,9 @@ class Queue:
             case Order.UNCERTAINTY:
                 row = self._view.row(item)
                 score = row.score if row and row.score is not None else 1.0
+                # 0 for a score of one half, where the model was least certain; 1 at both ends.
                 return abs(2 * score - 1), *self.place(item)
+            # Negative, so that the highest comes first while equal ones stay in the order of the text.
             case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
                 return -(self._uncertainty(item) if self._uncertainty else 0.0), *self.place(item)
             case Order.DISAGREEMENT:
@@ -144,6 +148,7 @@ class Queue:
 
     def key_at(self, char: int) -> Key:
         """A place in the chosen order before everything that starts at a character."""
+        # Less than the kind of every item, so that what starts at the character is behind it.
         return (char, float("-inf")) if self._order is Order.TEXT else (float("-inf"),)
 
     def after(self, key: Key) -> ItemRef | None:

@@ -23,6 +23,7 @@ _STEPS = {
     **dict.fromkeys(("k", "up", "left"), -1),
     "pagedown": PAGE,
     "pageup": -PAGE,
+    # More than an abstract has relations, so that these lead to the ends.
     "home": -(1 << 31),
     "end": 1 << 31,
 }
@@ -120,6 +121,7 @@ class RelationMap:
             return problem("There is no relation here")
         order_before = self._order()
         feedback = self._desk.press(key)
+        # What was decided stays in sight at the desk; here the next one of the old order comes.
         if feedback.changed and action.id not in ("undo", "redo", "invert"):
             self._focus_following(order_before, place)
         elif not isinstance(self._desk.focus, RelationRef):
@@ -247,11 +249,13 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
     """
     free: list[list[tuple[int, int]]] = []
     lanes: list[tuple[int, Arc]] = []
+    # The longest first, so that they are outermost and the others lie within them.
     for arc in sorted(arcs, key=lambda each: (-abs(each.head - each.tail), each.head, each.tail)):
         top, bottom = sorted((arc.head, arc.tail))
         fits = (n for n, used in enumerate(free) if all(bottom < a or top > b for a, b in used))
         lane = next(fits, None)
         if lane is None:
+            # Too many overlap: better two arcs on each other than no room for the words.
             lane = min(len(free), MOST_LANES - 1)
             if lane == len(free):
                 free.append([])

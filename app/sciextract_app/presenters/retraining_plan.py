@@ -114,6 +114,7 @@ def read_epochs(typed: str) -> int | None:
         return None
     least, most = RANGES["epochs"]
     digits = typed.strip()
+    # int() takes blanks, underscores and the digits of other scripts, too.
     if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
         return int(digits)
     raise UsageError(
@@ -189,6 +190,7 @@ def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
     """What the trainings of a project tell, newest first."""
     known = [(run, status) for run in runs if (status := run.status()) is not None]
     done = [(run, status) for run, status in known if status.state == "done"]
+    # The latest five: earlier ones had fewer abstracts, and perhaps another machine.
     seconds = median(status.seconds for _, status in done[:5]) if done else None
     last = done[0][0] if done else None
     if not known:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import FINISHED, Run, Status
 
@@ -127,6 +129,7 @@ class RunReader:
             pid: Its process, where that is known: the end of an earlier one is not its end.
         """
         status = self.run.status()
+        # A training that goes on has the status of its end until the new process has written its own.
         if status is not None and status.state in FINISHED and pid not in (None, status.pid):
             status = None
         events = self.run.metrics(self._seen)
@@ -197,6 +200,7 @@ class RunReader:
 
 
 _WHAT_NOW = "Enter starts again; the complete log is the file log in the run folder"
+# Enough for the last lines of a traceback; the whole log may be long.
 _LOG_BYTES = 4000
 
 
@@ -209,12 +213,16 @@ def _last_words(run: Run) -> str:
     except OSError:
         return ""
     lines = [
-        line.strip() for line in text.splitlines() if line.strip() and not line.startswith("{")
+        # Lines of JSON are events, which were read already.
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not line.startswith("{")
     ]
     return "\n".join(lines[-3:])
 
 
 def _number(value: Any) -> float | None:
+    # True is an int in Python, and a training that diverges writes NaN, which no plot can show.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)
@@ -365,17 +373,9 @@ def _rows(report: Mapping[str, Any]) -> Iterator[ScoreComparison]:
 
 def _compared(name: str, scores: Any, deeper: bool = False) -> ScoreComparison | None:
     try:
-        return ScoreComparison(
-            name,
-            before=float(scores["before"]),
-            after=float(scores["after"]),
-            low=float(scores["low"]),
-            high=float(scores["high"]),
-            probability=float(scores["probability"]),
-            gold=int(scores["gold"]),
-            deeper=deeper,
-        )
-    except (KeyError, TypeError, ValueError):
+        values = {**scores, "name": name, "deeper": deeper}
+        return msgspec.convert(values, ScoreComparison)
+    except (TypeError, msgspec.ValidationError):
         return None
 
 

@@ -74,6 +74,7 @@ class Queues:
     @property
     def places(self) -> dict[str, int]:
         """The abstract that was open last, by queue."""
+        # A check has no name that would hold tomorrow: its place is not kept.
         if self._active is None or self._active.kind == CHECK:
             return dict(self._places)
         return self._places | {self._active.name: self._active.last}

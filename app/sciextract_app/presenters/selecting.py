@@ -15,8 +15,6 @@ from sciextract_app.presenters.navigation import sentence_start
 from sciextract_app.presenters.state import ReviewState, assign_hints, nearest_first
 from sciextract_app.presenters.view_models import Feedback, Mode, named, problem
 
-_MOVES = {"next-token": 1, "previous-token": -1}
-
 
 def jump(state: ReviewState, action: Action | None = None) -> Feedback:
     """Letters over all tokens; the ones near the cursor get the shortest."""
@@ -56,6 +54,15 @@ def _go(state: ReviewState, token: int) -> None:
         state.move_cursor(token)
 
 
+def _move_of(state: ReviewState, action: Action) -> int | None:
+    """The token that a key moves to, ``None`` for a key that does not move."""
+    if action.id in ("next-token", "previous-token"):
+        return state.cursor + int(action.argument)
+    if action.id in ("next-sentence", "previous-sentence"):
+        return sentence_start(state, int(action.argument))
+    return None
+
+
 def select(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin a selection at the cursor."""
     if not len(state.open_view.tokens):
@@ -85,10 +92,9 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     """Extend the selection, or make a mention of it."""
     if action is None:
         return problem("Esc leaves the selection; a type makes a mention of it")
-    if action.id in ("next-token", "previous-token"):
-        return _extend(state, state.cursor + _MOVES[action.id])
-    if action.id in ("next-sentence", "previous-sentence"):
-        return _extend(state, sentence_start(state, int(action.argument)))
+    token = _move_of(state, action)
+    if token is not None:
+        return _extend(state, token)
     if action.id == "jump":
         _extend(state, state.cursor)
         return jump(state)
@@ -135,6 +141,7 @@ def _extend(state: ReviewState, token: int) -> Feedback:
     """Move the selection's end; a candidate becomes a selection that begins where it does."""
     span = state.pending.span
     if span is not None:
+        # A candidate need not begin or end where a token does: the selection goes to the tokens around it.
         step = token - state.cursor
         state.pending.span, state.pending.offers = None, []
         state.pending.start = state.open_view.token_at(span.char_start)
@@ -169,9 +176,6 @@ def focus_token(state: ReviewState, char: int) -> None:
         state.focus_on(EntityRef(under[0].id), cursor=False)
 
 
-_SENTENCES = ("next-sentence", "previous-sentence")
-
-
 def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
     mention = state.open_view.mention_of(state.focus)
@@ -179,10 +183,11 @@ def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
         return problem("+ adds a part to a mention: focus one with j and k")
     state.leave_mode()
     state.mode, state.pending.part_of = Mode.FRAGMENT, mention
+    # Most parts that are missing stand behind the mention: "left or right arm".
     behind = state.open_view.by_id[mention].char_end
     state.cursor = state.open_view.token_at(behind)
     if state.open_view.token_span(state.cursor).char_end <= behind:
-        _move(state, state.cursor + 1)
+        _go(state, state.cursor + 1)
     return Feedback("Move to the part, v begins a longer one; + or Enter adds it or takes it out")
 
 
@@ -190,10 +195,10 @@ def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedb
     """Move, begin a part of several tokens, or take what is selected."""
     if action is None:
         return problem("+ or Enter adds the part or takes it out, Esc leaves")
-    if action.id in _MOVES:
-        return _move(state, state.cursor + _MOVES[action.id])
-    if action.id in _SENTENCES:
-        return _move(state, sentence_start(state, int(action.argument)))
+    token = _move_of(state, action)
+    if token is not None:
+        _go(state, token)
+        return Feedback()
     if action.id == "jump":
         return jump(state)
     if action.id == "select":
@@ -208,11 +213,6 @@ def takes_out(state: ReviewState) -> bool:
     """Whether what is selected is part of the mention already."""
     row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
     return row is not None and part is not None and _has_all(state, row.fragments, part)
-
-
-def _move(state: ReviewState, token: int) -> Feedback:
-    state.cursor = max(0, min(token, len(state.open_view.tokens) - 1))
-    return Feedback()
 
 
 def _take(state: ReviewState) -> Feedback:
@@ -257,6 +257,7 @@ def with_part(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, .
     found: list[Span] = []
     start, end = part.char_start, part.char_end
     for each in fragments:
+        # Blanks between two fragments belong to neither: then they are one.
         low, high = sorted((Span(start, end), each))
         if text[low.char_end : high.char_start].strip():
             found.append(each)

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
+
 from sciextract import atomic
 from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
 from sciextract_app.presenters.view_models import Feedback
@@ -77,16 +79,8 @@ def save(project: Path, session: Session) -> None:
 def load(project: Path) -> Session | None:
     """The place that was noted last; ``None`` when there is none, or it cannot be read."""
     try:
-        found = json.loads(_file(project).read_text("utf-8"))
-        return Session(
-            int(found["number"]),
-            tuple(str(each) for each in found["item"]),
-            str(found["order"]),
-            int(found["seed"]),
-            str(found.get("queue", "")),
-            {str(name): int(number) for name, number in found.get("places", {}).items()},
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return msgspec.json.decode(_file(project).read_bytes(), type=Session)
+    except (OSError, msgspec.MsgspecError):
         return None
 
 
@@ -101,6 +95,7 @@ def state_folder() -> Path:
 
 
 def _file(project: Path) -> Path:
+    # A hash, since a path may be longer than the name of a file may be.
     digest = hashlib.blake2b(os.fsencode(project.resolve()), digest_size=8).hexdigest()
     return state_folder() / "stopped" / f"{digest}.json"
 
@@ -132,6 +127,7 @@ def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Tota
         before: What was counted last; its acceptance stands until it is counted anew.
     """
     documents, done = review.count_done(connection)
+    # What was counted last stands until the worker has counted anew.
     if documents >= MANY:
         return Totals(documents, done, before.acceptance if before else None)
     return Totals(documents, done, review.acceptance(connection))
@@ -212,6 +208,7 @@ class Messages:
 
     def _keep(self, feedback: Feedback) -> None:
         last = self._history[-1].message if self._history else ""
+        # A key that is held down would fill the history with one message.
         if feedback.message and feedback.message != last:
             at = self._now().strftime("%H:%M:%S")
             self._history.append(PastMessage(at, feedback.message, feedback.problem))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
@@ -44,20 +44,17 @@ class Guarded(Protocol):
     def _guard(self) -> Guard: ...
 
 
-_Self = TypeVar("_Self", bound=Guarded)
-_Args = ParamSpec("_Args")
+_Method = TypeVar("_Method", bound=Callable[..., Feedback])
 
 
-def guarded(
-    method: Callable[Concatenate[_Self, _Args], Feedback],
-) -> Callable[Concatenate[_Self, _Args], Feedback]:
+def guarded(method: _Method) -> _Method:
     """Runs a method through the presenter's guard, which turns errors into problems."""
 
     @wraps(method)
-    def run(self: _Self, /, *args: _Args.args, **kwargs: _Args.kwargs) -> Feedback:
+    def run(self: Guarded, /, *args: Any, **kwargs: Any) -> Feedback:
         return self._guard(lambda: method(self, *args, **kwargs))
 
-    return run
+    return cast(_Method, run)
 
 
 def refusal(error: SciextractError) -> Feedback:
@@ -65,6 +62,7 @@ def refusal(error: SciextractError) -> Feedback:
     return problem(f"{error.message}. {error.hint}" if error.hint else error.message)
 
 
+# Longer without a key is a break, not thinking: it would spoil the speed and the recorded times.
 MOST_SECONDS = 120.0
 LEAST_LAPS = 5
 Clock = Callable[[], float]
@@ -100,6 +98,7 @@ class Stopwatch:
         return 60 * self._laps / self._spent if enough else None
 
 
+# The home row first: the hints of one letter come from there.
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 MORE_LETTERS = LETTERS + LETTERS.upper()
 Target = int | str
@@ -300,6 +299,7 @@ class ReviewState:
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
+        # The letters of an abstract stay for the whole session: the person may remember them.
         self.letters = self._letters_of.setdefault(number, ClusterLetters())
         self.last_cluster, self.cursor = "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
@@ -315,6 +315,7 @@ class ReviewState:
 
     def read(self) -> bool:
         """Read the open abstract anew; focus and mode stay. Returns whether it still is in the project."""
+        # Before the rows: what is written in between is noticed as new at the next key.
         self.seen = self.project.data_version()
         try:
             document = self.project.document_state(self.number)
@@ -327,7 +328,8 @@ class ReviewState:
         project = self.project
         self.view = DocumentView(document, project.schema, project.sources, self.view)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
-        disagreement, uncertainty = None, None  # computed only where the order needs them
+        # Only the order that needs them pays for them.
+        disagreement, uncertainty = None, None
         if self.order is Order.DISAGREEMENT:
             votes = self._votes.of(self.project.connection, self.view)
             disagreement = partial(votes.disagreement, self.view)
@@ -352,6 +354,7 @@ class ReviewState:
         view = self.open_view
         self.cursor = max(0, min(token, len(view.tokens) - 1))
         under = view.touching(view.token_span(self.cursor))
+        # A mention within the focused one does not take the focus away while the cursor moves in both.
         stays = any(row.id == view.mention_of(self.focus) for row in under)
         if not stays or not under:
             self.focus_on(EntityRef(under[0].id) if under else None, cursor=False)
@@ -405,7 +408,8 @@ class ReviewState:
         """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""
         found = self.pending.hints.press(key) if self.pending.hints else None
         if found is None:
-            if len(key) > 1:  # such as "tab"
+            # A key with a name, such as "tab", is no letter that was mistyped.
+            if len(key) > 1:
                 return problem(f"Type the letters shown at a {kind}; Esc leaves")
             return problem(f"No {kind} has the letter {key}; Esc leaves")
         if isinstance(found, Hints):

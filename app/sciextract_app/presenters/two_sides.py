@@ -251,6 +251,7 @@ def letters_of(
     other: dict[str, str] = {}
     for cluster in theirs.annotations.clusters:
         shared = Counter(each for place in places(cluster, theirs) for each in homes[place])
+        # A letter means one cluster on each side: the first that shares most has it.
         fitting = [each for each, _ in shared.most_common() if each not in other.values()]
         other[cluster.id] = fitting[0] if fitting else next(free, NO_LETTER)
     return own, other
@@ -308,6 +309,7 @@ def compare_items(
     found = differences([mine], [theirs], symmetric)
     changed = [(each, _outcome_of(document, each)) for each in found]
     counts = Counter(outcome for _, outcome in changed)
+    # Of what differs the outcome is counted above.
     differing = {(each.layer, each.first) for each in found}
     side = Side(mine)
     layers: tuple[tuple[Layer, Iterable[AnnotatedItem]], ...] = (

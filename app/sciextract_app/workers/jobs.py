@@ -52,7 +52,8 @@ class Job:
         **kwargs: _Arguments.kwargs,
     ) -> None:
         """Have the event loop call something, after everything that was called for before."""
-        if self._node.is_attached:  # a dialog may be closed meanwhile
+        # A dialog may be closed while its job still runs.
+        if self._node.is_attached:
             self._node.call_later(receive, *args, **kwargs)
 
     def progress(

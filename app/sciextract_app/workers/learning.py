@@ -75,6 +75,7 @@ def learn_and_suggest(
                     # The person may have come to the abstract while it was predicted.
                     if each.number != order.number and not is_cancelled():
                         run.add([(each.number, each.predicted)], {each.number: each.shown})
+                # Each abstract is a transaction of its own; between two of them a key may write.
                 sleep(BREATH_SECONDS)
         run.finish()
     return learned

@@ -127,7 +127,8 @@ def main(path: str, model: str) -> None:
 def _end_with(connection: int) -> None:
     """End this process at once when the other side of the connection is gone: it writes nothing that could be cut."""
     waiting = select.poll()
-    waiting.register(connection, 0)  # a hang-up is reported all the same
+    # No event is asked for: a hang-up is reported all the same.
+    waiting.register(connection, 0)
     waiting.poll()
     os._exit(0)
 

@@ -173,6 +173,7 @@ class PredictionWork:
 
         def work(job: Job) -> None:
             model, report = _StoppablePredictor(load(), job, self.order), None
+            # Loading takes time, in which the person may have left the project.
             if not job.is_cancelled:
                 job.call(self._show_model, model.model.name, unusable_models())
                 with open_project(path, self._author) as opened:

@@ -161,6 +161,7 @@ class AcceptanceCounter:
         is_due = self._counted != desk.counts and not self._is_counting
         if not is_due or time.monotonic() - self._counted_at < REST_SECONDS:
             return
+        # The count of now: what changes while it is counted makes it due again.
         self._counted = desk.counts
         self._is_counting = desk.totals.documents >= MANY
 

@@ -211,7 +211,8 @@ class TrainingWatch:
         before = self.live
         if before is not None and not before.runs:
             return False
-        alive = self._training.is_alive()  # first, so that the last words are read
+        # First, so that the last words of a process that ends just now are read.
+        alive = self._training.is_alive()
         self.live = self._reader.read(alive, self._training.pid)
         return before is not None and not self.live.runs
 
