@@ -200,12 +200,14 @@ def print_table(
     from rich.text import Text
 
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD, padding=(0, gap, 0, 0))
+    # Numbers must not wrap: a table that is too wide folds names instead.
     table.title_justify = table.caption_justify = "left"
     table.add_column("", overflow="fold")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for name, cells in rows:
         table.add_row(Text(visible(name)), *cells)
+    # Made here and not kept: the width is that of the terminal now, and of a file 80.
     Console(highlight=False).print(table)
 
 

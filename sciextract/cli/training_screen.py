@@ -12,7 +12,7 @@ from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
-    from sciextract.retraining.events import DevScored, Event, Listener
+    from sciextract.retraining.events import Event, Listener
     from sciextract.retraining.promotion import RetrainResult
     from sciextract.retraining.run_folder import Run
 
@@ -133,7 +133,13 @@ def line_of(event: Event) -> str:
                 f"continuing with {event.documents} documents per batch"
             )
         case events.DevScored():
-            return _dev_line(event)
+            names = ("entity", "relation", "unordered", "strict", "coreference")
+            found = {name: getattr(event, name) for name in names}
+            f1 = {name: "-" if each is None else f"{each:.1f}" for name, each in found.items()}
+            return (
+                f"epoch {event.epoch}: dev entity {f1['entity']} relation {f1['relation']} "
+                f"(unordered {f1['unordered']}, strict {f1['strict']}) coreference {f1['coreference']}"
+            )
         case events.Exporting():
             return "exporting"
         case events.FoldStarted():
@@ -153,17 +159,6 @@ def line_of(event: Event) -> str:
     return ""  # scores are printed at the end, errors by the outermost frame
 
 
-def _dev_line(event: DevScored) -> str:
-    def score(value: float | None) -> str:
-        return "-" if value is None else f"{value:.1f}"
-
-    return (
-        f"epoch {event.epoch}: dev entity {score(event.entity)} relation {score(event.relation)} "
-        f"(unordered {score(event.unordered)}, strict {score(event.strict)}) "
-        f"coreference {score(event.coreference)}"
-    )
-
-
 _EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
 
 
@@ -179,9 +174,14 @@ def needs_extra() -> Iterator[None]:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
+def stoppable(*kinds: signal.Signals) -> Iterator[None]:
+    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell.
+
+    Args:
+        kinds: Only these signals.
+    """
+    # Shells start background jobs with SIGINT ignored, which a process inherits.
+    kinds = kinds or (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.signal(kind, signal.default_int_handler) for kind in kinds}
     try:
         yield

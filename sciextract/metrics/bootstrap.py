@@ -137,10 +137,12 @@ def draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
         *Shape:* (resamples of a block, documents), at least one document.
     """
     generator = np.random.default_rng(seed)
+    # Blocks depend on the number of documents alone, so that equal seeds give equal draws.
     block = max(1, _BLOCK // documents)
     even = np.full(documents, 1 / documents)
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
+        # How often, not which: one product of matrices then scores all resamples of a block.
         yield generator.multinomial(documents, even, size=size).astype(np.float64)
 
 

@@ -76,6 +76,7 @@ class Side:
     def partition(self) -> Partition:
         """The clusters of two and more mentions, as the coreference scores have them."""
         clusters = [frozenset(self._members(cluster)) for cluster in self._clusters]
+        # Singletons link nothing; most annotators do not mark them.
         return without_singletons(partition(clusters))
 
     def links(self) -> Iterator[Item]:
@@ -125,6 +126,7 @@ def crossing(first: Sequence[Extent], second: Sequence[Extent]) -> Iterator[tupl
     """Index pairs of ranges that share an offset, ``first`` in order."""
     order = sorted(range(len(second)), key=second.__getitem__)
     starts = [second[index][0] for index in order]
+    # Whatever begins further back than the longest range cannot reach this one.
     longest = max((end - start for start, end in second), default=0)
     for index, (start, end) in enumerate(first):
         low, high = bisect_left(starts, start - longest), bisect_left(starts, end)

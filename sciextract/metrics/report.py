@@ -148,6 +148,7 @@ class EvaluationReport:
 
     def to_json(self) -> dict[str, Any]:
         """The report as nested plain values, the object that ``evaluate --json`` prints."""
+        # Counts come second, where they have always been in the JSON.
         values = asdict(self)
         return {"documents": values.pop("documents"), "counts": self.counts, **values}
 

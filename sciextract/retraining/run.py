@@ -24,7 +24,8 @@ from sciextract.retraining.snapshot import Snapshot, build_snapshot, read_snapsh
 from sciextract.retraining.snapshot.manifest import MANIFEST_FILE
 from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.store import open_project
-from sciextract.workflows.models import current, find_model
+from sciextract.workflows.models.choice import current
+from sciextract.workflows.models.registry import find_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,7 @@ class _Feed:
     def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
+            # Models keep the order of documents: the oldest warnings are those of this one.
             warnings = (*self._warnings.popleft(), *predicted.warnings)
             document = replace(predicted, warnings=warnings)
             writer.write(document)

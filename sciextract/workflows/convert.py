@@ -156,6 +156,7 @@ class ConvertJob:
             listener.progress(number)
         writer.close()
         report.losses = dict(writer.losses)
+        # Nothing of it is left at the output.
         if report.exit_code is ExitCode.FAILED:
             report.documents = 0
         return report

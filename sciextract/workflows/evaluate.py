@@ -157,6 +157,7 @@ def evaluate_files(
         predicted_documents,
         labels.symmetric,
         bootstrap=bootstrap,
+        # The gold of a prediction without any may be the record that could not be read.
         extra_allowed=bool(bad_gold),
         only=only,
         singletons=singletons,
@@ -266,6 +267,7 @@ def _find_partners(
     """
     mine = {key: _inked(each.document.text) for key, each in gold.items()}
     theirs = {key: _inked(each.document.text) for key, each in predicted.items()}
+    # The same key first: two gold documents may have one text.
     partners = {key: key for key, text in mine.items() if theirs.get(key) == text}
     free: dict[str, list[str]] = {}
     for key, text in theirs.items():

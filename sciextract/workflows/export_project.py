@@ -257,6 +257,7 @@ class _Nowhere(io.TextIOBase):
 
 def _finished(project: Project) -> Iterator[AnnotatedDocument]:
     """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
+    # One query, instead of reading the items of every abstract.
     waiting = set(project.documents_with_undecided())
     for number in project.numbers():
         document = project.document(number)

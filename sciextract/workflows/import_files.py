@@ -156,6 +156,7 @@ def import_files(
         (path, choice, read([path], format_id, choice))
         for path, choice in zip(paths, choices, strict=True)
     ]
+    # The first import needs none: there is nothing that it could spoil.
     if project.numbers():
         project.backup("before import")
     for path, choice, items in sources:
@@ -229,6 +230,7 @@ class _Job:
                 target.add(checked)
                 self._listener.progress(self._seen)
             choice.check(path)
+        # Batches are written as they come, so what came before the bad one is in the project already.
         except (SchemaError, UsageError):
             if target.event_id is not None:
                 self._project.undo(target.event_id)

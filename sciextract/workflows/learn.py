@@ -27,11 +27,11 @@ from sciextract.workflows.predict_project import PredictReport, unknown_labels
 if TYPE_CHECKING:
     from sciextract.store import Project
 
+# Abstracts that an adapter is trained on at most: those that were decided last.
 MOST_FINISHED = 200
-"""Abstracts that an adapter is trained on at most: those that were decided last."""
 
+# Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's.
 FEW_FINISHED = 10
-"""Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's."""
 
 _BATCH = 8
 

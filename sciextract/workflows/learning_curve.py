@@ -29,17 +29,16 @@ if TYPE_CHECKING:
 #: The latest finished abstracts that decide.
 WINDOW = 20
 
+# Finished abstracts before which nothing can be decided.
 LEAST = 5
-"""Finished abstracts before which nothing can be decided."""
 
+# Probability of being better from which suggestions that are off are used again.
+#
+# They go off below one half, so that noise around it does not switch them with every abstract.
 ON_FROM = 0.6
-"""Probability of being better from which suggestions that are off are used again.
 
-They go off below one half, so that noise around it does not switch them with every abstract.
-"""
-
+# By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL.
 PATHS: dict[Layer, tuple[ScorePath, ...]] = {task.layer: task.paths for task in TASKS}
-"""By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL."""
 
 
 class Pair(NamedTuple):
@@ -147,8 +146,8 @@ def running_f1(tallies: Sequence[Tallies], layer: Layer, window: int = WINDOW) -
     return [] if not len(summed) else [float(each) for each in f1_of(summed).mean(axis=1)]
 
 
+# Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision.
 _MISSED_ENTITY, _MISSED_RELATION, _JOIN, _ONE = 4, 3, 2, 1
-"""Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision."""
 
 
 def correction_keys(gold: Scorable, suggested: Scorable) -> int:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from sciextract.store import Project
 
 
+# Documents of a project whose words decide for ``auto``.
 ASKED_DOCUMENTS = 200
-"""Documents of a project whose words decide for ``auto``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,7 @@ class ModelChoice:
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
         asked = self.batch_tokens is not None or (self.batch_size or 1) > 1
+        # An int8 graph rounds activations over the whole call: abstracts in one batch would change each other.
         return asked and extractor.batching.single
 
     @property
@@ -259,8 +260,8 @@ def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str
 
 
 DEFAULT_SCHEMA = "scierc"
+# Texts whose words decide for ``auto``.
 ASKED_TEXTS = 200
-"""Texts whose words decide for ``auto``."""
 
 
 def fitting_schema(model: str | None, texts: Iterable[str]) -> str:

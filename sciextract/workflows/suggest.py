@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,8 @@ from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
 _BATCH = 64
+# Terms that a remark names.
 _NAMED = 5
-"""Terms that a remark names."""
 
 
 @dataclass(slots=True)
@@ -58,13 +58,7 @@ class SuggestReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "documents": self.documents,
-            "items": dict(self.items),
-            "skipped": self.skipped,
-            "bad": self.bad,
-            "notes": self.notes,
-        }
+        return asdict(self) | {"items": dict(self.items)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +167,7 @@ def suggest(
             for state, document, found in zip(states, documents, of_each, strict=True):
                 known = [row for row in state.entities if row.state is not State.REJECTED]
                 taken = [span for row in known if row.in_view for span in row.fragments]
+                # Rejected ones, too: what a person said no to is not suggested again.
                 same = {row.fragments for row in state.entities}
                 annotations = _join(found, same, taken)
                 report.add(annotations)

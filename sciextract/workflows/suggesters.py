@@ -21,13 +21,13 @@ from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
 from sciextract.workflows.pattern_matching import SECONDS, PatternMatcher, TooSlowError
 
+# Words of the longest term that is looked for.
 _LONGEST_TERM = 20
-"""Words of the longest term that is looked for."""
 
 _LONGEST_ACRONYM = 6
 
+# A word or a sign; hyphens and blanks separate words alike.
 _WORD = re.compile(r"\w+|[^\w\s\-\u2010-\u2015]")
-"""A word or a sign; hyphens and blanks separate words alike."""
 
 _Labelled = TypeVar("_Labelled", Entity, Relation)
 
@@ -163,6 +163,7 @@ class Patterns:
                 problem = f"not a pattern of spaCy: {' '.join(str(error).split())}"
                 raise FormatError(problem, path=path, line=line, hint=_PATTERN_HINT) from error
             patterns[line] = pattern
+        # Checked above in this process, matched in another one that can be ended.
         self._matcher = PatternMatcher(patterns)
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:

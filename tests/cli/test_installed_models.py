@@ -16,15 +16,8 @@ from sciextract.errors import (
 )
 from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.model_folder import locate_model
-from sciextract.workflows.models import (
-    chosen,
-    find_model,
-    known_models,
-    register,
-    rollback,
-    unusable_models,
-    use,
-)
+from sciextract.workflows.models.choice import chosen, rollback, unusable_models, use
+from sciextract.workflows.models.registry import find_model, known_models, register
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 

@@ -131,6 +131,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             numbers = by_diversity(pool, predictions[0], order.most, on_progress)
         case _:
             numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
+    # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(
         save_queue(project, queue),
@@ -155,6 +156,7 @@ def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
                 "name one, or use --by committee",
             )
         return named or [current(project)]
+    # By hash: one model under two names agrees with itself.
     if len({each.hash for each in named}) < 2:
         raise UsageError(
             f"a committee has at least two different models, and {len(named)} "

@@ -63,6 +63,7 @@ def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
     for _ in range(len(vectors)):
         yield row
         np.minimum(nearest, _squared(vectors, vectors[row]), out=nearest)
+        # Taken: no distance may bring it back.
         nearest[row] = -np.inf
         row = int(np.argmax(nearest))
 
@@ -146,8 +147,8 @@ class ModelPredictions:
         return self._extractor
 
 
+# Called with abstracts done and abstracts in all.
 OnProgress = Callable[[int, int], None]
-"""Called with abstracts done and abstracts in all."""
 
 
 class By(StrEnum):

@@ -19,12 +19,11 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.extractor import Extractor
-from sciextract.resources import bundled_models
+from sciextract.resources import bundled_models, user_models
 from sciextract.store import Project, create_project, open_project
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import KnownModel, chosen, current, register, rollback, use
-from sciextract.workflows.models.choice import history
-from sciextract.workflows.models.registry import models_folder
+from sciextract.workflows.models.choice import chosen, current, history, rollback, use
+from sciextract.workflows.models.registry import KnownModel, register
 from tests.cli.fakes import SCIERC, RuleExtractor, install
 from tests.unit.workflows.models.builders import at_once, model_folder
 
@@ -211,7 +210,7 @@ class TestTrouble:
     @pytest.mark.parametrize("torn", ['{"name": "par', "", "\x00\x00", "[]", '{"name": 3}'])
     def test_a_torn_line_costs_itself_only(self, a: KnownModel, b: KnownModel, torn: str) -> None:
         use("parsing")
-        with (models_folder() / "choices.jsonl").open("a") as stream:
+        with (user_models() / "choices.jsonl").open("a") as stream:
             stream.write(torn)
         assert current() == a
         use("graphs")
@@ -231,12 +230,12 @@ class TestTrouble:
         self, a: KnownModel, b: KnownModel
     ) -> None:
         script = (
-            "from sciextract.workflows.models import use\n"
+            "from sciextract.workflows.models.choice import use\n"
             "sys.stdin.readline()\n"
             "for _ in range(20): use(sys.argv[1]); use('sci')"
         )
         at_once(script, [a.id], [b.id])
-        lines = (models_folder() / "choices.jsonl").read_text().splitlines()
+        lines = (user_models() / "choices.jsonl").read_text().splitlines()
         written = [line for line in lines if line]  # an empty line between two does no harm
         assert len(history()) == len(written) > 2
         assert {each["name"] for each in history()} == {"parsing", "graphs", "sci"}
