@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from sciextract.cli.console import ProgressLine, colours_wanted, counted, say
+from sciextract.cli.console import ProgressLine, colours_wanted, say
 from sciextract.errors import SciextractError, as_command
 from sciextract.formats.base import leads_outside
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
-from sciextract.text.brackets import bracketed
-from sciextract.text.characters import visible
+from sciextract.text.characters import bracketed, visible
+from sciextract.text.english import counted
 from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
 
 if TYPE_CHECKING:

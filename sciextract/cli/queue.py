@@ -14,12 +14,12 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_group,
-    counted,
     opened_project,
     option,
     print_rows,
     report,
 )
+from sciextract.text.english import counted
 
 queue = command_group(
     "queue",

@@ -16,6 +16,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import STDIN, BadRecord
+from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.output import (
@@ -104,14 +105,15 @@ class ConvertJob:
         """
         spec = get_format(self.format, "write")
         spec.load_writer()
+        inputs = expand_inputs(self.inputs)
         if self.output not in (None, STDIN):
-            refuse_as_input(str(self.output), self.inputs)
-            kept = map(Path, local_inputs(self.inputs))
+            refuse_as_input(str(self.output), inputs)
+            kept = map(Path, local_inputs(inputs))
             check_target(Path(str(self.output)), force=self.force, kept=kept)
         else:
             refuse_standard_output(spec, "--to")
-            check_standard_output(self.inputs)
-        items = read(self.inputs, self.input_format)
+            check_standard_output(inputs)
+        items = read(inputs, self.input_format)
         if self.output not in (None, STDIN):
             with whole_output(Path(str(self.output))) as partial:
                 report = self._write(spec, partial, items, listener)

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import filterfalse
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -267,7 +266,7 @@ def check_standard_output(inputs: Sequence[str]) -> None:
 
 def local_inputs(inputs: Sequence[str]) -> list[str]:
     """The files and folders of this machine that inputs mean."""
-    return [each for each in expand_inputs([*filterfalse(is_url, inputs)]) if each != STDIN]
+    return [each for each in expand_inputs(inputs) if each != STDIN and not is_url(each)]
 
 
 def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> None:

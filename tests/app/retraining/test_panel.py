@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from sciextract.documents.document import ModelId
 from sciextract.errors import ModelNotFoundError, install_command
-from sciextract.workflows import models
+from sciextract.workflows.models import choice
 from sciextract_app.screens.retraining import RetrainingScreen
 from sciextract_app.workers import predicting, training
 from tests.app.retraining.children import Use, newest
