@@ -183,11 +183,11 @@ def _run_command(command: Callable[[], int]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    from sciextract.workflows.crash import write_report
+    from sciextract.errors import write_crash_report
 
     problem = f"sciextract failed unexpectedly ({type(error).__name__})"
     try:
-        report = write_report(error)
+        report = write_crash_report(error)
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:

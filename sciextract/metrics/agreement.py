@@ -26,7 +26,7 @@ from sciextract.metrics.counts import (
     mention_of,
     scorable,
 )
-from sciextract.metrics.differences import Difference, differences, matched
+from sciextract.metrics.differences import matched
 from sciextract.metrics.kappa import kappa
 from sciextract.metrics.report import (
     AgreementReport,
@@ -41,8 +41,6 @@ from sciextract.metrics.report import (
     TokenAgreement,
 )
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, relation_keys, tally
-
-__all__ = ["AgreementReport", "Difference", "agreement", "differences"]
 
 _CLUSTER_METRICS = ("muc", "b3", "ceafe", "lea")
 _RELATION_KINDS = ("strict", "boundaries", "shared_spans")

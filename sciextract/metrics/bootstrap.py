@@ -51,14 +51,11 @@ def counts_of(documents: Sequence[Tallies], paths: Sequence[ScorePath]) -> Float
     ).reshape(len(documents), len(paths), 4)
 
 
-def intervals(
-    documents: Sequence[Tallies], resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Interval]:
+def intervals(documents: Sequence[Tallies]) -> dict[str, Interval]:
     """95 % intervals of the headline F1 scores; none without documents."""
     if not documents:
         return {}
-    counts = headline_counts(documents)
-    return {place: interval(values, resamples, seed) for place, values in counts.items()}
+    return {place: interval(values) for place, values in headline_counts(documents).items()}
 
 
 def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:

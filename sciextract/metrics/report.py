@@ -132,18 +132,13 @@ class EvaluationReport:
         clusters = self.coreference.conll
         entities, relations = self.ner.all, self.relation.boundaries.ordered
         return {
-            "gold": {
-                "entities": entities.gold,
-                "relations": relations.gold,
-                "clusters": clusters.gold,
-                "mentions": clusters.gold_mentions,
-            },
-            "predicted": {
-                "entities": entities.predicted,
-                "relations": relations.predicted,
-                "clusters": clusters.predicted,
-                "mentions": clusters.predicted_mentions,
-            },
+            side: {
+                "entities": getattr(entities, side),
+                "relations": getattr(relations, side),
+                "clusters": getattr(clusters, side),
+                "mentions": getattr(clusters, f"{side}_mentions"),
+            }
+            for side in ("gold", "predicted")
         }
 
     def to_json(self) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
-from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
@@ -37,43 +35,17 @@ FEW_FINISHED = 10
 _BATCH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedByAdapter:
-    """What an adapter put into a project.
-
-    Attributes:
-        source: ``model:NAME@HASH+adapter/N``; empty when there was nothing to do.
-        documents: Abstracts with new suggestions.
-    """
-
-    source: str
-    documents: int
-
-
-def training_documents(project: Project, most: int = MOST_FINISHED) -> list[TrainingDocument]:
-    """The abstracts with decisions, in the order in which they came into the project.
-
-    Items that nobody decided, and layers that are not done, say nothing; so do labels that the schema lacks now.
-
-    Args:
-        project: The open project.
-        most: Only so many, those that were decided last.
-    """
-    return [
-        training_document(project, number)
-        for number in sorted(recently_decided(project.connection, most))
-    ]
-
-
-def learn_from_project(
-    project: Project, states: EncoderStates, most: int = MOST_FINISHED
-) -> Extractor:
+def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     """Train an adapter on the decisions in a project; the project is only read.
 
     The result depends on the decisions, the schema and the encoder alone, so that what a killed process was
-    learning is learned again by the next one.
+    learning is learned again by the next one. Items that nobody decided, and layers that are not done, say nothing;
+    so do labels that the schema lacks now.
     """
-    return learn(training_documents(project, most), project.schema, states)
+    # In the order in which they came into the project, whoever was decided last: the head sees them in that order.
+    numbers = sorted(recently_decided(project.connection, MOST_FINISHED))
+    abstracts = [training_document(project, number) for number in numbers]
+    return learn(abstracts, project.schema, states)
 
 
 def untouched(project: Project) -> list[int]:
@@ -91,16 +63,10 @@ def annotate_with_adapter(
         ProjectError: The project cannot be written.
     """
     adapter = learn_from_project(project, EncoderStates(extractor))
-    numbers = untouched(project)
-
-    def report(done: int) -> None:
-        if on_progress:
-            on_progress(done, len(numbers))
-
-    made = suggest_with(project, adapter, numbers, report)
-    run = made.source.rpartition("/")[2]
-    skipped = len(project.numbers()) - made.documents
-    return PredictReport(str(adapter.model), run, made.documents, skipped)
+    run = suggest_with(project, adapter, on_progress)
+    skipped = len(project.numbers()) - run.documents
+    made = run.source.rpartition("/")[2] if run.documents else ""
+    return PredictReport(str(adapter.model), made, run.documents, skipped)
 
 
 class AdapterPredictions:
@@ -134,12 +100,9 @@ class AdapterPredictions:
 
 
 def suggest_with(
-    project: Project,
-    adapter: Extractor,
-    numbers: Iterable[int] | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> SuggestedByAdapter:
-    """Put an adapter's predictions into abstracts that nobody has touched, as one model run.
+    project: Project, adapter: Extractor, on_progress: Callable[[int, int], None] | None = None
+) -> Run:
+    """Put an adapter's predictions into the abstracts that nobody has touched, as one model run.
 
     The run is one event; it is kept out of the person's own undo. Earlier adapters' predictions about the same
     abstracts are replaced and leave no trace but their event, so that the file does not grow with every run.
@@ -148,21 +111,20 @@ def suggest_with(
     Args:
         project: Open for writing.
         adapter: The trained adapter.
-        numbers: The abstracts, those that are wanted first at the beginning; all untouched ones when ``None``. A
-            number is asked for only when its turn comes: an iterator that ends stops the run.
-        on_progress: Called with the abstracts done so far.
+        on_progress: Called with abstracts done and abstracts in all.
 
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
     run = adapter_run(project, adapter.model, finished_of(adapter))
-    left = iter(untouched(project) if numbers is None else numbers)
-    while batch := list(islice(left, _BATCH)):
+    numbers = untouched(project)
+    for start in range(0, len(numbers), _BATCH):
+        batch = numbers[start : start + _BATCH]
         run.add([(number, _annotated(project, adapter, number)) for number in batch])
         if on_progress:
-            on_progress(run.documents)
+            on_progress(run.documents, len(numbers))
     run.finish()
-    return SuggestedByAdapter(run.source if run.documents else "", run.documents)
+    return run
 
 
 def adapter_run(

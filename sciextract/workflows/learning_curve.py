@@ -138,11 +138,11 @@ def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
     return LayerUse(on, reason, tuple(switches))
 
 
-def running_f1(tallies: Sequence[Tallies], layer: Layer, window: int = WINDOW) -> list[float]:
-    """F1 of a layer after each abstract, over the latest ``window`` abstracts, 0 to 100."""
+def running_f1(tallies: Sequence[Tallies], layer: Layer) -> list[float]:
+    """F1 of a layer after each abstract, over the latest ``WINDOW`` abstracts, 0 to 100."""
     counts = counts_of(tallies, PATHS[layer])
     ends = range(1, len(tallies) + 1)
-    summed = np.array([counts[max(0, end - window) : end].sum(axis=0) for end in ends])
+    summed = np.array([counts[max(0, end - WINDOW) : end].sum(axis=0) for end in ends])
     return [] if not len(summed) else [float(each) for each in f1_of(summed).mean(axis=1)]
 
 
