@@ -11,7 +11,8 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
-from sciextract.metrics.agreement import AgreementReport, agreement
+from sciextract.metrics.agreement import agreement
+from sciextract.metrics.report import AgreementReport
 from sciextract.store import Completeness, Project, open_project
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
