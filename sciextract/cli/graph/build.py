@@ -120,8 +120,8 @@ def build(options: BuildOptions) -> None:
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
-    from sciextract.graph.contribution import GENERIC, CountSettings
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
