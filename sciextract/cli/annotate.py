@@ -355,7 +355,7 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
 
 
 def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listener) -> Report:
-    from sciextract.cli.training_screen import stoppable
+    from sciextract.cli.training_screen import stop_on_signals
     from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
     from sciextract.scale.run import Request, annotate_into_parts, annotate_into_stream
 
@@ -367,7 +367,7 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
         options.given_entities,
     )
     # What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last message.
-    with stoppable(signal.SIGTERM):
+    with stop_on_signals(signal.SIGTERM):
         timeout = options.timeout or TIMEOUT_SECONDS
         if options.engine == "ray":
             from sciextract.scale.ray.engine import RayEngine

@@ -110,7 +110,7 @@ def progress_text(done: int, total: int | None, per_second: float) -> str:
     return f"{done:,} of {total:,} abstracts, {per_second:.1f} a second{left}"
 
 
-def framed(command: Callable[[], int]) -> int:
+def run_guarded(command: Callable[[], int]) -> int:
     """Run a command as the outermost frame: every way to fail becomes a message and an exit code."""
     code: int = ExitCode.FAILED
     _open_closed_streams()
@@ -370,7 +370,9 @@ def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
     return group
 
 
-def opened_project(named: str | None, author: str | None = None, *, read: bool = False) -> Project:
+def open_chosen_project(
+    named: str | None, author: str | None = None, *, read: bool = False
+) -> Project:
     """The project that a command means, opened.
 
     Raises:
@@ -379,10 +381,10 @@ def opened_project(named: str | None, author: str | None = None, *, read: bool =
     """
     from sciextract.store import open_project
 
-    return open_project(chosen_project(named), author, read=read)
+    return open_project(find_chosen_project(named), author, read=read)
 
 
-def chosen_project(named: str | None) -> Path:
+def find_chosen_project(named: str | None) -> Path:
     """The path of the project that a command means; says it when that is not the one of the variable.
 
     Raises:

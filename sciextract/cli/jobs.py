@@ -91,12 +91,12 @@ def fetch(
 
 
 def _attend(job: str, *, as_json: bool) -> None:
-    from sciextract.cli.training_screen import reporting, show_result
+    from sciextract.cli.training_screen import report_events, show_result
     from sciextract.retraining.remote.jobs import find_job
     from sciextract.retraining.remote.trainer import attach as follow
 
     run, _ = find_job(job)
-    with reporting(as_json) as listener:
+    with report_events(as_json) as listener:
         result = follow(run, listener)
     if not as_json:
         show_result(result)

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import FormatCommand, flag, framed
+from sciextract.cli.console import FormatCommand, flag, run_guarded
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
 from sciextract.cli.jobs import jobs
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: The words after ``sciextract``; those of the process when ``None``.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    sys.exit(framed(lambda: _run(words)))
+    sys.exit(run_guarded(lambda: _run(words)))
 
 
 @app.callback(invoke_without_command=True)

@@ -13,9 +13,9 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
-    chosen_project,
+    find_chosen_project,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -50,7 +50,7 @@ def log(
 
     from sciextract.store.undo import describe
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         events = opened.log(limit)
     for event in events:
         mark = "undone " if event.undone else ""
@@ -84,7 +84,7 @@ def undo(
 
     if event is not None and steps > 1:
         raise UsageError("--event and --steps cannot be combined", "omit one of them")
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         # Each step by itself, and told: what was undone stays undone where a later step is refused.
         for _ in range(steps):
             _report_turn("undone", opened, *opened.undo(event), as_json)
@@ -104,7 +104,7 @@ def redo(
 
         sciextract redo --steps 3
     """
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         for _ in range(steps):
             _report_turn("done again", opened, *opened.redo(), as_json)
 
@@ -152,7 +152,7 @@ def backup(
     if restore is not None:
         # A lost project comes back to its own place, not over the only other one here.
         project = project or os.environ.get(VARIABLE)
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     for left, removed in ({} if list_only else backups.clear_killed(path)).items():
         if removed:
             say("note", f"removed {left}, which a killed restore left")
@@ -214,7 +214,7 @@ def doctor(
     from sciextract.store.maintenance.doctor import examine
     from sciextract.store.maintenance.doctor import repair as mend
 
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     repaired = mend(path, author) if repair else None
     findings = repaired.after if repaired is not None else examine(path)
     lines = [*_finding_lines(findings), *(_repair_lines(repaired) if repaired else ())]

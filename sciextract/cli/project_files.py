@@ -19,7 +19,7 @@ from sciextract.cli.console import (
     argument,
     flag,
     is_terminal,
-    opened_project,
+    open_chosen_project,
     option,
     output_formats,
     report,
@@ -110,7 +110,7 @@ def import_(
     from sciextract.workflows.import_files import import_files, layers_named
 
     screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
         try:
@@ -194,7 +194,7 @@ def export(
         export_format, output, strict, undecided, source, force, with_base, predicted, everything
     )
     # Read only: an export must work on a project that somebody else is writing.
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
     report(done.to_json(), _describe_export(done), as_json, aside=aside, quiet=quiet)
@@ -321,12 +321,12 @@ def convert(
 
         cat export.jsonl | sciextract convert - --from doccano --to jsonl
     """
-    from sciextract.workflows.convert import ConvertJob, rename_of
+    from sciextract.workflows.convert import ConvertJob, parse_renames
 
     aside = output in (None, "-")
     drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
     screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
-    job = ConvertJob(inputs, to, input_format, output, rename_of(rename), strict, force)
+    job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force)
     try:
         done = job.run(screen.listener())
     finally:

@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_group,
-    opened_project,
+    open_chosen_project,
     option,
     print_rows,
     report,
@@ -77,7 +77,7 @@ def make(
     # The words are written out above: importing By costs numpy, and --help would pay for it.
     order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
     line = ProgressLine(not quiet and is_terminal(sys.stderr))
-    with opened_project(project) as opened:
+    with open_chosen_project(project) as opened:
         try:
             made = make_queue(opened, order, line.update)
         finally:
@@ -108,7 +108,7 @@ def list_(
     from sciextract.cli.console import say
     from sciextract.store.queries import queue_lengths
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
         print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
@@ -134,7 +134,7 @@ def show(
 
     from sciextract.workflows.active.queues import abstracts_of
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         abstracts = abstracts_of(opened, name)
     for place, each in enumerate(abstracts, 1):
         progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
@@ -152,7 +152,7 @@ def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False
     """
     from sciextract.workflows.active.queues import drop_queue
 
-    with opened_project(project) as opened:
+    with open_chosen_project(project) as opened:
         drop_queue(opened, name)
     words = f"the queue {name} is deleted; its abstracts are unchanged"
     report({"dropped": name}, words, as_json)

@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     ProjectOption,
     argument,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -39,7 +39,7 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """
     from sciextract.store.statistics import status_of
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         current = status_of(opened)
     print_report(current, _status_lines(current), as_json)
     if not as_json:
@@ -92,7 +92,7 @@ def search(
     from sciextract.store.search import Query, find
 
     query = Query(" ".join(words or []), place, label, state, score_below, disagreement, flagged)
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         hits = find(opened.connection, query, limit)
     # On standard error, so that rows can be cut and sorted as they are.
     if hits and not as_json:
@@ -152,7 +152,7 @@ def stats(
 
         sciextract stats --json
     """
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         if learning:
             from sciextract.workflows.learning_curve import learning_curve
 

@@ -18,7 +18,7 @@ from sciextract.cli.console import (
     flag,
     input_formats,
     is_terminal,
-    opened_project,
+    open_chosen_project,
     option,
     report,
     say,
@@ -102,7 +102,7 @@ def suggest(
     if bool(files) == bool(sources):
         problem = "FILE goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         if files:
             done = suggest_from(opened, files, formats[0])
         else:

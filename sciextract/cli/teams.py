@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     ProjectOption,
     argument,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -51,7 +51,7 @@ def merge(
 
     from sciextract.workflows.agreement import merge_projects
 
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)
     counts = done.counts
     words = (
@@ -118,7 +118,7 @@ def adjudicate(
     from sciextract.errors import ExitCode, UsageError
     from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
 
-    with opened_project(project, author, read=take is None) as opened:
+    with open_chosen_project(project, author, read=take is None) as opened:
         differences = [each for each in disputes(opened, source) if not key or each.key in key]
         if unknown := sorted(set(key or ()) - {each.key for each in differences}):
             raise UsageError(

@@ -12,8 +12,8 @@ import typer
 from sciextract.cli.console import (
     JsonEventsOption,
     ProjectOption,
-    chosen_project,
     command_with,
+    find_chosen_project,
     flag,
     given_options,
     option,
@@ -21,10 +21,10 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.training_screen import (
     needs_extra,
-    reporting,
+    report_events,
     show_result,
     show_seeds,
-    stoppable,
+    stop_on_signals,
 )
 from sciextract.errors import (
     InputMissingError,
@@ -134,7 +134,7 @@ class RetrainOptions:
     run: Annotated[str | None, option("DIR", "Run folder; a stopped run resumes from it.")] = None
     as_json: JsonEventsOption = False
 
-    def chosen_device(self) -> str:
+    def choose_device_name(self) -> str:
         """The device to train on.
 
         Raises:
@@ -189,7 +189,7 @@ class RetrainOptions:
             self.recipe or "scierc-joint",
             {key: value for key, value in settings.items() if value is not None},
             schema=self.schema or "scierc", data=data, dev=dev, output=output,
-            run_folder=_path(self.run), device=self.chosen_device(),
+            run_folder=_path(self.run), device=self.choose_device_name(),
         )  # fmt: skip
 
     def require_paths(self) -> None:
@@ -230,7 +230,7 @@ def retrain(options: RetrainOptions) -> None:
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    device = options.chosen_device()
+    device = options.choose_device_name()
     of_remote = given_options(options, "remote_python", "slurm", "detach")
     if of_remote and options.remote is None:
         raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
@@ -270,7 +270,7 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
         if location is not None and location.state != "sending":
             from sciextract.retraining.remote.trainer import attach
 
-            with stoppable(), reporting(options.as_json) as listener:
+            with stop_on_signals(), report_events(options.as_json) as listener:
                 result: RetrainResult | Run = attach(Run(folder), listener, again=True)
             if not options.as_json:
                 show_result(result)
@@ -284,14 +284,14 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
         # Before the project is looked for: a device that is not there stops the command at once.
         here = choose_device(device)
     if folder is None or not is_begun(folder):  # a run that was begun knows its project
-        project = chosen_project(request.project)
+        project = find_chosen_project(request.project)
         if not project.exists():
             raise ProjectMissingError(
                 f"{project}: there is no such project",
                 "retrain learns from the corrected abstracts of a project: name one with --project",
             )
         request = replace(request, project=str(project))
-    with stoppable(), reporting(options.as_json) as listener:
+    with stop_on_signals(), report_events(options.as_json) as listener:
         if options.remote is None:
             result = run_retraining(request, folder, LocalTrainer(here), listener)
         else:
@@ -322,9 +322,9 @@ def _train_files(options: RetrainOptions) -> None:
     # The first process only starts the others, with the same words; each of them comes here again as a member.
     if options.processes is not None and not is_member():
         command = [sys.executable, "-m", "sciextract", *sys.argv[1:]]
-        with stoppable():
+        with stop_on_signals():
             raise typer.Exit(run_together(command, options.processes, job.device))
-    with stoppable(), reporting(options.as_json, is_first()) as listener:
+    with stop_on_signals(), report_events(options.as_json, is_first()) as listener:
         config = job.config
         listener(FilesStarted(epochs=config.epochs, device=str(job.device), bf16=config.bf16))
         try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sciextract.retraining.run_folder import Run
 
 
-def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
+def report_events(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
     """The listener: for a person, or a program that reads lines; of all but the first process, for nobody."""
     from sciextract.retraining.events import print_json
 
@@ -174,7 +174,7 @@ def needs_extra() -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(*kinds: signal.Signals) -> Iterator[None]:
+def stop_on_signals(*kinds: signal.Signals) -> Iterator[None]:
     """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell.
 
     Args:

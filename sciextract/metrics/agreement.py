@@ -26,7 +26,7 @@ from sciextract.metrics.counts import (
     mention_of,
     scorable,
 )
-from sciextract.metrics.differences import matched
+from sciextract.metrics.differences import count_matches
 from sciextract.metrics.kappa import kappa
 from sciextract.metrics.report import (
     AgreementReport,
@@ -116,7 +116,7 @@ def _count(
     tallies["spans", "overlap"] = NOTHING
     for label in {each.label for side in entities for each in side}:
         places = [[each.mention for each in side if each.label == label] for side in entities]
-        both = matched(*places)
+        both = count_matches(*places)
         counts = Tally(both, len(places[1]), both, len(places[0]))
         tallies["spans", "labels", label, "overlap"] = counts
         tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)

@@ -66,7 +66,7 @@ def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED)
         resamples: How many times documents are drawn with replacement.
         seed: Of the random draws; equal seeds give equal intervals.
     """
-    (scores,) = resampled_f1([per_document], resamples, seed)
+    (scores,) = resample_f1([per_document], resamples, seed)
     low, high = np.percentile(scores.mean(axis=1), [2.5, 97.5])
     return Interval(float(low), float(high))
 
@@ -97,7 +97,7 @@ def probability_better(
     if per_document_a.shape != per_document_b.shape or not len(per_document_a):
         shapes = f"{per_document_a.shape} and {per_document_b.shape}"
         raise ValueError(f"paired counts must have one shape and a document; found {shapes}")
-    systems = resampled_f1([per_document_a, per_document_b], resamples, seed)
+    systems = resample_f1([per_document_a, per_document_b], resamples, seed)
     scores_a, scores_b = (scores.mean(axis=1) for scores in systems)
     return share_better(scores_a, scores_b)
 
@@ -107,7 +107,7 @@ def share_better(scores_a: Floats, scores_b: Floats) -> float:
     return float(np.mean(scores_a > scores_b) + np.mean(scores_a == scores_b) / 2)
 
 
-def resampled_f1(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
+def resample_f1(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
     """F1 of every resample and metric, 0 to 100, all systems under the same draws of documents.
 
     Args:

@@ -122,7 +122,7 @@ def extent_of(mentions: Iterable[Mention]) -> Extent:
     return min(edges), max(edges)
 
 
-def crossing(first: Sequence[Extent], second: Sequence[Extent]) -> Iterator[tuple[int, int]]:
+def find_crossing(first: Sequence[Extent], second: Sequence[Extent]) -> Iterator[tuple[int, int]]:
     """Index pairs of ranges that share an offset, ``first`` in order."""
     order = sorted(range(len(second)), key=second.__getitem__)
     starts = [second[index][0] for index in order]
@@ -158,7 +158,7 @@ def closeness(first: Mention, second: Mention) -> float:
     return 2 * shared_length(first, second) / both if both else 0.0
 
 
-def matched(first: Sequence[Mention], second: Sequence[Mention]) -> int:
+def count_matches(first: Sequence[Mention], second: Sequence[Mention]) -> int:
     """The greatest number of overlapping mentions that can be paired, each at most once.
 
     A maximum bipartite matching by augmenting paths (Kuhn 1955, "The Hungarian Method for the
@@ -166,7 +166,7 @@ def matched(first: Sequence[Mention], second: Sequence[Mention]) -> int:
     """
     neighbours: list[list[int]] = [[] for _ in first]
     extents = [[extent_of([mention]) for mention in side] for side in (first, second)]
-    for one, other in crossing(*extents):
+    for one, other in find_crossing(*extents):
         if shared_length(first[one], second[other]):
             neighbours[one].append(other)
     partner: dict[int, int] = {}
@@ -320,7 +320,7 @@ def _pair(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     extents = [[extent_of(item.mentions) for item in side] for side in (left, right)]
     ranked = [
         (rank, left[one], right[other])
-        for one, other in crossing(*extents)
+        for one, other in find_crossing(*extents)
         if (rank := _rank(left[one], right[other])) is not None
     ]
     taken: set[Key] = set()

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
+from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resample_f1, share_better
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.scorer import (
     CONLL_METRICS,
@@ -401,7 +401,7 @@ def _score_rows(
     counts = [
         counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
     ]
-    drawn = [np.split(each, ends, axis=1) for each in resampled_f1(counts, samples, seed)]
+    drawn = [np.split(each, ends, axis=1) for each in resample_f1(counts, samples, seed)]
     whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
     scores = {}
     for place, ((task, label), paths) in enumerate(rows.items()):

@@ -169,7 +169,7 @@ def annotate(
         FormatError: The only input is unusable.
     """
     feed = _Feed(items, listener or Listener())
-    return feed.written(predictor.stream(item.document for item in feed.items()), writer)
+    return feed.write_all(predictor.stream(item.document for item in feed.items()), writer)
 
 
 def relate(
@@ -177,7 +177,7 @@ def relate(
 ) -> RunCounts:
     """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
     feed = _Feed(items, listener or Listener())
-    return feed.written(predictor.stream_given(feed.items()), writer)
+    return feed.write_all(predictor.stream_given(feed.items()), writer)
 
 
 class _Feed:
@@ -198,7 +198,7 @@ class _Feed:
                 self._warnings.append(_warnings(item))
                 yield item
 
-    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
+    def write_all(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
             # Models keep the order of documents: the oldest warnings are those of this one.

@@ -266,8 +266,8 @@ def _find_partners(
     Raises:
         DocumentMismatchError: A prediction has the key of a gold document, but a text that no gold has.
     """
-    mine = {key: _inked(each.document.text) for key, each in gold.items()}
-    theirs = {key: _inked(each.document.text) for key, each in predicted.items()}
+    mine = {key: _strip_white_space(each.document.text) for key, each in gold.items()}
+    theirs = {key: _strip_white_space(each.document.text) for key, each in predicted.items()}
     # The same key first: two gold documents may have one text.
     partners = {key: key for key, text in mine.items() if theirs.get(key) == text}
     free: dict[str, list[str]] = {}
@@ -284,7 +284,7 @@ def _find_partners(
     return partners
 
 
-def _inked(text: str) -> str:
+def _strip_white_space(text: str) -> str:
     """The text without white space, which formats made of tokens do not keep."""
     return "".join(text.split())
 

@@ -140,7 +140,7 @@ class ExportJob:
         self.check(project)
         spec = get_format(self.format, "write")
         count = len(project.numbers()) if self._only_finished(spec) else 0
-        if count and next(_finished(project), None) is None:
+        if count and next(_read_finished(project), None) is None:
             raise UsageError(
                 f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
                 "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
@@ -166,7 +166,7 @@ class ExportJob:
         if training or predictions:
             documents = (training or predictions).documents()  # type: ignore[union-attr]
         elif finished:
-            documents = _finished(project)
+            documents = _read_finished(project)
         elif source is not None:
             documents = _of_source(project, source)
         else:
@@ -255,7 +255,7 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-def _finished(project: Project) -> Iterator[AnnotatedDocument]:
+def _read_finished(project: Project) -> Iterator[AnnotatedDocument]:
     """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
     # One query, instead of reading the items of every abstract.
     waiting = set(project.documents_with_undecided())

@@ -214,7 +214,7 @@ class _Job:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
         readable, source = self._read(items), source_of(path)
         if choice.side == "predicted":
-            readable, source = map(proposed, readable), f"{source}{_PREDICTED}"
+            readable, source = map(propose, readable), f"{source}{_PREDICTED}"
         target = Import(self._project, source, {"path": path}, self._done)
         try:
             while batch := list(islice(readable, self._at_a_time)):
@@ -302,7 +302,7 @@ class _Job:
         )
 
 
-def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
+def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
     """The document with its items undecided.
 
     Args:

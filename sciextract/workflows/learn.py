@@ -48,7 +48,7 @@ def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     return learn(abstracts, project.schema, states)
 
 
-def untouched(project: Project) -> list[int]:
+def find_untouched(project: Project) -> list[int]:
     """Numbers of the abstracts that nobody has decided anything about, in the order in which they came."""
     known = known_documents(project.connection)
     return [each.number for each in known if not each.decided and not each.done]
@@ -117,7 +117,7 @@ def suggest_with(
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
     run = adapter_run(project, adapter.model, finished_of(adapter))
-    numbers = untouched(project)
+    numbers = find_untouched(project)
     for start in range(0, len(numbers), _BATCH):
         batch = numbers[start : start + _BATCH]
         run.add([(number, _annotated(project, adapter, number)) for number in batch])
@@ -229,7 +229,7 @@ class Learner:
             self._layers = frozenset(layer for layer, each in use.items() if each.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
-            numbers = tuple(each for each in untouched(project) if each not in left)
+            numbers = tuple(each for each in find_untouched(project) if each not in left)
         return Learned(adapter.model, finished_of(adapter), done, seconds, use, numbers)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:

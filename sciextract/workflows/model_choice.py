@@ -75,9 +75,9 @@ class ModelChoice:
         else:
             place: str | Path = self.model or ""
             if self.model is None:  # workers get a folder, and do not pay for this import
-                from sciextract.workflows.models.choice import chosen
+                from sciextract.workflows.models.choice import find_chosen
 
-                place = chosen(project).model.folder
+                place = find_chosen(project).model.folder
             elif self.model == AUTO and project is not None:
                 place = suited_to(project)
             predictor = self._load_from(place)
@@ -116,9 +116,9 @@ class ModelChoice:
             return message + (fits if domain is Domain.NEITHER else "")
         if self.model is not None:
             return ""
-        from sciextract.workflows.models.choice import chosen
+        from sciextract.workflows.models.choice import find_chosen
 
-        return chosen(project).message()
+        return find_chosen(project).message()
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
@@ -253,13 +253,13 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
     """
     from sciextract.inference.domain.auto import model_for
     from sciextract.inference.model_folder import locate_model, open_folder
-    from sciextract.workflows.models.choice import chosen
+    from sciextract.workflows.models.choice import find_chosen
 
     try:
         if model == AUTO:
             model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
         if model is None:
-            folder = chosen(None).model.folder
+            folder = find_chosen(None).model.folder
         elif "/" in model and not Path(model).expanduser().is_dir():
             return DEFAULT_SCHEMA  # of the hub: not fetched for this
         else:

@@ -20,8 +20,8 @@ from sciextract.store import Project
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
-from sciextract.workflows.convert import rename_of
-from sciextract.workflows.import_files import import_items, proposed, source_of
+from sciextract.workflows.convert import parse_renames
+from sciextract.workflows.import_files import import_items, propose, source_of
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
@@ -114,7 +114,7 @@ def suggest_by(
         named = sources.model or DEFAULT_MODEL
         fitting = suited_to(project) if named == AUTO else named
         if sources.labels:
-            wanted[fitting] = [rename_of(sources.labels, "--map")]
+            wanted[fitting] = [parse_renames(sources.labels, "--map")]
         if sources.spans:  # every model finds mentions that the others miss
             for model in dict.fromkeys([fitting, DEFAULT_MODEL] if named == AUTO else [named]):
                 wanted.setdefault(model, []).append({})
@@ -198,7 +198,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
                     report.notes.append(str(item.error))
                     yield item
                 else:
-                    suggested = proposed(item, source_of(file))
+                    suggested = propose(item, source_of(file))
                     report.add(suggested.annotations)
                     yield suggested
 

@@ -262,12 +262,12 @@ class ReviewDialogs:
         self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
 
     def _map_dialog(self) -> LineDialog:
-        from sciextract.workflows.convert import rename_of
+        from sciextract.workflows.convert import parse_renames
         from sciextract.workflows.suggest import fitting_labels
 
         def problem_of(text: str) -> str:
             try:
-                return "" if rename_of(text, "--map") else "type at least one pair"
+                return "" if parse_renames(text, "--map") else "type at least one pair"
             except UsageError as error:
                 return f"{error.message}; {error.hint}"
 

@@ -23,9 +23,9 @@ from sciextract.workflows.active.uncertainty import (
     Votes,
     decisions,
     disagreement_per_word,
+    find_settled,
     over_layers,
     per_word,
-    settled,
     votes_of,
 )
 from sciextract.workflows.models.registry import KnownModel
@@ -207,7 +207,7 @@ def by_uncertainty(
     for number, found in predictions.about(pool.open):
         left = decisions(found.candidates or Candidates())
         if number in pool.touched:
-            left = settled(project.document_state(number)).left(left)
+            left = find_settled(project.document_state(number)).left(left)
         scores[number] = per_word(left, _words(project, number), MEASURES[by.value])
         on_progress(len(scores), len(pool.open))
     return _rank(scores)
@@ -223,7 +223,7 @@ def by_committee(
         for number, found in member.about(pool.open):
             answers: Votes = votes_of(found, symmetric)
             if number in pool.touched:
-                known = settled(project.document_state(number))
+                known = find_settled(project.document_state(number))
                 answers = {each: said for each, said in answers.items() if known.is_open(*each)}
             votes[number].append(answers)
             done += 1

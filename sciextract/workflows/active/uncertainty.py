@@ -232,7 +232,7 @@ class Settled:
         return (each for each in decisions if self.is_open(each.layer, each.place))
 
 
-def settled(doc: DocumentState) -> Settled:
+def find_settled(doc: DocumentState) -> Settled:
     """What has been answered in an abstract: imported and decided items, and layers that are done."""
     entities = {each.id: each for each in doc.all_entities}
     decided = [each for each in entities.values() if each.state is not State.UNDECIDED]

@@ -86,7 +86,7 @@ class Chosen:
         return f"model {self.model.id} predicts ({reason}); for details: sciextract models show"
 
 
-def chosen(project: Project | None = None) -> Chosen:
+def find_chosen(project: Project | None = None) -> Chosen:
     """The model that predicts when none is named, and who chose it; one of a distribution only where somebody chose it.
 
     Args:
@@ -141,7 +141,7 @@ def current(project: Project | None = None) -> KnownModel:
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
     """
-    return chosen(project).model
+    return find_chosen(project).model
 
 
 def use(word: str, project: Project | None = None) -> KnownModel:
@@ -196,7 +196,7 @@ def rollback(project: Project | None = None) -> Chosen:
     if before:
         _model_of(before[-1], project)
     _add({"rollback": True}, project)
-    return chosen(project)
+    return find_chosen(project)
 
 
 def history(project: Project | None = None) -> list[dict[str, Any]]:

@@ -214,7 +214,7 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     model = open_folder(folder)
-    called = checked_name(model.config.name if name is None else name)
+    called = check_name(model.config.name if name is None else name)
     target = user_models() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
         with reported_as(str(target), WRITABLE_HOME, lines=False):
@@ -231,7 +231,7 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
     return KnownModel(called, model.hash, target)
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """The name, if a model can be called so.
 
     Raises:
@@ -326,7 +326,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     if name is not None:
-        checked_name(name)
+        check_name(name)
     if path.is_dir():
         return register(path, name)
     if not path.is_file():
