@@ -86,29 +86,6 @@ _BLOCK_BYTES = 1 << 20
 _FIRST_LINES = 20
 
 
-class TotalCounter:
-    """Counts in the background, so that the first result does not wait for it.
-
-    Attributes:
-        total: Records of all inputs; ``None`` until they are counted, and where they cannot be.
-    """
-
-    def __init__(self, paths: Sequence[str], format_id: str | None) -> None:
-        self.total: int | None = None
-        self._paths = paths
-        self._format = format_id
-
-    def start(self) -> threading.Thread:
-        """Begin to count."""
-
-        def count() -> None:
-            self.total = count_records(self._paths, self._format)
-
-        thread = threading.Thread(target=count, daemon=True)
-        thread.start()
-        return thread
-
-
 def count_records(paths: Sequence[str], format_id: str | None = None) -> int | None:
     """Records in files and folders; ``None`` when a source has no end or no countable format.
 
@@ -189,10 +166,14 @@ class RunScreen(Listener):
         self._done = 0
         self._warned = 0
         self._shown = 0
-        self._counter = TotalCounter(inputs, input_format)
+        self._total: int | None = None
         self._progress = ProgressLine(progress)
         if progress:
-            self._counter.start()
+            # In the background, so that the first result does not wait until a large folder is counted.
+            threading.Thread(target=self._count, args=(inputs, input_format), daemon=True).start()
+
+    def _count(self, inputs: list[str], input_format: str | None) -> None:
+        self._total = count_records(inputs, input_format)
 
     def note(self, message: str) -> None:
         """Say it."""
@@ -221,7 +202,7 @@ class RunScreen(Listener):
     def under_way(self, records: int) -> None:
         """Draw how many records are done, those on their way into a part among them."""
         done = self._before + self._done + records
-        self._progress.update(done, self._counter.total, skipped=self._before)
+        self._progress.update(done, self._total, skipped=self._before)
 
     def end(self) -> None:
         """Clear the progress line and say how many warnings were not shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -289,18 +289,15 @@ def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
     yield visible(card.rstrip(), keep="\n")
 
 
-@contextmanager
 def _opened(
     path: str | None, author: str | None = None, *, read: bool = False
-) -> Iterator[Project | None]:
+) -> AbstractContextManager[Project | None]:
     """The named project, or nothing."""
     if path is None:
-        yield None
-        return
+        return nullcontext()
     from sciextract.store import open_project
 
-    with open_project(path, author, read=read) as project:
-        yield project
+    return open_project(path, author, read=read)
 
 
 @models.command()

@@ -200,30 +200,24 @@ def _details(definition: str, examples: tuple[str, ...]) -> list[str]:
     return [f"   {text}" for text in (definition, listed) if text]
 
 
+def _ask(question: str) -> str:
+    """An answer that may be empty; asked on standard error, so that output can be redirected."""
+    return str(typer.prompt(question, default="", show_default=False, err=True))
+
+
 def _ask_entities() -> list[str]:
     labels = typer.prompt("Entity types, separated by commas (e.g. Alloy, Property)", err=True)
     return [
-        f"{label}={typer.prompt(f'Definition of {label} (Enter: none)', default='', show_default=False, err=True)}"
-        for label in map(str.strip, labels.split(","))
-        if label
+        f"{label}={_ask(f'Definition of {label} (Enter: none)')}"
+        for label in filter(None, map(str.strip, labels.split(",")))
     ]
 
 
 def _ask_relations() -> list[tuple[str, frozenset[str]]]:
-    labels = typer.prompt(
-        "Relation types, separated by commas (Enter: none)",
-        default="",
-        show_default=False,
-        err=True,
-    )
+    labels = _ask("Relation types, separated by commas (Enter: none)")
     asked = []
     for label in filter(None, map(str.strip, labels.split(","))):
-        pairs = typer.prompt(
-            f"Pairs for {label}, e.g. Alloy>Property (Enter: every pair)",
-            default="",
-            show_default=False,
-            err=True,
-        )
+        pairs = _ask(f"Pairs for {label}, e.g. Alloy>Property (Enter: every pair)")
         directed = typer.confirm(f"Does {label} have a direction?", default=True, err=True)
         asked.append((f"{label}={pairs}", frozenset() if directed else frozenset({label})))
     return asked

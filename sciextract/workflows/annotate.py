@@ -180,29 +180,29 @@ def relate(
     return feed.write_all(predictor.stream_given(feed.items()), writer)
 
 
+@dataclass(slots=True)
 class _Feed:
     """Hands documents to the model, and keeps aside what the model does not carry through."""
 
-    def __init__(self, items: Iterable[ReadItem], listener: Listener) -> None:
-        self.counts = RunCounts()
-        self.listener = listener
-        self._items = items
-        self._warnings: deque[tuple[str, ...]] = deque()
+    source: Iterable[ReadItem]
+    listener: Listener
+    counts: RunCounts = field(default_factory=RunCounts)
+    warnings: deque[tuple[str, ...]] = field(default_factory=deque)
 
     def items(self) -> Iterator[AnnotatedDocument]:
-        for item in self._items:
+        for item in self.source:
             if isinstance(item, BadRecord):
                 self.counts += RunCounts(bad=1)
                 self.listener.problem(RecordProblem("bad", item.error.message, item.error.hint))
             else:
-                self._warnings.append(_warnings(item))
+                self.warnings.append(_warnings(item))
                 yield item
 
     def write_all(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
             # Models keep the order of documents: the oldest warnings are those of this one.
-            warnings = (*self._warnings.popleft(), *predicted.warnings)
+            warnings = (*self.warnings.popleft(), *predicted.warnings)
             document = replace(predicted, warnings=warnings)
             writer.write(document)
             self.counts += RunCounts.of(document)

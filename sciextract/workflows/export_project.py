@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -147,7 +147,8 @@ class ExportJob:
             )
         if self.output in (None, STDIN):
             if self.strict:  # what has gone into a pipe cannot be taken back
-                trial = self._write(spec, _Nowhere(), project)
+                with open(os.devnull, "w", encoding="utf-8", errors="surrogatepass") as nowhere:
+                    trial = self._write(spec, nowhere, project)
                 if trial.exit_code is ExitCode.FAILED:
                     return trial
             with StandardOutput() as stream:
@@ -243,16 +244,6 @@ class _PredictionsWithGold:
         if self._source_id is None:
             return latest_predictions(self._project.connection, number)
         return annotations_of_source(self._project.connection, number, self._source_id)
-
-
-class _Nowhere(io.TextIOBase):
-    """Takes text and forgets it."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        return len(text)
 
 
 def _read_finished(project: Project) -> Iterator[AnnotatedDocument]:

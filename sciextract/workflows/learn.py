@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
@@ -67,36 +66,6 @@ def annotate_with_adapter(
     skipped = len(project.numbers()) - run.documents
     made = run.source.rpartition("/")[2] if run.documents else ""
     return PredictReport(str(adapter.model), made, run.documents, skipped)
-
-
-class AdapterPredictions:
-    """Predictions of an adapter, for ranking; as :class:`~sciextract.workflows.active.ranking.ModelPredictions`.
-
-    Attributes:
-        predicted: Abstracts that were predicted so far.
-    """
-
-    def __init__(self, project: Project, extractor: Extractor) -> None:
-        self.predicted = 0
-        self._project = project
-        self._extractor = extractor
-        self._adapter = learn_from_project(project, EncoderStates(extractor))
-
-    @property
-    def id(self) -> str:
-        """Name and hash of the encoder's model, marked as adapted."""
-        return str(self._adapter.model)
-
-    def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
-        """What the adapter predicts, candidates included."""
-        for number in numbers:
-            self.predicted += 1
-            yield number, _annotated(self._project, self._adapter, number).annotations
-
-    def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
-        """What the encoder makes of each abstract as a whole."""
-        connection = self._project.connection
-        return self._extractor.vectors(documents.load(connection, n).document for n in numbers)
 
 
 def suggest_with(

@@ -238,8 +238,6 @@ def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str
 
 
 DEFAULT_SCHEMA = "scierc"
-# Texts whose words decide for ``auto``.
-ASKED_TEXTS = 200
 
 
 def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
@@ -257,7 +255,7 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
 
     try:
         if model == AUTO:
-            model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
+            model = model_for(_domain_of_most(islice(texts, ASKED_DOCUMENTS)))
         if model is None:
             folder = find_chosen(None).model.folder
         elif "/" in model and not Path(model).expanduser().is_dir():
