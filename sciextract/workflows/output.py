@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sciextract import atomic
-from sciextract.errors import OutputError, UsageError, no_room
+from sciextract.errors import OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
@@ -116,7 +116,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as("standard output"), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT), uninterrupted():
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -126,6 +126,9 @@ class StandardOutput(io.TextIOBase):
         return len(text)
 
 
+_STANDARD_OUTPUT = "standard output"
+
+
 @contextmanager
 def reported_as(name: str) -> Iterator[None]:
     """Turns operating system errors into an :class:`OutputError` that names the place.
@@ -133,17 +136,12 @@ def reported_as(name: str) -> Iterator[None]:
     Raises:
         OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
     """
-    try:
+    # Standard output and devices cannot be resumed; what is not there yet will be a file.
+    is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
+    resume = "free some space, then resume with --resume" if is_file else ""
+    kept = "the lines written so far are complete"
+    with explain_write_errors(name, "choose another --output", kept=kept, when_full=resume):
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if reason := no_room(error):
-            problem = f"{name}: {reason}; the lines written so far are complete"
-            hint = "free some space, then resume with --resume" if _is_regular(name) else ""
-            raise OutputError(problem, hint) from error
-        problem = f"{name}: cannot be written: {error.strerror}"
-        raise OutputError(problem, "choose another --output") from error
 
 
 @contextmanager

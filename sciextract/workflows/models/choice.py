@@ -32,8 +32,8 @@ from sciextract.workflows.models.registry import (
     known_at,
     known_models,
     models_folder,
+    name_place,
     register,
-    written,
 )
 
 By = Literal["project", "user", "default"]
@@ -230,7 +230,7 @@ def _standing(entries: list[dict[str, Any]]) -> Choice | None:
 def _add(entry: dict[str, Any], project: Project | None) -> None:
     if project is None:
         file = _file()
-        with written(file):
+        with name_place(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic.append_line(file, f"{json.dumps(entry)}\n".encode())
         return

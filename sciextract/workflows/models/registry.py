@@ -10,7 +10,7 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,10 +22,9 @@ from sciextract.errors import (
     FormatError,
     InputMissingError,
     ModelDamagedError,
-    OutputError,
     SciextractError,
     UsageError,
-    no_room,
+    explain_write_errors,
 )
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import quoted
@@ -243,7 +242,7 @@ def checked_name(name: str) -> str:
 
 def _copy(source: Path, target: Path, hash_: str) -> None:
     """Copy a model folder; of two processes that copy the same one wins."""
-    with written(target):
+    with name_place(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
         copied = atomic.creating(
@@ -255,24 +254,11 @@ def _copy(source: Path, target: Path, hash_: str) -> None:
                 shutil.copyfile(source / name, fresh / name)
 
 
-@contextmanager
-def written(place: Path, hint: str = "set SCIEXTRACT_HOME to a writable folder") -> Iterator[None]:
-    """Turns operating system errors into an :class:`OutputError` that names the place.
-
-    Args:
-        place: The file or folder that is written.
-        hint: The next step when it cannot be.
-
-    Raises:
-        OutputError: The block raised an ``OSError``.
-    """
-    try:
-        yield
-    except OSError as error:
-        if reason := no_room(error):
-            problem = f"{place}: {reason}; nothing was changed"
-            raise OutputError(problem, "free some space and repeat the command") from error
-        raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
+def name_place(
+    place: Path, hint: str = "set SCIEXTRACT_HOME to a writable folder"
+) -> AbstractContextManager[None]:
+    """Names what could not be written; a hint says where else it may be."""
+    return explain_write_errors(place, hint, kept="nothing was changed")
 
 
 def _is_whole(folder: Path, hash_: str) -> bool:
@@ -311,7 +297,7 @@ def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
     model = find_model(word)
     model.open()
     check_target(target, force=force, kept=[model.folder])
-    with written(target, _ELSEWHERE), whole_output(target) as partial:
+    with name_place(target, _ELSEWHERE), whole_output(target) as partial:
         (_write_zip if target.suffix == ".zip" else _write_tar)(model, partial)
     return model
 
