@@ -324,7 +324,9 @@ def _standard_input_is_empty() -> bool:
 def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     """Predict in this process, in several processes, or on a cluster."""
     from sciextract.cli.annotate_screen import RunScreen, in_words
+    from sciextract.formats.inputs import expand_inputs
 
+    sources = expand_inputs(sources)
     run = _run_workers if options.uses_workers() else _run_here
     on_stdout = options.parts is None and options.output_path is None
     mixed = on_stdout and is_terminal(sys.stdout)

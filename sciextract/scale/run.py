@@ -28,7 +28,7 @@ from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
 from sciextract.workflows.model_choice import ModelChoice, check_schema
-from sciextract.workflows.resume import EarlierRun
+from sciextract.workflows.output import EarlierRun
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig

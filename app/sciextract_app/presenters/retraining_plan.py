@@ -12,8 +12,8 @@ from sciextract.errors import UsageError
 from sciextract.retraining.remote.ssh import Ssh
 from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run
-from sciextract.retraining.snapshot.documents import Split, split_of
-from sciextract.retraining.snapshot.manifest import too_few_to_compare
+from sciextract.snapshot.documents import Split, split_of
+from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
