@@ -24,10 +24,9 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.spans import Span
-from sciextract.inference.mentions import Mentions
+from sciextract.inference.decoding import Mentions, directed
 from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import directed
 from sciextract.inference.settings import DecodeSettings, calibrated_score
 
 if TYPE_CHECKING:
