@@ -27,11 +27,11 @@ from sciextract.errors import (
 )
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import quoted
-from sciextract.inference.installed_models import InstalledModel
 from sciextract.inference.model_folder import (
     CARD,
     HASH_CHARACTERS,
     MANIFEST,
+    InstalledModel,
     ModelFolder,
     bundled_folders,
     installed,
