@@ -113,20 +113,17 @@ class DecodeSettings:
         entity, relation, coreference = (
             self._plain(task, getattr(self.thresholds, task)) for task in TASKS
         )
+        rescue = self.rescue and Rescue(
+            self._plain("entity", self.rescue.entity), self._plain("relation", self.rescue.relation)
+        )
         return replace(
             self,
             thresholds=PerTask(entity, relation, coreference),
             temperatures=PLAIN,
             shifts=UNMOVED,
-            rescue=self._plain_rescue(),
+            rescue=rescue,
             candidate_score=self._plain("entity", self.candidate_score),
         )
-
-    def _plain_rescue(self) -> Rescue | None:
-        if self.rescue is None:
-            return None
-        entity = self._plain("entity", self.rescue.entity)
-        return Rescue(entity, self._plain("relation", self.rescue.relation))
 
     def _plain(self, task: str, score: float) -> float:
         """The network's own probability of a score."""

@@ -23,17 +23,19 @@ from sciextract.inference.adapter.spans import COMPONENTS, ROLES, Memory, Words
 from sciextract.inference.adapter.states import EncodedDocument
 from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.candidates import antecedent_pairs, span_mask
-from sciextract.inference.coreference import (
+from sciextract.inference.decoding import (
     AntecedentScores,
+    Mentions,
     PredictedCluster,
     antecedent_probabilities,
     predict_clusters,
+    predict_relations,
+    rescued,
+    select_mentions,
 )
 from sciextract.inference.label_layout import without_classes
-from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import predict_relations, rescued
 from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings
 

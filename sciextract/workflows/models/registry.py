@@ -27,12 +27,12 @@ from sciextract.errors import (
 )
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import quoted
-from sciextract.inference.installed_models import InstalledModel
 from sciextract.inference.model_folder import (
     BASE,
     CARD,
     HASH_CHARACTERS,
     MANIFEST,
+    InstalledModel,
     ModelFolder,
     bundled_folders,
     installed,
