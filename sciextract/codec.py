@@ -32,7 +32,14 @@ def plain(value: object) -> Any:
     """A typed value as mappings, lists or tuples, texts and numbers, by the names of its fields."""
     import msgspec  # 15 ms that a command without records does not pay
 
-    return msgspec.to_builtins(value, str_keys=True)
+    def base_of(special: object) -> object:
+        # What derives from a plain type, such as a version of torch or a number of numpy, is written as that type.
+        for base in (str, int, float):
+            if isinstance(special, base):
+                return base(special)
+        raise NotImplementedError
+
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=base_of)
 
 
 def decode(

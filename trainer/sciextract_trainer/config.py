@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import UsageError
-from sciextract.retraining.request import RANGES
+from sciextract.retraining.run_record import RANGES
 from sciextract_trainer.files import plain_values, read_toml, settings_from
 
 TASKS = ("entity", "relation", "coreference")
@@ -260,7 +261,7 @@ def load_config(path: Path, **changes: Any) -> TrainConfig:
     return config_from({**read_toml(path, "recipe", RECIPE_HINT), **changes}, str(path))
 
 
-def config_from(values: dict[str, Any], place: str) -> TrainConfig:
+def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     """A configuration from plain values, each checked for name and type.
 
     Raises:
@@ -269,7 +270,7 @@ def config_from(values: dict[str, Any], place: str) -> TrainConfig:
     return settings_from(TrainConfig, values, place, missing="use a hub id or a folder")
 
 
-def with_later_settings(stored: dict[str, Any]) -> dict[str, Any]:
+def with_later_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that were stored before some of today's were known, with the defaults of those.
 
     A default always means what was done before the setting was known.
