@@ -40,7 +40,7 @@ from sciextract.errors import (
 if TYPE_CHECKING:
     from sciextract.retraining.events import Listener
     from sciextract.retraining.remote.trainer import RemoteTarget
-    from sciextract.retraining.request import RetrainRequest
+    from sciextract.retraining.run_record import RetrainRequest
     from sciextract_trainer.run import TrainingJob
 
 
@@ -151,7 +151,7 @@ class RetrainOptions:
 
     def request(self) -> RetrainRequest:
         """The request of a retraining on a project."""
-        from sciextract.retraining.request import RetrainRequest
+        from sciextract.retraining.run_record import RetrainRequest
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
@@ -372,7 +372,7 @@ def _follow(folder: Path, as_json: bool) -> None:
 
 def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainRequest:
     """The request with a project, which is looked for unless the run was begun with one."""
-    from sciextract.retraining.request import is_begun
+    from sciextract.retraining.run_folder import is_begun
 
     if folder is not None and is_begun(folder):
         return request

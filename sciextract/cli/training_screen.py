@@ -14,7 +14,7 @@ from sciextract.text.characters import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sciextract.retraining.events import DevScored, Event, Listener
+    from sciextract.retraining.events import DevScored, Listener, TrainingEvent
     from sciextract.retraining.promotion import RetrainResult
     from sciextract.retraining.run_folder import Run
     from sciextract.workflows.models.learned import LearnedModel
@@ -103,7 +103,7 @@ def live_report() -> Iterator[Listener]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
 
-        def listen(event: Event) -> None:
+        def listen(event: TrainingEvent) -> None:
             if isinstance(event, RunStarted | FilesStarted):
                 progress.update(task, epochs=event.epochs)
             if isinstance(event, Step):
@@ -123,7 +123,7 @@ def live_report() -> Iterator[Listener]:
         yield listen
 
 
-def line_of(event: Event) -> str:
+def line_of(event: TrainingEvent) -> str:
     """An event in words; empty for what is printed elsewhere.
 
     >>> from sciextract.retraining.events import MemoryShort
@@ -155,7 +155,7 @@ def line_of(event: Event) -> str:
             return f"note: {event.message}"
         case events.ForgettingMethod():
             return f"against forgetting: {event.message}"
-        case events.Labelled():
+        case events.DocumentsLabelled():
             return f"labelled {event.documents} of {event.of} abstracts"
         case events.Resumed():
             return f"resuming after epoch {event.epoch}"
