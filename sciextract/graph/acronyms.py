@@ -154,11 +154,16 @@ def same_meaning(first: str, second: str) -> bool:
     False
     >>> same_meaning("multibox detector", "multibox detection")
     True
+    >>> same_meaning("learning from human feedback", "learning with human feedback")
+    True
     """
-    pairs = list(zip(first.split(), second.split(), strict=False))
-    if len(first.split()) != len(second.split()):
+    # "Learning from feedback" and "learning with feedback" are one thing: function words say little.
+    one, other = [
+        [word for word in each.split() if word not in _FUNCTION_WORDS] for each in (first, second)
+    ]
+    if len(one) != len(other):
         return first.replace(" ", "") == second.replace(" ", "")
-    return all(_alike(pair) for pair in pairs)
+    return all(_alike(pair) for pair in zip(one, other, strict=True))
 
 
 def _alike(words: Sequence[str]) -> bool:

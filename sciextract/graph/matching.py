@@ -13,7 +13,6 @@ import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
@@ -179,12 +178,14 @@ def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]])
     connection.executemany("INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)", unmatched)
 
 
+# A digit or a capital behind the first letter of a word. A word that begins with a digit is none: "3D" stands in
+# 667 of 3,000 abstracts on object detection, and is extracted in 22.
+_INNER = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*?[\dA-Z]")
+
+
 def _is_proper(surface: str) -> bool:
-    """Whether there is a digit, or a capital inside a word."""
-    return any(
-        each.isdigit() or (each.isupper() and before.isalnum())
-        for before, each in pairwise(f" {surface}")
-    )
+    """Whether a word of it has a digit, or a capital, behind its first letter."""
+    return _INNER.search(surface) is not None
 
 
 class _Matcher:
