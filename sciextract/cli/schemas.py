@@ -15,13 +15,13 @@ from sciextract.cli.console import (
     JsonOption,
     argument,
     command_group,
-    counted,
     flag,
     is_terminal,
     option,
     say,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
@@ -157,9 +157,9 @@ def from_files(
         sciextract schema from corpus/ --output alloys.toml
     """
     from sciextract.formats import BadRecord, read
-    from sciextract.workflows.new_schema import LabelCounts
+    from sciextract.workflows.new_schema import LabelFrequencies
 
-    counts, bad = LabelCounts(), 0
+    counts, bad = LabelFrequencies(), 0
     for item in read(files, input_format):
         if isinstance(item, BadRecord):
             bad += 1

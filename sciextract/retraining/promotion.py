@@ -17,7 +17,7 @@ from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import MODEL, now
-from sciextract.retraining.snapshot import Origin, TrainingDocument
+from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import suited_to
@@ -102,8 +102,8 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
     if not unknown_labels(prepared.schema, start.config):
         return lambda documents: start
+    from sciextract.inference.adapter.states import EncoderStates
     from sciextract.learning.adapter import learn
-    from sciextract.learning.states import EncoderStates
 
     with open_project(prepared.request.path, read=True) as project:
         states = EncoderStates(Extractor.load(suited_to(project)))

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.store.maintenance import backup, findings
-from sciextract.store.rows import Completeness, Layer
+from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value, translated
 
 if TYPE_CHECKING:

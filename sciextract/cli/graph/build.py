@@ -16,7 +16,6 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_with,
-    counted,
     flag,
     is_terminal,
     option,
@@ -25,6 +24,7 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import GraphOption
 from sciextract.errors import ExitCode, FormatError
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.graph.building import BuildReport

@@ -13,7 +13,6 @@ from sciextract.cli.console import (
     JsonOption,
     QuietOption,
     argument,
-    counted,
     is_terminal,
     option,
     report,
@@ -25,6 +24,7 @@ from sciextract.cli.graph.group import (
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
+from sciextract.text.english import counted
 
 
 def export(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, counted, option, say
+from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -27,6 +27,7 @@ from sciextract.cli.graph.group import (
     show_json,
     years_of,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.combinations import NodeComparison

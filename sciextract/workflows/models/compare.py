@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.metrics.counts import Scorable, scorable
+from sciextract.metrics.counts import scorable
 from sciextract.metrics.promotion import (
     HELD_OUT,
     GateReport,
     Standard,
     compare_models,
 )
-from sciextract.retraining.snapshot.documents import ALL_LAYERS, TrainingDocument
-from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.manifest import NOT_REJECTED, suggesting_models
+from sciextract.snapshot.supervision import Verdict, verdicts_of
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model
@@ -78,12 +78,30 @@ def gate_predictions(
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
+    gold = []
+    for document in documents:
+        annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+        clusters = []
+        for each in annotations.clusters:
+            kept = tuple(
+                mention
+                for mention in each.mentions
+                if verdicts.mentions[each.id, mention] is Verdict.POSITIVE
+            )
+            clusters.append(replace(each, mentions=kept, mention_scores=(), mention_states=()))
+        # What is negative or masked is no gold: only what a person or a file says is there.
+        positive = Annotations(
+            _positive(annotations.entities, verdicts.entities),
+            _positive(annotations.relations, verdicts.relations),
+            tuple(clusters),
+        )
+        gold.append(scorable(replace(document.annotated, annotations=positive)))
     return compare_models(
-        [scorable(_true_part(each)) for each in documents],
+        gold,
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
-        complete=[frozenset(map(str, each.complete)) for each in documents],
+        complete=[each.complete for each in documents],
         suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
         blind=blind,
         standard=standard,
@@ -101,19 +119,16 @@ def gate_gold(
 
     Only formats that tell who proposed an item, such as our own, tell of suggestions.
     """
+    texts = [each.document for each in documents]
     return compare_models(
         [scorable(each) for each in documents],
-        _predicted(before, documents),
-        _predicted(after, documents),
+        list(map(scorable, before.stream(texts))),
+        list(map(scorable, after.stream(texts))),
         symmetric_of(before, after),
-        complete=[frozenset(map(str, ALL_LAYERS))] * len(documents),
+        complete=[ALL_LAYERS] * len(documents),
         suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
         blind=blind,
     )
-
-
-def _predicted(model: Predictor, gold: Sequence[AnnotatedDocument]) -> list[Scorable]:
-    return [scorable(each) for each in model.stream([each.document for each in gold])]
 
 
 def symmetric_of(*models: Predictor) -> frozenset[str]:
@@ -121,25 +136,8 @@ def symmetric_of(*models: Predictor) -> frozenset[str]:
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
 
 
-def _true_part(document: TrainingDocument) -> AnnotatedDocument:
-    """The document with its positive items only."""
-    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
-    kept = Annotations(
-        _positive(annotations.entities, verdicts.entities),
-        _positive(annotations.relations, verdicts.relations),
-        tuple([_with_positive_mentions(each, verdicts) for each in annotations.clusters]),
-    )
-    return replace(document.annotated, annotations=kept)
-
-
 def _positive(items: Iterable[Item], verdicts: Mapping[str, Verdict]) -> tuple[Item, ...]:
     return tuple([each for each in items if verdicts[each.id] is Verdict.POSITIVE])
-
-
-def _with_positive_mentions(cluster: Cluster, verdicts: Verdicts) -> Cluster:
-    mentions = verdicts.mentions
-    kept = [each for each in cluster.mentions if mentions[cluster.id, each] is Verdict.POSITIVE]
-    return replace(cluster, mentions=tuple(kept), mention_scores=(), mention_states=())
 
 
 STATED = {
@@ -152,7 +150,7 @@ STATED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedModels:
     """Two models, and how they differ.
 
     Attributes:
@@ -178,14 +176,22 @@ class Comparison:
             "after": self.after.id,
             "report": self.report and self.report.to_json(),
             "stated": {
-                name: {"before": first, "after": second, "difference": _less(first, second)}
+                name: {
+                    "before": first,
+                    "after": second,
+                    "difference": None
+                    if first is None or second is None
+                    else round(second - first, 2),
+                }
                 for name, (first, second) in self.stated.items()
             },
             "remarks": list(self.remarks),
         }
 
 
-def compare(first: str, second: str, data: str | None = None, *, blind: bool = False) -> Comparison:
+def compare(
+    first: str, second: str, data: str | None = None, *, blind: bool = False
+) -> ComparedModels:
     """Hold two models against each other.
 
     Args:
@@ -202,10 +208,19 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
     """
     before, after = find_model(first), find_model(second)
     configs = before.open().config, after.open().config
-    remarks = [*_labels_differ(before, after, configs)]
+    remarks = []
+    mine, theirs = ({*each.labels.entities, *each.labels.relations.labels} for each in configs)
+    for model, only in ((before, mine - theirs), (after, theirs - mine)):
+        if only:
+            remarks.append(f"labels of {model.id} only: {', '.join(sorted(only))}")
     if data is None:
-        remarks += _dev_differs(configs)
-        return Comparison(before, after, None, _stated(configs), tuple(remarks))
+        data_before, data_after = (each.origin.get("dev data") for each in configs)
+        if data_before is None or data_before != data_after:
+            remarks.append(
+                "the scores in the model cards may come from different dev documents; "
+                "--data FILE compares both on the same documents"
+            )
+        return ComparedModels(before, after, None, _stated(configs), tuple(remarks))
     from sciextract.inference.extractor import Extractor
 
     documents, bad = read_gold(data)
@@ -213,7 +228,7 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
         raise DocumentMismatchError(f"{data} holds no document to compare on")
     models = (Extractor.load(each.folder) for each in (before, after))
     report = gate_gold(documents, *models, blind=blind)
-    return Comparison(before, after, report, _stated(configs), tuple(remarks), bad)
+    return ComparedModels(before, after, report, _stated(configs), tuple(remarks), bad)
 
 
 def _stated(
@@ -238,24 +253,3 @@ def graph_scores(config: ModelConfig) -> dict[str, float]:
                 if isinstance(value, int | float) and not isinstance(value, bool)
             }
     return {}
-
-
-def _dev_differs(configs: tuple[ModelConfig, ModelConfig]) -> Iterator[str]:
-    first, second = (each.origin.get("dev data") for each in configs)
-    if first is None or first != second:
-        yield (
-            "the scores in the model cards may come from different dev documents; --data FILE compares both on the same documents"
-        )
-
-
-def _labels_differ(
-    before: KnownModel, after: KnownModel, configs: tuple[ModelConfig, ModelConfig]
-) -> Iterator[str]:
-    first, second = ({*each.labels.entities, *each.labels.relations.labels} for each in configs)
-    for model, only in ((before, first - second), (after, second - first)):
-        if only:
-            yield f"labels of {model.id} only: {', '.join(sorted(only))}"
-
-
-def _less(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else round(second - first, 2)
