@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
@@ -25,21 +24,13 @@ _FUNCTION_WORDS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """An acronym and what it stands for, as both are written."""
-
-    short: str
-    long: str
-
-
-def find_expansions(text: str) -> tuple[Expansion, ...]:
-    """Each acronym that a text expands, with its first expansion, in text order.
+def find_expansions(text: str) -> dict[str, str]:
+    """Each acronym that a text expands, with its first expansion, as both are written and in text order.
 
     >>> find_expansions("We train a support vector machine (SVM) and a CNN (convolutional neural network).")
-    (Expansion(short='SVM', long='support vector machine'), Expansion(short='CNN', long='convolutional neural network'))
+    {'SVM': 'support vector machine', 'CNN': 'convolutional neural network'}
     """
-    found: dict[str, Expansion] = {}
+    found: dict[str, str] = {}
     for match in _BRACKETS.finditer(text):
         before, inside = text[: match.start()], _CUT.split(match[1], maxsplit=1)[0].strip()
         ends = [each.end() for each in _END_OF_SENTENCE.finditer(before)]
@@ -49,12 +40,12 @@ def find_expansions(text: str) -> tuple[Expansion, ...]:
             most = min(len(inside) + 5, 2 * len(inside))
             nearest = before[words[-most].start() if len(words) > most else 0 :].rstrip()
             if long := long_form(inside, nearest):
-                found.setdefault(_bare(inside), Expansion(_bare(inside), long))
+                found.setdefault(_bare(inside), long)
             continue
         named = _LAST_WORD.search(before)
         if named and _is_short_form(named[1]) and long_form(named[1], inside):
-            found.setdefault(_bare(named[1]), Expansion(_bare(named[1]), inside))
-    return tuple(found.values())
+            found.setdefault(_bare(named[1]), inside)
+    return found
 
 
 def long_form(short: str, candidate: str) -> str:

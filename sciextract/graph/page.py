@@ -267,9 +267,24 @@ def page_content(
         ).fetchall()
     ends |= {end for head, tail, _ in together for end in (head, tail)}
     nodes = _page_nodes(connection, ends, types, papers)
-    chosen = _sentences(connection, edges, sentences, papers, texts)
     places = {number: place for place, number in enumerate(nodes)}
-    page_edges = _page_edges(connection, edge_rows, places, relations, chosen)
+    page_sentences = _sentences(connection, edges, sentences, papers, texts)
+    years = _grouped(
+        _among(
+            connection,
+            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
+            "WHERE d.year IS NOT NULL AND s.edge",
+            edges,
+            "GROUP BY s.edge, d.year ORDER BY d.year",
+        )
+    )
+    page_edges = {
+        edge: PageEdge(
+            places[head], places[tail], relations[label], documents, mentions,
+            _rounded(score), years[edge], page_sentences[edge],
+        )
+        for edge, head, tail, label, documents, mentions, score in edge_rows
+    }  # fmt: skip
     co_mentions = [
         PageEdge(places[head], places[tail], 0, documents, documents, None, [], [])
         for head, tail, documents in together
@@ -376,32 +391,6 @@ def _page_nodes(
             [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
         )
         for node, name, label, count, extracted, mentions, generic, known in rows
-    }  # fmt: skip
-
-
-def _page_edges(
-    connection: sqlite3.Connection,
-    rows: Sequence[tuple[Any, ...]],
-    places: dict[int, int],
-    relations: _Index,
-    sentences: dict[int, list[PageSentence]],
-) -> dict[int, PageEdge]:
-    """Edges by their numbers in the graph; ``places`` are the indices of nodes."""
-    years = _grouped(
-        _among(
-            connection,
-            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
-            "WHERE d.year IS NOT NULL AND s.edge",
-            [row[0] for row in rows],
-            "GROUP BY s.edge, d.year ORDER BY d.year",
-        )
-    )
-    return {
-        edge: PageEdge(
-            places[head], places[tail], relations[label], documents, mentions,
-            _rounded(score), years[edge], sentences[edge],
-        )
-        for edge, head, tail, label, documents, mentions, score in rows
     }  # fmt: skip
 
 

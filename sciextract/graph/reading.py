@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -75,7 +75,12 @@ class Reading:
         # Neighbouring files of exchange records are one input, so that many small parts keep all workers busy.
         for exchanged, some in groupby(files, _holds_exchange_records):
             if exchanged:
-                yield from self._of_lines(list(some))
+                lines = list(some)
+                work, bundles = partial(read_bundle, self), _bundles(lines)
+                many = self.workers and sum(map(os.path.getsize, lines)) > _MANY_BYTES
+                parsed = in_processes(work, bundles, self.workers) if many else map(work, bundles)
+                for each in chain.from_iterable(parsed):
+                    yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
                 continue
             for file in some:
                 try:
@@ -100,13 +105,6 @@ class Reading:
 
         with open_project(file, read=True) as project:
             yield from project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
-
-    def _of_lines(self, files: Sequence[str]) -> Iterator[Contribution | BadRecord]:
-        work, bundles = partial(read_bundle, self), _bundles(files)
-        many = self.workers and sum(map(os.path.getsize, files)) > _MANY_BYTES
-        for results in in_processes(work, bundles, self.workers) if many else map(work, bundles):
-            for each in results:
-                yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
 
 
 def in_processes(
@@ -133,19 +131,18 @@ def in_processes(
 
 
 def _prepare_worker() -> None:
+    def end_with_parent() -> None:
+        # A worker does not notice by itself that the build was killed.
+        if parent := parent_process():
+            parent.join()
+        os._exit(1)
+
     gc.freeze()
     # Records come and go without cycles: there is little to look for.
     gc.set_threshold(50_000)
     # Ctrl+C is for the build, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A worker does not notice by itself that the build was killed."""
-    if parent := parent_process():
-        parent.join()
-    os._exit(1)
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | dict[str, Any]]:

@@ -69,7 +69,9 @@ class ModelChoice:
         if self.model == AUTO and project is None:
             from sciextract.inference.domain.auto import AutoExtractor
 
-            predictor: Extractor | AutoExtractor = AutoExtractor(self._load_from, self.options.threads)
+            predictor: Extractor | AutoExtractor = AutoExtractor(
+                self._load_from, self.options.threads
+            )
         else:
             place: str | Path = self.model or ""
             if self.model is None:  # workers get a folder, and do not pay for this import

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -64,7 +65,7 @@ def neighbours(
         known = about(connection, found)
         edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
     if as_json:
-        show_json([{**known.to_json(), "edges": [edge.to_json() for edge in edges]}])
+        show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
     show(_about(known))
     for edge in edges:
@@ -144,7 +145,7 @@ def path(
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
     if as_json:
-        edges = [[edge.to_json() for edge in step] for step in steps]
+        edges = [list(map(asdict, step)) for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
         return
     if not steps:
@@ -243,7 +244,7 @@ def gaps(
             f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
         )
     if as_json:
-        show_json(each.to_json() for each in found)
+        show_json(map(asdict, found))
         return
     show([f"{'score':>6} {'abstracts':>9} {'expected':>8}  never named with {first.name}"])
     for each in found:
@@ -279,7 +280,7 @@ def compare(
             sentences=sentences, generic=with_generic, limit=limit,
         )  # fmt: skip
     if as_json:
-        show_json([found.to_json()])
+        show_json([asdict(found)])
     else:
         show(_comparison_lines(found))
 
@@ -346,7 +347,7 @@ def subtopics(
         )  # fmt: skip
         answer = divided(connection, question)
     if as_json:
-        show_json(each.to_json() for each in answer.found[:limit])
+        show_json(map(asdict, answer.found[:limit]))
         return
     for number, each in enumerate(answer.found[:limit], start=1):
         year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"
