@@ -8,7 +8,7 @@ without their places, and the one of scispaCy needs spaCy and a model.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import takewhile
 
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
@@ -154,14 +154,12 @@ def same_meaning(first: str, second: str) -> bool:
     ]
     if len(one) != len(other):
         return first.replace(" ", "") == second.replace(" ", "")
-    return all(_alike(pair) for pair in zip(one, other, strict=True))
-
-
-def _alike(words: Sequence[str]) -> bool:
-    first_stem, second_stem = (_ENDING.sub("", word) for word in words)
-    if first_stem == second_stem:
-        return True
-    same = [first == second for first, second in zip(*words, strict=False)]
-    common = len(list(takewhile(bool, same)))
-    shortened = common == len(same) >= _SHORTEST
-    return shortened or common >= _ALIKE * max(map(len, words))
+    for words in zip(one, other, strict=True):
+        first_stem, second_stem = (_ENDING.sub("", word) for word in words)
+        same = [a == b for a, b in zip(*words, strict=False)]
+        common = len(list(takewhile(bool, same)))
+        shortened = common == len(same) >= _SHORTEST
+        alike = shortened or common >= _ALIKE * max(map(len, words))
+        if first_stem != second_stem and not alike:
+            return False
+    return True

@@ -174,35 +174,28 @@ def draw(
     if centre is None:
         edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
     else:
-        edges = _edges_around(connection, centre, settings)
         title = f"{centre.name} in {title}"
+        # Several edges may lead to the same neighbour, so that more are looked through.
+        limit = settings.neighbours * _EDGES_A_NODE
+        request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
+        nodes = {centre.id: None}
+        for edge in neighbours(connection, centre, request):
+            for end in (edge.head, edge.tail):
+                if len(nodes) <= settings.neighbours:
+                    nodes.setdefault(end.id)
+        rows = connection.execute(
+            """WITH shown AS (SELECT value FROM json_each(?))
+            SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
+            ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
+            (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
+        )
+        edges = [number for (number,) in rows]
     content = page_content(
         connection, edges, title=title, centre=centre, sentences=settings.sentences
     )
     with reported_as(str(output)), whole_output(output) as partial:
         partial.write_text(page(content) + "\n", encoding="utf-8", newline="\n")
     return content
-
-
-def _edges_around(
-    connection: sqlite3.Connection, centre: Node, settings: ViewSettings
-) -> list[int]:
-    """Numbers of all edges among a node and its neighbours."""
-    # Several edges may lead to the same neighbour, so that more are looked through.
-    limit = settings.neighbours * _EDGES_A_NODE
-    request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
-    nodes = {centre.id: None}
-    for edge in neighbours(connection, centre, request):
-        for end in (edge.head, edge.tail):
-            if len(nodes) <= settings.neighbours:
-                nodes.setdefault(end.id)
-    rows = connection.execute(
-        """WITH shown AS (SELECT value FROM json_each(?))
-        SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
-        ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-        (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
-    )
-    return [number for (number,) in rows]
 
 
 def best_edges(

@@ -216,29 +216,28 @@ def read_years(path: Path) -> dict[str, int]:
         FormatError: It cannot be read, or a record has no key; a record without a year is passed over.
     """
     years: dict[str, int] = {}
-    for line, record in _records(path):
-        found = [record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")]
-        key = found[0] if found else None
-        if not isinstance(key, str | int):
-            problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
-            raise FormatError(problem, path=path, line=line)
-        year = bibliography_of(record).year
-        if year is not None:
-            years[str(key)] = year
-    return years
-
-
-def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     lines = decoded_content(Source(str(path))).splitlines(keepends=True)
-    if not unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, parse_object(line, str(path), number)
-        return
     reader = csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name.lower() else ",")
+    records: Iterator[tuple[int, Mapping[str, Any]]] = (
+        (number, parse_object(line, str(path), number))
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    )
+    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
+        records = ((reader.line_num, row) for row in reader)
     try:
-        for row in reader:
-            yield reader.line_num, row
+        for line, record in records:
+            found = [
+                record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")
+            ]
+            key = found[0] if found else None
+            if not isinstance(key, str | int):
+                problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
+                raise FormatError(problem, path=path, line=line)
+            year = bibliography_of(record).year
+            if year is not None:
+                years[str(key)] = year
     except csv.Error as error:
         problem = f"broken CSV: {error}"
         raise FormatError(problem, path=path, line=reader.line_num) from error
+    return years

@@ -31,8 +31,7 @@ from sciextract.cli.graph.group import (
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.combinations import NodeComparison
-    from sciextract.graph.queries.nodes import About, Node
+    from sciextract.graph.queries.nodes import About
 
 
 def neighbours(
@@ -281,27 +280,21 @@ def compare(
         )  # fmt: skip
     if as_json:
         show_json([asdict(found)])
-    else:
-        show(_comparison_lines(found))
-
-
-def _comparison_lines(found: NodeComparison) -> Iterator[str]:
+        return
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        yield f"{node.name}  ({node.label}; {words}, years {years_of(node)})"
-    yield f"named together by {counted(found.together, 'abstract')}"
+        show([f"{node.name}  ({node.label}; {words}, years {years_of(node)})"])
+    show([f"named together by {counted(found.together, 'abstract')}"])
     for edge in found.edges:
-        yield f"  {edge_line(edge)}"
-        yield from sentence_lines(edge.sentences, "      ")
-    for year, (one, other) in found.years.items():
-        yield f"  {year}  {one:6,} {other:6,}"
-    yield from _names("both are related to", found.shared)
-    yield from _names(f"only {found.first.name} is related to", found.only_first)
-    yield from _names(f"only {found.second.name} is related to", found.only_second)
-
-
-def _names(heading: str, nodes: tuple[Node, ...]) -> Iterator[str]:
-    yield f"{heading}: {', '.join([f'{each.name} [{each.label}]' for each in nodes]) or 'nothing else'}"
+        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
+    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
+    for heading, nodes in (
+        ("both are related to", found.shared),
+        (f"only {found.first.name} is related to", found.only_first),
+        (f"only {found.second.name} is related to", found.only_second),
+    ):
+        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
+        show([f"{heading}: {names or 'nothing else'}"])
 
 
 def subtopics(

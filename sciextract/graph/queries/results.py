@@ -251,7 +251,7 @@ def _of_abstract(
         (key, name, node) for node, names in named for key, name in names.items() if key in folded
     ]
     # A quick look that passes over most abstracts, before sentences are looked for.
-    if not any(node.label == METRIC and _near_a_number(folded, name) for name, _, node in here):
+    if not any(node.label == METRIC and _near_a_number(folded, key) for key, _, node in here):
         return
     nodes = {key: node for key, _, node in here}
     pattern = names_pattern(name for _, name, _ in here)
