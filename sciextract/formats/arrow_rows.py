@@ -16,9 +16,14 @@ import pyarrow as pa
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted
-from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_values import Record, list_at, unknown_fields
-from sciextract.formats.jsonl import entity_record, group_record, link_record, parse_record
+from sciextract.formats.jsonl import (
+    SCHEMA_VERSION,
+    entity_record,
+    group_record,
+    link_record,
+    parse_record,
+)
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.text.characters import without_surrogates
