@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 
 from research.calibration import events
 from research.compression.soup import mean_weights
+from research.distillation.teachers import load_pipeline
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
     SetDocument,
@@ -59,7 +60,6 @@ from sciextract_trainer.checkpoint import load_weights, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import CPU, has_fast_bf16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +20,9 @@ from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN, FieldChoice, ReadItem
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.registry import FormatSpec, get_format
+from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.store import Project, open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
@@ -63,7 +63,7 @@ class Target:
     resume: bool = False
     force: bool = False
 
-    def check(self, inputs: list[str], *, candidates: bool) -> None:
+    def check(self, inputs: Sequence[str], *, candidates: bool) -> None:
         """Refuse what does not fit together or cannot be written.
 
         Raises:
@@ -215,8 +215,9 @@ class AnnotateJob:
         """
         schema = load_schema(self.schema) if self.schema else None
         fields = FieldChoice("gold", strict=self.keep_gold)
-        items = read(self.inputs, self.input_format, fields)
-        self.target.check(self.inputs, candidates=self.choice.candidates)
+        inputs = expand_inputs(self.inputs)
+        items = read(inputs, self.input_format, fields)
+        self.target.check(inputs, candidates=self.choice.candidates)
         if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
                 "--predicted writes predicted_* fields, which only scierc has",
@@ -257,7 +258,7 @@ class AnnotateJob:
             listener.note(message)
         if schema is not None:
             check_schema(extractor.config, schema)
-        if self.choice.device == AUTO_DEVICE and extractor.device_message:
+        if self.choice.options.device == AUTO_DEVICE and extractor.device_message:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(SINGLE)

@@ -15,6 +15,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import STDIN, BadRecord
+from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.output import (
@@ -103,8 +104,9 @@ class ConvertJob:
         """
         spec = get_format(self.format, "write")
         spec.load_writer()
-        self._check(spec)
-        items = read(self.inputs, self.input_format)
+        inputs = expand_inputs(self.inputs)
+        self._check(spec, inputs)
+        items = read(inputs, self.input_format)
         if self.output not in (None, STDIN):
             with whole_output(Path(str(self.output))) as partial:
                 report = self._written(spec, partial, items, listener)
@@ -123,14 +125,14 @@ class ConvertJob:
                 _copy(spool)
             return report
 
-    def _check(self, spec: FormatSpec) -> None:
+    def _check(self, spec: FormatSpec, inputs: Sequence[str]) -> None:
         if self.output not in (None, STDIN):
-            refuse_as_input(str(self.output), self.inputs)
-            kept = map(Path, local_inputs(self.inputs))
+            refuse_as_input(str(self.output), inputs)
+            kept = map(Path, local_inputs(inputs))
             check_target(Path(str(self.output)), force=self.force, kept=kept)
         else:
             refuse_standard_output(spec, "--to")
-            check_standard_output(self.inputs)
+            check_standard_output(inputs)
 
     def _written(
         self,

@@ -14,10 +14,9 @@ from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, SciextractError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord
-from sciextract.inference.batching import MOST_POOLED
+from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.domain.words import Domain, domain_of
 from sciextract.inference.model_folder import AUTO
-from sciextract.inference.onnx_network import CPU
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
@@ -42,23 +41,15 @@ class ModelChoice:
             project's people chose, else what the user chose, else the default model.
         thresholds: Task to least probability, where it differs from the model's own.
         candidates: Whether to report what stayed below the thresholds.
-        threads: Threads per call; all usable cores when ``None``.
-        precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers when ``None``.
-        batch_size: Windows per call of an fp32 or fp16 graph.
         only: Entity labels to look for; all of the model's when empty.
-        batch_tokens: Subwords per call of such a graph, padding counted.
-        device: ``cpu``, ``cuda`` or ``auto``.
+        options: Device, precision, threads and batches.
     """
 
     model: str | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
     candidates: bool = False
-    threads: int | None = None
-    precision: str | None = None
-    batch_size: int | None = None
     only: tuple[str, ...] = ()
-    batch_tokens: int | None = None
-    device: str = CPU
+    options: RunOptions = DEFAULT_OPTIONS
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -89,19 +80,12 @@ class ModelChoice:
             return self._loaded(suited_to(project))
         from sciextract.inference.domain.auto import AutoExtractor
 
-        return AutoExtractor(self._loaded, self.threads)
+        return AutoExtractor(self._loaded, self.options.threads)
 
     def _loaded(self, model: str | Path) -> Extractor:
         from sciextract.inference.extractor import Extractor
 
-        extractor = Extractor.load(
-            model,
-            threads=self.threads,
-            precision=self.precision,
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            device=self.device,
-        )
+        extractor = Extractor.load(model, self.options)
         return extractor.with_settings(self.thresholds, self.candidates, self.only)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
@@ -132,15 +116,7 @@ class ModelChoice:
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
-        asked = self.batch_tokens is not None or (self.batch_size or 1) > 1
-        return asked and extractor.batching.single
-
-    @property
-    def records_a_call(self) -> int:
-        """Records that a process of a large run is given at a time: one, or as many as fill some batches."""
-        if self.device == CPU and self.batch_tokens is None and (self.batch_size or 1) == 1:
-            return 1
-        return MOST_POOLED
+        return not self.options.batching.single and extractor.batching.single
 
 
 def suited_to(project: Project) -> str:

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import filterfalse
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -248,7 +247,7 @@ def check_standard_output(inputs: Sequence[str]) -> None:
 
 def local_inputs(inputs: Sequence[str]) -> list[str]:
     """The files and folders of this machine that inputs mean."""
-    return [each for each in expand_inputs([*filterfalse(is_url, inputs)]) if each != STDIN]
+    return [each for each in expand_inputs(inputs) if each != STDIN and not is_url(each)]
 
 
 def _files(path: str) -> Iterator[str]:

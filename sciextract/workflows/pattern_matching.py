@@ -98,7 +98,7 @@ def _asked(process: subprocess.Popen[str], question: object) -> Any:
 
 def main() -> None:
     """Answer texts until standard input is closed; ends itself when one takes too long."""
-    from sciextract.interop.spacy_tokens import blank_with_ruler
+    from sciextract.interop.spacy_layers import blank_with_ruler
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides
     pipeline, ruler = blank_with_ruler()

@@ -16,7 +16,7 @@ from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, MissingExtraError, UsageError
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
 from sciextract.workflows.pattern_matching import SECONDS, PatternMatcher, TooSlowError
@@ -154,7 +154,7 @@ class Patterns:
 
     def __init__(self, path: Path, schema: LabelSchema) -> None:
         try:
-            from sciextract.interop.spacy_tokens import blank_with_ruler
+            from sciextract.interop.spacy_layers import blank_with_ruler
 
             _, ruler = blank_with_ruler()
         except MissingExtraError as error:

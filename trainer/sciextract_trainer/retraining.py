@@ -40,16 +40,15 @@ from sciextract.retraining.promotion import model_name
 from sciextract.retraining.remote.jobs import location_of, name_of
 from sciextract.retraining.run import Prepared, Trainer
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
-from sciextract.retraining.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
-from sciextract.retraining.snapshot.augmented import positives
 from sciextract.retraining.status import StatusWriter
+from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
+from sciextract.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import decided_examples
-from sciextract_trainer.data.soft import soft_examples
-from sciextract_trainer.distillation.labelling import label_softly
+from sciextract_trainer.data.soft_labels import label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from sciextract.text.english import duration
 from sciextract_app.presenters.dashboard import (
     STATES,
     AgreementBar,
@@ -16,7 +17,6 @@ from sciextract_app.presenters.dashboard import (
     LearningPage,
     Page,
     ProgressPage,
-    duration,
 )
 from sciextract_app.presenters.retraining_run import (
     NAMES,

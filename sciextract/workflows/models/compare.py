@@ -17,9 +17,9 @@ from sciextract.metrics.promotion import (
     Standard,
     compare_models,
 )
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.manifest import NOT_REJECTED, suggesting_models
+from sciextract.snapshot.supervision import Verdict, Verdicts, verdicts_of
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model

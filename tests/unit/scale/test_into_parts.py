@@ -27,7 +27,7 @@ from sciextract.errors import (
 )
 from sciextract.formats import read
 from sciextract.scale.interface import Engine, InputChangedError
-from sciextract.scale.parts_folder import locked
+from sciextract.scale.parts import lock_folder
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import Request, annotate_into_parts
 from sciextract.workflows.annotate import Listener
@@ -184,7 +184,10 @@ def test_places_that_cannot_be(tmp_path: Path, source: str) -> None:
 
 def test_two_runs_at_once(source: str, folder: Path) -> None:
     folder.mkdir()
-    with locked(folder), pytest.raises(OutputError, match=rf"another run .*process {os.getpid()}"):
+    with (
+        lock_folder(folder),
+        pytest.raises(OutputError, match=rf"another run .*process {os.getpid()}"),
+    ):
         run(request_for(source), folder)
     run(request_for(source), folder)
 

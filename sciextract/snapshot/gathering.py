@@ -1,0 +1,326 @@
+"""What goes where: documents of the gate file, the project and the base, each text once."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sciextract.documents.annotations import Annotations, Entity, Layer, Relation, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import SchemaError, TrainingDataError, UsageError, as_command
+from sciextract.formats import BadRecord, read
+from sciextract.formats.base import STDIN
+from sciextract.snapshot.documents import (
+    TRAINING,
+    Origin,
+    Split,
+    TrainingDocument,
+    from_read,
+    split_of,
+    with_fields,
+)
+from sciextract.snapshot.supervision import mention_states
+from sciextract.store import Completeness, Project
+from sciextract.store.queries import known_by_text, known_documents, positive_labels
+from sciextract.store.rows import IN_VIEW, ProgressRow
+from sciextract.store.sqlite import translated
+from sciextract.store.views import whole
+
+
+class LabelCounts:
+    """Labels of positive items; those of rejected and undecided ones teach nothing that needs a label."""
+
+    def __init__(
+        self, entities: Counter[str] | None = None, relations: Counter[str] | None = None
+    ) -> None:
+        self.entities = Counter() if entities is None else entities
+        self.relations = Counter() if relations is None else relations
+
+    def add(self, annotated: AnnotatedDocument) -> None:
+        """Count those of a document."""
+        self.entities.update(_positive(annotated.annotations.entities))
+        self.relations.update(_positive(annotated.annotations.relations))
+
+    def lacking_in(self, schema: LabelSchema) -> str:
+        """The labels that a schema lacks, in words; empty when it has all."""
+        known = (("entities", ["", *schema.entity_labels]), ("relations", schema.relation_labels))
+        parts = []
+        for kind, labels in known:
+            counts: Counter[str] = getattr(self, kind)
+            lacking = [each for each in counts.most_common() if each[0] not in labels]
+            listed = ", ".join(f"{label!r} ({count})" for label, count in lacking)
+            parts += [f"{kind}: {listed}"] if lacking else []
+        return "; ".join(parts)
+
+
+def check_project_labels(project: Project, schema: LabelSchema) -> None:
+    """Refuse a project whose items have labels that its schema lost.
+
+    Raises:
+        SchemaError: It has some; names them and where to change them.
+    """
+    with translated(project.path):
+        kinds = (positive_labels(project.connection, kind) for kind in ("entity", "relation"))
+        lacking = LabelCounts(*kinds).lacking_in(schema)
+    if lacking:
+        raise SchemaError(
+            f"{project.path}: its schema {schema.name!r} lacks labels that its items have: {lacking}; "
+            f"it has {_all(schema)}",
+            as_command("sciextract", "search", "--label", "LABEL", "--project", project.path)
+            + f" lists them, {as_command('sciextract', 'tui', project.path)} changes them",
+        )
+
+
+def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Project) -> SchemaError:
+    """The error of a file with labels that the project's schema lacks."""
+    return SchemaError(
+        f"{path}: the project's schema {schema.name!r} lacks labels of it: {lacking}; "
+        f"it has {_all(schema)}",
+        "rename them in the file, or bring labels and abstracts into the project: "
+        + as_command("sciextract", "import", path, "--add-labels", "--project", project.path),
+    )
+
+
+def layers_of(schema: LabelSchema) -> frozenset[Layer]:
+    """The layers that a schema has labels for."""
+    layers = {Layer.ENTITIES}
+    if schema.relations:
+        layers.add(Layer.RELATIONS)
+    if schema.coreference:
+        layers.add(Layer.COREFERENCE)
+    return frozenset(layers)
+
+
+def _positive(items: Iterable[Entity | Relation]) -> Iterable[str]:
+    return (each.label for each in items if each.state in IN_VIEW)
+
+
+def _all(schema: LabelSchema) -> str:
+    return ", ".join((*schema.entity_labels, *schema.relation_labels))
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFile:
+    """A file (or folder) of gold that was read through once.
+
+    Attributes:
+        path: Where it is.
+        origin: What it is for.
+        layers: The layers that it annotates anywhere: complete in all its documents.
+        schema_layers: The layers of the project's schema; what is of no such layer is left out.
+        bad: Records that cannot be read, left out.
+        first_problem: What is wrong with the first of them.
+        undecided: Documents with undecided items, whose layers are not complete.
+    """
+
+    path: str
+    origin: Origin
+    layers: frozenset[Layer]
+    schema_layers: frozenset[Layer]
+    bad: int = 0
+    first_problem: str = ""
+    undecided: int = 0
+
+    def documents(self) -> Iterator[TrainingDocument]:
+        """Its documents one by one, complete in the layers of the file."""
+        for item in read([self.path]):
+            if isinstance(item, BadRecord):
+                continue
+            document = from_read(item)
+            complete = (
+                document.complete if document else self.layers - undecided_layers(item.annotations)
+            )
+            fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
+            kept = fitted(with_fields(item, fields), self.schema_layers)
+            yield TrainingDocument(kept, complete & self.schema_layers, self.origin)
+
+
+def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Project) -> GoldFile:
+    """Read a file through before any work, in constant memory.
+
+    Raises:
+        UsageError: It is standard input, which cannot be read twice, or the project itself.
+        InputMissingError: It does not exist.
+        FormatError: It cannot be read at all.
+        SchemaError: It has labels that the project's schema lacks.
+        TrainingDataError: Nobody has annotated anything in it.
+    """
+    option, name = f"--{origin.value}", str(path)
+    if name == STDIN:
+        problem = f"{option} - cannot be: the file is read twice, and standard input once"
+        raise UsageError(problem, f"name a file: {option} FILE")
+    if Path(name).exists() and project.path.samefile(name):  # opening it would cost SQLite's locks
+        problem = f"{option} {name} is the project itself"
+        raise UsageError(problem, "its abstracts are used anyway: omit the option")
+    labels, layers = LabelCounts(), set[Layer]()
+    bad, undecided, first_problem = 0, 0, ""
+    for item in read([str(path)]):
+        if isinstance(item, BadRecord):
+            bad += 1
+            first_problem = first_problem or item.error.message
+            continue
+        labels.add(item)
+        layers |= annotated_layers(item.annotations)
+        undecided += bool(undecided_layers(item.annotations))
+    if lacking := labels.lacking_in(schema):
+        raise lacking_labels(str(path), lacking, schema, project)
+    known = layers_of(schema)
+    if not layers & known:
+        problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
+        if bad:
+            problem = f"{problem}; {bad} records cannot be read, the first: {first_problem}"
+        hint = "a model's predictions are not gold: decide them in a project first (sciextract tui)"
+        raise TrainingDataError(problem, hint)
+    return GoldFile(
+        str(path), origin, frozenset(layers) & known, known, bad, first_problem, undecided
+    )
+
+
+def fitted(annotated: AnnotatedDocument, layers: frozenset[Layer]) -> AnnotatedDocument:
+    """A document without candidates, and without items of layers that a schema lacks."""
+    original = annotated.annotations
+    kept = Annotations(
+        original.entities,
+        original.relations if Layer.RELATIONS in layers else (),
+        original.clusters if Layer.COREFERENCE in layers else (),
+    )
+    return replace(annotated, annotations=kept, model=None, warnings=())
+
+
+def annotated_layers(annotations: Annotations) -> set[Layer]:
+    """The layers in which something is positive."""
+    return {layer for layer, states in _states(annotations).items() if states & IN_VIEW}
+
+
+def undecided_layers(annotations: Annotations) -> set[Layer]:
+    """The layers in which something is undecided."""
+    return {layer for layer, states in _states(annotations).items() if State.UNDECIDED in states}
+
+
+def _states(annotations: Annotations) -> dict[Layer, set[State]]:
+    places = {state for each in annotations.clusters for state in mention_states(each)}
+    return {
+        Layer.ENTITIES: {each.state for each in annotations.entities},
+        Layer.RELATIONS: {each.state for each in annotations.relations},
+        Layer.COREFERENCE: places,
+    }
+
+
+def training_document(project: Project, number: int) -> TrainingDocument:
+    """An abstract of a project with all that was decided about it, as far as the schema has layers for it."""
+    doc, layers = project.document_state(number), layers_of(project.schema)
+    progress = doc.progress or ProgressRow()
+    done = (each for each in layers if getattr(progress, each) is Completeness.DONE)
+    annotated = whole(doc, project.sources)
+    return TrainingDocument(fitted(annotated, layers), frozenset(done), Origin.PROJECT)
+
+
+MOST_UNDECIDED = 2_000
+"""Abstracts for distillation at most."""
+
+NOT_DONE = "held out, but no layer is done"
+GATE_HAS_IT = "the gate file has the text"
+HELD_OUT = "the project holds the text out"
+PROJECT_HAS_IT = "the project has decisions on the text"
+TWICE = "the same text a second time"
+NOT_COMPLETE = "of the gate file, but no layer is complete"
+
+Placed = tuple[Split, TrainingDocument]
+
+
+class Gathering:
+    """Takes every text once: from the gate file, else from the project, else from the base.
+
+    Args:
+        project: The open project.
+        base: The user's copy of a published set.
+        gate: Held-out gold.
+    """
+
+    def __init__(
+        self, project: Project, base: GoldFile | None = None, gate: GoldFile | None = None
+    ) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._project = project
+        self._base = base
+        self._gate = gate
+        self._layers = layers_of(project.schema)
+        self._taken: set[bytes] = set()
+
+    def documents(self) -> Iterator[Placed]:
+        """All documents of the splits, one by one; what goes into none is counted in ``left_out``."""
+        for document in self._gate.documents() if self._gate else ():
+            if self._is_second(document):
+                self.left_out[TWICE] += 1
+            elif not document.complete:
+                self.left_out[NOT_COMPLETE] += 1
+            else:
+                yield Split.GATE, document
+        with translated(self._project.path):
+            for known in known_documents(self._project.connection):
+                if not known.decided:
+                    continue
+                document = training_document(self._project, known.number)
+                split = split_of(known.text_sha256)
+                if bytes.fromhex(known.text_sha256) in self._taken:
+                    self.left_out[GATE_HAS_IT] += 1
+                elif split is not Split.TRAIN and not document.complete:
+                    self.left_out[NOT_DONE] += 1
+                else:
+                    yield split, document
+        gate_texts = frozenset(self._taken)
+        for document in self._base.documents() if self._base else ():
+            if reason := self._why_not_of_base(document, gate_texts):
+                self.left_out[reason] += 1
+            else:
+                yield Split.TRAIN, document
+
+    def undecided(self, most: int = MOST_UNDECIDED) -> list[int]:
+        """Numbers of the project's abstracts that nobody has decided anything about, chosen by hash.
+
+        None of them is, or will be, in dev or gate. To be called after :meth:`documents`.
+        """
+        with translated(self._project.path):
+            known = known_documents(self._project.connection)
+            free = (
+                each
+                for each in known
+                if not each.decided
+                and split_of(each.text_sha256) is Split.TRAIN
+                and bytes.fromhex(each.text_sha256) not in self._taken
+            )
+            chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
+        return [each.number for each in chosen]
+
+    def text(self, number: int) -> AnnotatedDocument:
+        """An abstract of the project without annotations."""
+        return AnnotatedDocument(self._project.document_state(number).stored.document)
+
+    def _why_not_of_base(self, document: TrainingDocument, gate_texts: frozenset[bytes]) -> str:
+        """Why a document of the base goes into no split; empty when it does.
+
+        It never chooses an epoch or thresholds and never judges, for the start model has learned from it: what
+        a model has seen makes it look better than it is. A text that the project holds out stays out of
+        training whether or not anybody has decided about it yet: it may be in dev or gate tomorrow.
+        """
+        text_sha256 = document.annotated.document.text_sha256
+        if self._is_second(document):
+            return GATE_HAS_IT if bytes.fromhex(text_sha256) in gate_texts else TWICE
+        with translated(self._project.path):
+            known = known_by_text(self._project.connection, text_sha256)
+        if known is None:
+            return ""
+        if split_of(text_sha256) is not Split.TRAIN:
+            return HELD_OUT
+        return PROJECT_HAS_IT if known.decided else ""
+
+    def _is_second(self, document: TrainingDocument) -> bool:
+        text = bytes.fromhex(document.annotated.document.text_sha256)
+        if text in self._taken:
+            return True
+        self._taken.add(text)
+        return False
