@@ -14,6 +14,7 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.learning.adapter import learn
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
@@ -34,17 +35,34 @@ FEW_FINISHED = 10
 _BATCH = 8
 
 
+def training_documents(project: Project, most: int) -> list[TrainingDocument]:
+    """The abstracts that were decided last, in the order in which they came into the project.
+
+    Items that nobody decided, and layers that are not done, say nothing; so do labels that the schema lacks now.
+    """
+    numbers = sorted(recently_decided(project.connection, most))
+    return [training_document(project, number) for number in numbers]
+
+
 def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     """Train an adapter on the decisions in a project; the project is only read.
 
     The result depends on the decisions, the schema and the encoder alone, so that what a killed process was
-    learning is learned again by the next one. Items that nobody decided, and layers that are not done, say nothing;
-    so do labels that the schema lacks now.
+    learning is learned again by the next one.
     """
-    # In the order in which they came into the project, whoever was decided last: the head sees them in that order.
-    numbers = sorted(recently_decided(project.connection, MOST_FINISHED))
-    abstracts = [training_document(project, number) for number in numbers]
-    return learn(abstracts, project.schema, states)
+    return learn(training_documents(project, MOST_FINISHED), project.schema, states)
+
+
+def base_model(project: Project, named: str | None = None) -> Extractor:
+    """The encoder to learn on: the named model or the one in use where it knows the labels, else the bundled one that
+    fits the texts. That of an adapter is its base.
+    """
+    found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
+    if not isinstance(found, Extractor) or (
+        named is None and unknown_labels(project.schema, found.config)
+    ):
+        return Extractor.load(suited_to(project), RunOptions(threads=1))
+    return found.base()
 
 
 def find_untouched(project: Project) -> list[int]:
@@ -181,7 +199,7 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(self._find_base(project))
+            states = self._states = self._states or EncoderStates(base_model(project, self._model))
             known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
@@ -219,10 +237,3 @@ class Learner:
                 shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
-
-    def _find_base(self, project: Project) -> Extractor:
-        """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        named = ModelChoice(self._model, options=RunOptions(threads=1)).load(project)
-        if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
-            return named
-        return Extractor.load(suited_to(project), threads=1)
