@@ -239,7 +239,8 @@ class _Training:
         }
         old = start.folder.config
         packaging = Packaging(
-            model_name(self._prepared.request), self._prepared.schema, start.labels, start.rules,
+            model_name(self._prepared.request.name, self._prepared.request.path),
+            self._prepared.schema, start.labels, start.rules,
             [positives(each.annotated) for each in dev], origin,
             complete=[each.complete for each in dev],
             settings=old.settings if len(dev) < LEAST_DEV else None,
