@@ -45,7 +45,7 @@ from sciextract_app.settings import KEYMAP_FILE, user_folder
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import EntityType, RelationType
-    from sciextract.store.inconsistency import Check, Finding
+    from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
