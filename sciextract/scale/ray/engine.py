@@ -24,7 +24,7 @@ from sciextract.scale.interface import (
     WorkerRefusedError,
 )
 from sciextract.scale.predicting import tasks_of
-from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly
+from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly, WorkerPool
 from sciextract.scale.ray.cluster import (
     ClusterError,
     ShippedModel,
@@ -38,7 +38,6 @@ from sciextract.scale.ray.cluster import (
     wait_for,
 )
 from sciextract.scale.shards import remaining_chunks
-from sciextract.scale.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
     import pyarrow as pa
