@@ -51,8 +51,11 @@ class ModelFolder:
     config: ModelConfig
     hash: str
 
-    def base(self) -> ModelFolder:
+    def base(self, *, hashes: bool = True) -> ModelFolder:
         """The verified folder of the model whose encoder it runs on: itself, unless it is an adapter.
+
+        Args:
+            hashes: As for :func:`open_folder`.
 
         Raises:
             ModelNotFoundError: The base is not here, or only in another edition.
@@ -66,7 +69,7 @@ class ModelFolder:
         for path in known:
             with suppress(OSError):
                 if manifest_hash(path) == wanted.hash:
-                    found = open_folder(path)
+                    found = open_folder(path, hashes=hashes)
                     if found.config.adapter:
                         raise _damaged(path / CONFIG, f": {path} is itself an adapter")
                     return found

@@ -85,6 +85,8 @@ class DecodeSettings:
         candidates: Whether to report also what stayed below the thresholds.
         candidate_score: Least probability of a reported candidate.
         only: Entity labels to look for, as if the model had no others; all of them when empty.
+        promised: Task, label and least score of what is written where a precision is promised; see
+            :mod:`sciextract.inference.promise`.
     """
 
     thresholds: PerTask = PerTask(0.5, 0.5, 0.5)
@@ -96,6 +98,7 @@ class DecodeSettings:
     candidates: bool = False
     candidate_score: float = 0.05
     only: frozenset[str] = frozenset()
+    promised: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def calibrated(self) -> bool:

@@ -34,6 +34,7 @@ from sciextract.inference.decoding import (
     select_mentions,
 )
 from sciextract.inference.label_layout import without_classes
+from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings
@@ -81,7 +82,7 @@ class Adapter:
     Attributes:
         base: The base's network, tokenizer and labels.
         base_model: Its name and hash.
-        base_settings: Its thresholds.
+        base_config: Its configuration.
         heads: The trained heads.
         untrained: The heads before training, which say what the base says.
         encode: The states of documents as the base sees them.
@@ -92,7 +93,7 @@ class Adapter:
 
     base: Pipeline
     base_model: ModelId
-    base_settings: DecodeSettings
+    base_config: ModelConfig
     heads: Heads
     untrained: Heads
     encode: Encode
@@ -205,7 +206,7 @@ class Adapter:
         self, document: Document, settings: DecodeSettings
     ) -> tuple[RawPrediction, Annotations]:
         """What the base itself predicts, computed from the text: the states are rounded."""
-        own = replace(self.base_settings, candidates=settings.candidates, only=settings.only)
+        own = replace(self.base_config.settings, candidates=settings.candidates, only=settings.only)
         [its] = self.base.predict_batch([document], own)
         found = annotated(document, its, self.base.labels, own, self.base_model)
         return its, found.annotations

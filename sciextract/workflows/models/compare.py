@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import scorable
@@ -19,16 +19,13 @@ from sciextract.metrics.promotion import (
 )
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.manifest import NOT_REJECTED, suggesting_models
-from sciextract.snapshot.supervision import Verdict, verdicts_of
+from sciextract.snapshot.supervision import positive_part
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
-
-
-Item = TypeVar("Item", Entity, Relation)
 
 
 def gate(
@@ -78,26 +75,8 @@ def gate_predictions(
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
-    gold = []
-    for document in documents:
-        annotations, verdicts = document.annotated.annotations, verdicts_of(document)
-        clusters = []
-        for each in annotations.clusters:
-            kept = tuple(
-                mention
-                for mention in each.mentions
-                if verdicts.mentions[each.id, mention] is Verdict.POSITIVE
-            )
-            clusters.append(replace(each, mentions=kept, mention_scores=(), mention_states=()))
-        # What is negative or masked is no gold: only what a person or a file says is there.
-        positive = Annotations(
-            _positive(annotations.entities, verdicts.entities),
-            _positive(annotations.relations, verdicts.relations),
-            tuple(clusters),
-        )
-        gold.append(scorable(replace(document.annotated, annotations=positive)))
     return compare_models(
-        gold,
+        [scorable(positive_part(each)) for each in documents],
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
@@ -134,10 +113,6 @@ def gate_gold(
 def symmetric_of(*models: Predictor) -> frozenset[str]:
     """The relation labels without direction of any of the models."""
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
-
-
-def _positive(items: Iterable[Item], verdicts: Mapping[str, Verdict]) -> tuple[Item, ...]:
-    return tuple([each for each in items if verdicts[each.id] is Verdict.POSITIVE])
 
 
 STATED = {
