@@ -10,9 +10,9 @@ from threading import Lock
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.inference.batching import SINGLE, in_order, usable_cores
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.domain.words import FITS_NEITHER, Domain, domain_of
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     AUTO,
