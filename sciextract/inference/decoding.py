@@ -252,6 +252,7 @@ def combine_directions(
     """
     if not len(pairs):
         return ScoredPairs(pairs, logits)
+    # A probability that is 0 in float32 has no logarithm.
     logs = np.log(softmax(logits / np.float32(temperature)) + np.float32(1e-9))
     size = int(pairs.max()) + 1
     position = np.zeros((size, size), dtype=np.int64)
@@ -360,6 +361,7 @@ def antecedent_probabilities(
         temperature: Divisor of the scores.
     """
     scaled = scores / np.float32(temperature)
+    # At least 0, the score of the dummy, so that no exponential overflows.
     peaks = np.zeros(count, dtype=np.float32)
     np.maximum.at(peaks, links[:, 0], scaled)
     weights = np.exp(scaled - peaks[links[:, 0]])

@@ -138,6 +138,7 @@ class Pipeline:
             batching: Which windows share a call of the encoder.
             given: The mentions of each document, in words; predicted where ``None``.
         """
+        # Thresholds are on the scale of the scores that are shown; here the network's own are compared.
         settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)

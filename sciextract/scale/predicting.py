@@ -82,6 +82,7 @@ class RecordPredictor:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
             if len(items) > 1:
+                # One by one, so that only the record that is to blame is lost.
                 return [each for item in items for each in self.outcomes([item])]
             return [quarantined(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
         predicted = iter(kept.outcomes)

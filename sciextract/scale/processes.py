@@ -213,6 +213,7 @@ class Worker(threading.Thread):
         with self._lock:
             if self._closing:
                 return None
+            # Within the lock: else abandon() may come between, and nobody ends the process.
             process = self._process = self._start_process()
             self._overdue, self._handed_over = False, 0
         self._set_deadline(START_SECONDS)
@@ -257,6 +258,7 @@ class Worker(threading.Thread):
         with self._lock:
             process, self._process = self._process, None
             overdue, self._overdue = self._overdue, False
+        # Outside of the lock: waiting for its end must not stop the thread that checks all workers.
         if process is not None:
             process.close()
         return "the process was killed because it exceeded the time limit" if overdue else ""
@@ -341,6 +343,7 @@ class WorkerPool:
         checked = time.monotonic()
         while not self._left.wait(_CHECK_SECONDS):
             now = time.monotonic()
+            # A suspended machine or a stopped run would look like a worker that hangs.
             paused = now - checked - _CHECK_SECONDS
             checked = now
             for worker in [*self._workers]:

@@ -109,4 +109,5 @@ def fingerprint(items: Iterable[LazyItem]) -> str:
     whole = hashlib.sha256()
     for item in items:
         whole.update(item.digest())
+    # Half of the hash tells changed inputs apart, and keeps the journal short.
     return whole.hexdigest()[:32]

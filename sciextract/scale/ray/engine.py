@@ -257,6 +257,7 @@ class RayEngine:
                 batch_size=1,
                 batch_format="pyarrow",
                 compute=TaskPoolStrategy(size=readers),
+                # Readers wait for files most of the time, and leave the processors to the models.
                 num_cpus=0,
             )
             .map_batches(
@@ -290,6 +291,7 @@ class RayEngine:
         from ray.data import ActorPoolStrategy
 
         if self.address is None:
+            # Ray would send an actor chunks ahead, which wait there while others have nothing to do.
             return ActorPoolStrategy(
                 size=self.workers or usable_cores(), max_tasks_in_flight_per_actor=1
             )
