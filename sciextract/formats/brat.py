@@ -71,16 +71,11 @@ def notes_for(folder: Path) -> Notes:
         FormatError: The file of notes cannot be read at all.
     """
     absolute = folder.absolute()
-    for parent in (absolute, *absolute.parents):
-        if (parent / SCHEMA_FILE).is_file():
-            return _read_notes(parent)
-    return Notes(absolute)
-
-
-def _read_notes(folder: Path) -> Notes:
-    notes = Notes(folder)
-    path = folder / NOTES_FILE
-    if not path.is_file():
+    # brat uses the nearest configuration above a folder; ours has its notes beside it.
+    above = (absolute, *absolute.parents)
+    notes = Notes(next((each for each in above if (each / SCHEMA_FILE).is_file()), absolute))
+    path = notes.folder / NOTES_FILE
+    if not path.is_file() or not (notes.folder / SCHEMA_FILE).is_file():
         return notes
     for number, line in decoded_lines(Source(str(path))):
         try:
@@ -97,16 +92,14 @@ def _read_notes(folder: Path) -> Notes:
         if isinstance(file, str) and isinstance(key, str):
             notes.doc_keys[file] = key
         if isinstance(file, str) and isinstance(exact, dict):
-            notes.fragments[file] = {name: _exact_spans(value) for name, value in exact.items()}
+            # What are no pairs of numbers leave brat's own fragments.
+            notes.fragments[file] = {
+                name: tuple(Span(start, end) for start, end in pairs)
+                for name, pairs in exact.items()
+                if isinstance(pairs, list)
+                and all(isinstance(p, list) and [*map(type, p)] == [int, int] for p in pairs)
+            }
     return notes
-
-
-def _exact_spans(value: object) -> tuple[Span, ...]:
-    """Fragments of a note; none where they are not pairs of numbers, so that brat's own hold."""
-    pairs = value if isinstance(value, list) else []
-    if all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
-        return tuple(Span(start, end) for start, end in pairs)
-    return ()
 
 
 def pieces_of(text: str, fragments: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -275,7 +268,14 @@ def read_brat(source: Source) -> Iterator[ReadItem]:
     notes = notes_for(path if path.is_dir() else path.parent)
     yield from map(BadRecord, notes.errors)
     nothing = FormatError(f"no such file below, {_SHAPE}", path=source.path)
-    pairs = _pairs_below(path) if path.is_dir() else iter([_pair_of(path)])
+    pairs = _pairs_below(path)
+    if not path.is_dir():
+        stem, suffix = os.path.splitext(path.name)
+        if suffix.lower() not in _SUFFIXES:
+            raise FormatError(f"a file {quoted(path.name)} found, {_SHAPE}", path=str(path))
+        siblings = {end: path.with_name(stem + end) for end in _SUFFIXES} | {suffix.lower(): path}
+        files = {end: file for end, file in siblings.items() if file.is_file()}
+        pairs = iter([_Pair(path.with_name(stem), stem, files)])
     yield from read_each(pairs, lambda pair, _: _document(pair, notes, source), nothing)
 
 
@@ -295,15 +295,6 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
         below = Path(parent).relative_to(root)
         for stem, files in sorted(by_stem.items()):
             yield _Pair(Path(parent, stem), (below / stem).as_posix(), files)
-
-
-def _pair_of(path: Path) -> _Pair:
-    stem, suffix = os.path.splitext(path.name)
-    if suffix.lower() not in _SUFFIXES:
-        raise FormatError(f"a file {quoted(path.name)} found, {_SHAPE}", path=str(path))
-    siblings = {end: path.with_name(stem + end) for end in _SUFFIXES} | {suffix.lower(): path}
-    files = {end: file for end, file in siblings.items() if file.is_file()}
-    return _Pair(path.with_name(stem), stem, files)
 
 
 def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:

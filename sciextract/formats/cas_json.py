@@ -74,38 +74,37 @@ class _CasJson(FeatureStructures):
             hint = "export the document with its text (UIMA CAS JSON, as INCEpTION writes it)"
             raise place.error("no text: there is no sofaString", hint=hint)
         super().__init__(text, place)
-        self._arrays: dict[str, str] = {}
+        arrays: dict[str, str] = {}
         own: list[tuple[Record, str]] = []
         for each in listed:
             type_name = str(each.get("%TYPE", ""))
             elements = each.get("%ELEMENTS")
             if isinstance(elements, list):
-                is_of_text = type_name == _STRINGS
-                content = (
-                    _string_of(elements) if is_of_text else " ".join(map(_string_of, elements))
-                )
-                self._arrays[_string_of(each.get("%ID"))] = content
+                content = " ".join(map(_string_of, elements))
+                # Of a list of strings the first counts, as in XMI.
+                content = _string_of(elements) if type_name == _STRINGS else content
+                arrays[_string_of(each.get("%ID"))] = content
             elif not type_name.startswith(_OWN_TYPES):
                 own.append((each, type_name))
-        for each, type_name in own:
-            self._add(each, type_name, sofas[0].get("%ID"))
-
-    def _add(self, given: Record, type_name: str, sofa_id: object) -> None:
-        named: dict[str, Any] = {}
-        for name, value in given.items():
-            if name.startswith("@"):  # a reference; XMI has the elements of an array in its place
-                named[name[1:]] = self._arrays.get(_string_of(value), value)
-            elif not name.startswith("%"):  # "#" begins numbers that JSON has no way to write
-                named[name.removeprefix("#")] = value
-        features = {
-            name: shown_value
-            for name, value in named.items()
-            if name not in FRAME and (shown_value := _string_of(value))
-        }
-        structure = FeatureStructure(_string_of(given.get("%ID")), type_name, features, None)
-        is_placed = "begin" in named and "end" in named
-        place = (_string_of(named["begin"]), _string_of(named["end"])) if is_placed else None
-        self.add(structure, place, of_other_view=given.get("@sofa", sofa_id) != sofa_id)
+        sofa_id = sofas[0].get("%ID")
+        for given, type_name in own:
+            named: dict[str, Any] = {}
+            for name, value in given.items():
+                if name.startswith(
+                    "@"
+                ):  # a reference; XMI has the elements of an array in its place
+                    named[name[1:]] = arrays.get(_string_of(value), value)
+                elif not name.startswith("%"):  # "#" begins numbers that JSON has no way to write
+                    named[name.removeprefix("#")] = value
+            features = {
+                name: shown
+                for name, value in named.items()
+                if name not in FRAME and (shown := _string_of(value))
+            }
+            structure = FeatureStructure(_string_of(given.get("%ID")), type_name, features, None)
+            is_placed = "begin" in named and "end" in named
+            span = (_string_of(named["begin"]), _string_of(named["end"])) if is_placed else None
+            self.add(structure, span, of_other_view=given.get("@sofa", sofa_id) != sofa_id)
 
 
 def _string_of(value: Any) -> str:

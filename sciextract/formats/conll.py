@@ -71,12 +71,18 @@ class _Block:
             self.error = self.error or line
             return
         content = line.rstrip("\r\n")
-        cells = _cells(content)
-        if _is_comment(content, cells):
+        is_tabbed = "\t" in content
+        cells = content.split("\t") if is_tabbed else [*filter(None, content.split(" "))]
+        # "#" may be a token, too: then the line ends in a tag. "# key = value" is always a comment.
+        if content.startswith("#") and (
+            (not is_tabbed and _KEY_AND_VALUE.match(content))
+            or len(cells) < 2
+            or not TAG.fullmatch(cells[-1])
+        ):
             self.comments += 1
             return
         # Some programs end each row with a tab.
-        if "\t" in content and len(cells) > 2 and not cells[-1].strip():
+        if is_tabbed and len(cells) > 2 and not cells[-1].strip():
             cells = cells[:-1]
         if len(cells) < 2 or not cells[0]:
             found = f"{quoted(content)} found; expected a token and its tag in two or more columns"
@@ -88,19 +94,6 @@ class _Block:
         else:
             self.first_line = self.first_line or place.line or 0
             self.sentences[-1].append(_Row(cells, place.line or 0))
-
-
-def _cells(line: str) -> list[str]:
-    return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
-
-
-def _is_comment(line: str, cells: list[str]) -> bool:
-    """Whether a line that starts with ``#`` is a comment; ``#`` may be a token, too."""
-    if not line.startswith("#"):
-        return False
-    if "\t" not in line and _KEY_AND_VALUE.match(line):
-        return True
-    return len(cells) < 2 or not TAG.fullmatch(cells[-1])
 
 
 def read_conll(source: Source) -> Iterator[ReadItem]:

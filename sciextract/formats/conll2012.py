@@ -197,13 +197,8 @@ class Conll2012Writer(LineWriter):
         key = _cell(document.document.doc_key) or "-"
         self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")
-        for row in self._rows(document.document, layers, key):
-            self._sink.write_line(row)
-        self._sink.write_line("#end document")
-
-    def _rows(self, document: Document, layers: TokenLayers, key: str) -> Iterator[str]:
         table = layers.table
-        words = [_cell(word) for word in table.strings(document.text)]
+        words = [_cell(word) for word in table.strings(document.document.text)]
         names, clusters = ["*"] * len(words), self._cluster_cells(layers)
         for ner in layers.ner:
             for tokens, entity in flat(ner, self.losses):
@@ -221,8 +216,9 @@ class Conll2012Writer(LineWriter):
                 name = names[index]
                 name = name.replace("*)", ")") if name.startswith("(") else name
                 cells = [key, "0", str(number), words[index], "XX", parse, "-", "-", "-", "-"]
-                yield "   ".join([*cells, name, clusters[index]])
-            yield ""
+                self._sink.write_line("   ".join([*cells, name, clusters[index]]))
+            self._sink.write_line("")
+        self._sink.write_line("#end document")
 
     def _cluster_cells(self, layers: TokenLayers) -> list[str]:
         table = layers.table
@@ -249,16 +245,14 @@ class Conll2012Writer(LineWriter):
 
     def _writable(self, layers: TokenLayers, mentions: Iterable[TokenRange]) -> list[TokenRange]:
         """Mentions inside a sentence of which no two of the cluster cross, which brackets cannot tell."""
-
-        def crosses(left: TokenRange, right: TokenRange) -> bool:
-            return left.token_start < right.token_start < left.token_end < right.token_end
-
         found: list[TokenRange] = []
         for each in sorted(mentions, key=lambda each: (each.token_start, -each.token_end)):
             sentence = layers.table.sentences[layers.table.sentence_of(each.token_start)]
             if not sentence.contains(each):
                 self.lose("mention across sentences")
-            elif any(crosses(before, each) for before in found):
+            elif any(
+                b.token_start < each.token_start < b.token_end < each.token_end for b in found
+            ):
                 self.lose("mention that crosses another of its cluster")
             else:
                 found.append(each)

@@ -85,7 +85,10 @@ def _records(source: Source) -> Iterator[_Record]:
             record = record or _Record(number, typed=False)
             record.error = record.error or line
             continue
-        tag = _tag_of(line, record)
+        found, tag = _TAG.match(line), None
+        # One space before the hyphen counts in records whose first line has one, too.
+        if found and (found[2] == "  " or found[1] == "TY" or (record and record.is_loose)):
+            tag = found[1]
         if tag == "TY":
             if record:
                 yield record
@@ -100,14 +103,6 @@ def _records(source: Source) -> Iterator[_Record]:
             record = None
     if record:
         yield record
-
-
-def _tag_of(line: str, record: _Record | None) -> str | None:
-    """The line's tag. One space before the hyphen counts in records whose first line has one, too."""
-    found = _TAG.match(line)
-    if found and (found[2] == "  " or found[1] == "TY" or (record and record.is_loose)):
-        return found[1]
-    return None
 
 
 def _document(record: _Record, number: int, parser: RisParser, source: Source) -> AnnotatedDocument:

@@ -259,7 +259,12 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
     header_line = next((line for line in lines if line.strip()), "")
-    headers = {each: _cells(header_line, each) for each in _DELIMITERS}
+    headers = {}
+    for each in _DELIMITERS:
+        try:
+            headers[each] = next(csv.reader([header_line], delimiter=each))
+        except csv.Error:
+            headers[each] = [header_line]
     known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
 
     def understood(delimiter: str) -> tuple[int, int]:
@@ -361,13 +366,6 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
             free = f"{given} (again{'' if seen[given] == 1 else f' {seen[given]}'})"
         names[free] = None
     return _Columns(tuple(names), by_meaning)
-
-
-def _cells(header_line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([header_line], delimiter=delimiter))
-    except csv.Error:
-        return [header_line]
 
 
 def plain_name(name: str) -> str:
