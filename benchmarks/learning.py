@@ -33,7 +33,7 @@ from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
-from sciextract.retraining.snapshot.documents import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learning_curve import correction_keys
@@ -199,8 +199,8 @@ class Simulation:
         """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""
         import torch
 
-        from sciextract.retraining.request import RetrainRequest
         from sciextract.retraining.run import retrain
+        from sciextract.retraining.run_record import RetrainRequest
         from sciextract_trainer.retraining import LocalTrainer
 
         with tempfile.TemporaryDirectory() as folder:

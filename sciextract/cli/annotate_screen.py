@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from sciextract.cli.console import ProgressLine, colours_wanted, counted, say
+from sciextract.cli.console import ProgressLine, colours_wanted, say
 from sciextract.errors import InputMissingError, SciextractError, as_command
 from sciextract.formats.base import leads_outside
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
-from sciextract.text.brackets import bracketed
-from sciextract.text.characters import visible
+from sciextract.text.characters import bracketed, visible
+from sciextract.text.english import counted
 from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
 
 if TYPE_CHECKING:
@@ -28,17 +28,32 @@ if TYPE_CHECKING:
     from sciextract.documents.annotations import Relation
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
+    from sciextract.inference.promise import Promise
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
     """What was done before Ctrl-C, and how to continue."""
     if target.path is None:
-        return f"interrupted after {_plural(documents, 'abstract')}", ""
+        return f"interrupted after {counted(documents, 'abstract')}", ""
     return (
         f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
         "to resume, repeat the command with --resume" + (" instead of --force" * target.force),
     )
+
+
+def promise_in_words(promise: Promise) -> Iterator[str]:
+    """What is promised of each label, and what is not."""
+    wanted = ", ".join(f"{task} {value:g}" for task, value in promise.wanted.items())
+    yield f"precision of at least {wanted}, each label with confidence {promise.confidence:g}; chosen on {promise.source}"
+    for each in promise.labels:
+        name = f"{each.task} {each.label}"
+        if each.threshold is not None:
+            yield f"{name}: scores from {each.threshold:.2f}; held-out precision {each.precision:.2f}, recall {each.recall:.2f}"
+        elif each.further is not None:
+            yield f"{name}: cannot be promised and is not written; it takes about {each.further} more abstracts"
+        else:
+            yield f"{name}: cannot be promised and is not written; too few held-out items, or too often wrong ({each.precision:.2f} right of all)"
 
 
 def in_words(report: Report) -> str:
@@ -46,16 +61,16 @@ def in_words(report: Report) -> str:
     counts, (bad, quarantined) = report.counts, report.left_out
     predicted = ", ".join(
         [
-            _plural(counts.entities, "entity", "entities"),
-            _plural(counts.relations, "relation"),
-            _plural(counts.clusters, "cluster"),
+            counted(counts.entities, "entity", "entities"),
+            counted(counts.relations, "relation"),
+            counted(counts.clusters, "cluster"),
         ]
     )
-    words = f"{_plural(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
+    words = f"{counted(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:
-        words += f"; {_plural(bad, 'bad record')} left out"
+        words += f"; {counted(bad, 'bad record')} left out"
     if quarantined:
         kept = f": {report.quarantine}" if report.quarantine else ""
         words += f"; {quarantined} quarantined{kept}"
@@ -81,11 +96,6 @@ def project_in_words(done: ProjectReport) -> str:
     for kind, count in done.exported.losses.items():
         words += f"; {done.exported.format} cannot hold {kind}: {count}"
     return words
-
-
-def _plural(count: int, one: str, many: str = "") -> str:
-    """A number with its noun, without separators of thousands, unlike :func:`.console.counted`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 _BLOCK_BYTES = 1 << 20

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.gathering import layers_of, training_document
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
@@ -73,6 +74,18 @@ def learn_from_project(
     learning is learned again by the next one.
     """
     return learn(training_documents(project, most), project.schema, states)
+
+
+def base_model(project: Project, named: str | None = None) -> Extractor:
+    """The encoder to learn on: the named model or the one in use where it knows the labels, else the bundled one that
+    fits the texts. That of an adapter is its base.
+    """
+    found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
+    if not isinstance(found, Extractor) or (
+        named is None and unknown_labels(project.schema, found.config)
+    ):
+        return Extractor.load(suited_to(project), RunOptions(threads=1))
+    return found.base()
 
 
 def untouched(project: Project) -> list[int]:
@@ -249,7 +262,7 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(self._base(project))
+            states = self._states = self._states or EncoderStates(base_model(project, self._model))
             known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
@@ -287,10 +300,3 @@ class Learner:
                 shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
-
-    def _base(self, project: Project) -> Extractor:
-        """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        named = ModelChoice(self._model, threads=1).load(project)
-        if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
-            return named
-        return Extractor.load(suited_to(project), threads=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,6 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_with,
-    counted,
     flag,
     is_terminal,
     option,
@@ -25,9 +23,10 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import GraphOption
 from sciextract.errors import ExitCode, FormatError
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.building import BuildListener, BuildReport
+    from sciextract.graph.building import BuildReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +118,11 @@ def build(options: BuildOptions) -> None:
 
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
-    from sciextract.graph.building import build_graph
+    from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.contribution import GENERIC, CountSettings
+    from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.queries.nodes import relation_types
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
@@ -137,7 +138,10 @@ def build(options: BuildOptions) -> None:
     settings = DeriveSettings(options.acronym_share, directions, terms)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(options.graph, reading, settings, screen.listener())
+        listener = BuildListener(
+            screen.bad_record, screen.progress, screen.keep, screen.begin_to_derive
+        )
+        found = build_graph(options.graph, reading, settings, listener)
     except KeyboardInterrupt:
         screen.end()
         say(
@@ -158,23 +162,16 @@ def build(options: BuildOptions) -> None:
             "Warning", "the graph has nodes but no edges: no relation joins two of them",
             "graph top, papers and view show the nodes and which abstracts name them; edges need relations with labels",
         )  # fmt: skip
-    _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
+    # Types without direction that the graph does not have: of typing errors, most often.
+    wanted = {label for label in options.symmetric or () if label}
+    if wanted:
+        with open_graph(options.graph) as connection:
+            known_types = relation_types(connection)
+        for label in sorted(wanted - set(known_types)):
+            problem = f"--symmetric {label}: the graph has no relation of this type"
+            say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")
     report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
     raise typer.Exit(found.exit_code)
-
-
-def _warn_of_unknown(graph: Path, symmetric: Sequence[str]) -> None:
-    """Warns of types without direction that the graph does not have: of typing errors, most often."""
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import relation_types
-
-    if not symmetric:
-        return
-    with open_graph(graph) as connection:
-        known = relation_types(connection)
-    for label in sorted(set(symmetric) - set(known)):
-        problem = f"--symmetric {label}: the graph has no relation of this type"
-        say("Warning", problem, f"it has {', '.join(known) or 'none'}")
 
 
 def _in_words(found: BuildReport) -> str:
@@ -216,28 +213,25 @@ class BuildScreen:
         self._shown = shown
         self._line = ProgressLine(shown)
 
-    def listener(self) -> BuildListener:
-        """The functions that a build calls."""
-        from sciextract.graph.building import BuildListener
-
-        return BuildListener(self._bad_record, self._progress, self._kept, self._deriving)
-
     def end(self) -> None:
         """Leave an empty line."""
         self._line.clear()
 
-    def _bad_record(self, error: FormatError) -> None:
+    def bad_record(self, error: FormatError) -> None:
+        """Say what is left out."""
         self._line.clear()
         say("Warning", f"left out: {error.message}", error.hint)
 
-    def _progress(self, done: int) -> None:
+    def progress(self, done: int) -> None:
+        """Show how many abstracts are read."""
         self._done = done
         self._line.update(done)
 
-    def _kept(self, done: int) -> None:
+    def keep(self, done: int) -> None:
+        """Note how many abstracts are on disk."""
         self.on_disk = done
 
-    def _deriving(self) -> None:
+    def begin_to_derive(self) -> None:
         """Deriving shows no progress, only its start."""
         self._line.clear()
         if self._shown:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, counted, option, say
+from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -27,10 +28,10 @@ from sciextract.cli.graph.group import (
     show_json,
     years_of,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.combinations import Comparison, Subtopic
-    from sciextract.graph.queries.nodes import About, Alias, Node
+    from sciextract.graph.queries.nodes import About
 
 
 def neighbours(
@@ -63,7 +64,7 @@ def neighbours(
         known = about(connection, found)
         edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
     if as_json:
-        show_json([{**known.to_json(), "edges": [edge.to_json() for edge in edges]}])
+        show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
     show(_about(known))
     for edge in edges:
@@ -95,15 +96,12 @@ def _about(known: About) -> Iterator[str]:
         listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
         yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
     yield "  written as"
-    yield from map(_alias, known.aliases)
+    for alias in known.aliases:
+        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
+        yield f"  {alias.mentions:7,}  {alias.surface}{rules}"
     rest = known.all_aliases - len(known.aliases)
     if rest:
         yield f"           and in {rest:,} more ways"
-
-
-def _alias(alias: Alias) -> str:
-    rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
-    return f"  {alias.mentions:7,}  {alias.surface}{rules}"
 
 
 _MOST_FORMS = 5
@@ -146,7 +144,7 @@ def path(
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
     if as_json:
-        edges = [[edge.to_json() for edge in step] for step in steps]
+        edges = [list(map(asdict, step)) for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
         return
     if not steps:
@@ -180,7 +178,7 @@ def top(
         sciextract graph top --by degree --limit 50 --json --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.rankings import top as first_nodes
+    from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
         unwanted = avoided(connection, avoid, avoid_from)
@@ -245,7 +243,7 @@ def gaps(
             f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
         )
     if as_json:
-        show_json(each.to_json() for each in found)
+        show_json(map(asdict, found))
         return
     show([f"{'score':>6} {'abstracts':>9} {'expected':>8}  never named with {first.name}"])
     for each in found:
@@ -281,28 +279,22 @@ def compare(
             sentences=sentences, generic=with_generic, limit=limit,
         )  # fmt: skip
     if as_json:
-        show_json([found.to_json()])
-    else:
-        show(_comparison_lines(found))
-
-
-def _comparison_lines(found: Comparison) -> Iterator[str]:
+        show_json([asdict(found)])
+        return
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        yield f"{node.name}  ({node.label}; {words}, years {years_of(node)})"
-    yield f"named together by {counted(found.together, 'abstract')}"
+        show([f"{node.name}  ({node.label}; {words}, years {years_of(node)})"])
+    show([f"named together by {counted(found.together, 'abstract')}"])
     for edge in found.edges:
-        yield f"  {edge_line(edge)}"
-        yield from sentence_lines(edge.sentences, "      ")
-    for year, (one, other) in found.years.items():
-        yield f"  {year}  {one:6,} {other:6,}"
-    yield from _names("both are related to", found.shared)
-    yield from _names(f"only {found.first.name} is related to", found.only_first)
-    yield from _names(f"only {found.second.name} is related to", found.only_second)
-
-
-def _names(heading: str, nodes: tuple[Node, ...]) -> Iterator[str]:
-    yield f"{heading}: {', '.join([f'{each.name} [{each.label}]' for each in nodes]) or 'nothing else'}"
+        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
+    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
+    for heading, nodes in (
+        ("both are related to", found.shared),
+        (f"only {found.first.name} is related to", found.only_first),
+        (f"only {found.second.name} is related to", found.only_second),
+    ):
+        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
+        show([f"{heading}: {names or 'nothing else'}"])
 
 
 def subtopics(
@@ -348,15 +340,12 @@ def subtopics(
         )  # fmt: skip
         answer = divided(connection, question)
     if as_json:
-        show_json(each.to_json() for each in answer.found[:limit])
+        show_json(map(asdict, answer.found[:limit]))
         return
     for number, each in enumerate(answer.found[:limit], start=1):
-        show(_subtopic_lines(number, each))
+        year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"
+        counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
+        names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
+        more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
+        show([f"{number}. {counts}{year}", f"     {names}{more}"])
     say("", f"{counted(len(answer.found), 'subtopic')}, modularity {answer.modularity:.2f}")
-
-
-def _subtopic_lines(number: int, subtopic: Subtopic) -> Iterator[str]:
-    year = "" if subtopic.mean_year is None else f", mean year {subtopic.mean_year:.0f}"
-    yield f"{number}. {counted(subtopic.documents, 'abstract')}, {counted(len(subtopic.nodes), 'node')}{year}"
-    names = [each.name for each in subtopic.nodes[:_MOST_NAMES]]
-    yield f"     {', '.join(names)}{', ...' if len(subtopic.nodes) > _MOST_NAMES else ''}"

@@ -6,9 +6,8 @@ import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.edges import Edge, between
@@ -31,10 +30,6 @@ class Gap:
     shared: tuple[Node, ...]
     score: float
     expected: float
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def gaps(
@@ -81,10 +76,16 @@ def gaps(
             (node.id,),
         )
     }
+    fitting = {
+        row[0]
+        for row in connection.execute(
+            "SELECT id FROM node WHERE label = ? AND documents >= ?", (wanted, least)
+        )
+    }
     candidates = [
         (sum(weight for weight, _ in ways), number, sorted(ways, reverse=True))
         for number, ways in shared.items()
-        if number not in together and _is_of(connection, number, wanted, least)
+        if number in fitting and number not in together
     ]
     candidates.sort(key=lambda one: (-one[0], one[1]))
     (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
@@ -104,15 +105,8 @@ def _neighbours(connection: sqlite3.Connection, node: int) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _is_of(connection: sqlite3.Connection, node: int, label: int | None, least: int) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM node WHERE id = ? AND label = ? AND documents >= ?", (node, label, least)
-    ).fetchone()
-    return row is not None
-
-
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NodeComparison:
     """Two nodes side by side.
 
     Attributes:
@@ -135,10 +129,6 @@ class Comparison:
     only_first: tuple[Node, ...]
     only_second: tuple[Node, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 def compare(
     connection: sqlite3.Connection,
@@ -148,7 +138,7 @@ def compare(
     sentences: int = 2,
     generic: bool = False,
     limit: int = 10,
-) -> Comparison:
+) -> NodeComparison:
     """What two nodes share, and what each has for itself.
 
     Args:
@@ -171,20 +161,14 @@ def compare(
         year: (by_year[0].get(year, 0), by_year[1].get(year, 0))
         for year in sorted({*by_year[0], *by_year[1]})
     }
-    lists = [
-        _most_named(connection, some, generic, limit)
-        for some in (of_first & of_second, of_first - of_second, of_second - of_first)
-    ]
+    lists = []
+    for numbers in (of_first & of_second, of_first - of_second, of_second - of_first):
+        nodes = [node_of(connection, each) for each in numbers]
+        kept = [each for each in nodes if generic or not each.generic]
+        kept.sort(key=lambda each: (-each.documents, each.name))
+        lists.append(tuple(kept[:limit]))
     edges = tuple(between(connection, first.id, second.id, sentences))
-    return Comparison(first, second, together, years, edges, *lists)
-
-
-def _most_named(
-    connection: sqlite3.Connection, numbers: Iterable[int], generic: bool, limit: int
-) -> tuple[Node, ...]:
-    nodes = [node_of(connection, each) for each in numbers]
-    kept = [each for each in nodes if generic or not each.generic]
-    return tuple(sorted(kept, key=lambda each: (-each.documents, each.name))[:limit])
+    return NodeComparison(first, second, together, years, edges, *lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +184,6 @@ class Subtopic:
     nodes: tuple[Node, ...]
     documents: int
     mean_year: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,8 +255,13 @@ _TIMES = ("at", "started", "finished")
 """Names of columns that hold times."""
 _A_TIME = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
 
-_JSON_OBJECTS = {("label_schema", "body"), ("run", "settings")}
-"""Columns of JSON objects, in rows that no other check reads: runs, and versions of the label schema."""
+_JSON = {
+    ("label_schema", "body"): "object",
+    ("run", "settings"): "object",
+    ("record", "fields"): "object",
+    ("record", "warnings"): "array",
+}
+"""Columns of JSON and its type, which no other check reads as such."""
 
 
 def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
@@ -267,8 +272,10 @@ def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
             kinds = _STORED[kind] + ", 'blob'" * ((table, name) in _ALSO_BYTES)
             wrong = f"typeof({name}) NOT IN ({kinds}{', ' + repr('null') if nullable else ''})"
             wrong += f" OR {name} NOT GLOB {_A_TIME}" * (name in _TIMES)
-            if (table, name) in _JSON_OBJECTS:
-                wrong += f" OR iif(json_valid({name}), json_type({name}), '') <> 'object'"
+            if wanted := _JSON.get((table, name)):
+                wrong += f" OR iif(json_valid({name}), json_type({name}), '') <> '{wanted}'"
+            if wanted == "array":
+                wrong += f" OR EXISTS (SELECT 1 FROM json_each(iif(json_valid({name}), {name}, '[]')) WHERE type <> 'text')"
             query = f"SELECT {name} FROM {table} WHERE {wrong} LIMIT 1"
             if row := connection.execute(query).fetchone():
                 yield f"{table}.{name} is {row[0]!r:.60}"

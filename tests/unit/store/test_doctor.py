@@ -196,7 +196,9 @@ def test_a_time_that_is_none_is_found(path: Path, column: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["'[]'", "'no JSON'", "7", "'null'", "x'01'"])
-@pytest.mark.parametrize("column", ["label_schema.body", "run.settings"])
+@pytest.mark.parametrize(
+    "column", ["label_schema.body", "run.settings", "record.fields", "record.warnings"]
+)
 def test_json_of_another_type_is_found(path: Path, column: str, value: str) -> None:
     table, name = column.split(".")
     change(
@@ -205,7 +207,10 @@ def test_json_of_another_type_is_found(path: Path, column: str, value: str) -> N
         "INSERT INTO run VALUES ('r', 1, 1, 'm', 'h', '{}', '2020-01-01T00:00:00Z', NULL)",
     )
     assert examine(path).sound
-    change(path, f"UPDATE {table} SET {name} = {value} WHERE id IN (0, 'r')")
+    if column == "record.warnings" and value == "'[]'":
+        value = "'[7]'"
+    rows = "rowid" if table == "record" else "id IN (0, 'r')"
+    change(path, f"UPDATE {table} SET {name} = {value} WHERE {rows}")
     assert any(f"{column} is" in each.message for each in examine(path).findings)
 
 
