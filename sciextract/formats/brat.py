@@ -9,11 +9,11 @@ import codecs
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -171,82 +171,8 @@ _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
 _SHAPE = "expected a folder of .txt and .ann files, or one such file"
 
 
-@dataclass(frozen=True, slots=True)
-class _TextBound:
-    """A T line: its label, its fragments, the file's copy of its characters, its line number."""
-
-    label: str
-    fragments: tuple[Span, ...]
-    written: str
-    line: int | None
-
-
-@dataclass(slots=True)
-class _AnnLines:
-    """The lines of one file by kind.
-
-    Attributes:
-        mentions: T lines by id.
-        relations: Label, ids of head and tail, and line number of R lines, by id.
-        groups: The members of ``*`` lines.
-        triggers: Id of the trigger (a T line) by id of its event.
-        defined: Every id that a line defines.
-        unread: All other lines, by kind.
-    """
-
-    mentions: dict[str, _TextBound] = field(default_factory=dict)
-    relations: dict[str, tuple[str, str, str, int | None]] = field(default_factory=dict)
-    groups: list[tuple[str, ...]] = field(default_factory=list)
-    triggers: dict[str, str] = field(default_factory=dict)
-    defined: set[str] = field(default_factory=set)
-    unread: Counter[str] = field(default_factory=Counter)
-
-    def add(self, line: str, place: Place) -> None:
-        """Take a line.
-
-        Raises:
-            FormatError: A T, R or ``*`` line has a wrong shape, or an id occurs twice.
-        """
-        name, _, rest = line.partition("\t")
-        if name in self.mentions or name in self.relations:
-            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
-        if name == "*":
-            _, *members = rest.split() or [""]
-            if not members:
-                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
-            self.groups.append(tuple(members))
-            return
-        self.defined.add(name)
-        if name[:1] == "T":
-            data, _, written = rest.partition("\t")
-            match = _MENTION.fullmatch(data)
-            if match is None:
-                raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
-            pairs = [pair.split() for pair in match[2].split(";")]
-            fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
-            self.mentions[name] = _TextBound(match[1], fragments, written, place.line)
-        elif name[:1] == "R":
-            match = _RELATION.fullmatch(rest.split("\t")[0])
-            if match is None:
-                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
-            label, role, head, other_role, tail = match.groups()
-            if (role, other_role) == ("Arg2", "Arg1"):
-                head, tail = tail, head
-            self.relations[name] = (label, head, tail, place.line)
-        else:
-            self.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
-            if match := _EVENT.match(line):
-                self.triggers[match[1]] = match[2]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """One document's files: those that exist, by suffix.
-
-    Attributes:
-        base: Their path without suffix.
-        doc_key: The key, where no note says another one.
-    """
+class _Pair(NamedTuple):
+    """One document's files: their path without suffix, its key where no note says another one, and what exists, by suffix."""
 
     base: Path
     doc_key: str
@@ -305,13 +231,15 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     if ".txt" not in pair.files:
         raise place.error(f"no text: {pair.base.name}.txt is missing")
     text = _content(pair.files[".txt"])
-    lines = _AnnLines()
     content = _content(ann).removeprefix("\ufeff") if ann else ""
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            lines.add(line.rstrip("\r"), replace(place, line=number))
+    lines = [
+        (replace(place, line=number), line.rstrip("\r"))
+        for number, line in enumerate(content.split("\n"), start=1)
+        if line.strip()
+    ]
     items = CorpusItems(key, source.provenance)
-    _add_items(items, lines, text, place, notes.labels, notes.fragments.get(name, {}))
+    mentions = _add_entities(items, lines, text, notes, name)
+    _add_links(items, lines, mentions, notes.labels)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
             file = f"{pair.base.name}{suffix}"
@@ -332,72 +260,83 @@ def _content(path: Path) -> str:
     return mark + decoded_content(Source(str(path)))
 
 
-def _add_items(
-    items: CorpusItems,
-    lines: _AnnLines,
-    text: str,
-    place: Place,
-    labels: Mapping[str, str],
-    exact: Mapping[str, tuple[Span, ...]],
-) -> None:
-    """Add what our model has a place for, and count the rest.
-
-    Args:
-        items: Where it goes.
-        lines: The lines of the file.
-        text: The document's text.
-        place: The file.
-        labels: Label by its name in the file.
-        exact: Fragments by T id that the file alone does not tell.
-    """
+def _add_entities(
+    items: CorpusItems, lines: list[tuple[Place, str]], text: str, notes: Notes, file: str
+) -> dict[str, Entity]:
+    """Add the T lines, each checked against the file's copy of its characters; gives the entities by T id."""
     by_name: dict[str, Entity] = {}
-    for name, mention in lines.mentions.items():
-        at = replace(place, line=mention.line)
-        fragments = _fragments(name, mention, text, at, exact.get(name, ()))
-        by_name[name] = items.entity(fragments, labels.get(mention.label, mention.label))
-    # An event that is an argument stands for its trigger.
-    for event, trigger in lines.triggers.items():
-        if trigger in by_name:
-            by_name[event] = by_name[trigger]
+    exact = notes.fragments.get(file, {})
+    for place, line in lines:
+        if line[:1] != "T":
+            continue
+        name, _, rest = line.partition("\t")
+        data, _, written = rest.partition("\t")
+        match = _MENTION.fullmatch(data)
+        if match is None:
+            raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
+        if name in by_name:
+            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+        pairs = [[*map(int, pair.split())] for pair in match[2].split(";")]
+        fragments = [Span(start, end) for start, end in pairs]
+        for span in fragments:
+            if not 0 <= span.char_start < span.char_end <= len(text):
+                found = f"{span.char_start} {span.char_end} found"
+                allowed = f"START < END <= {len(text)} (characters of the text)"
+                raise place.error(f"{found}; expected {allowed}", field=name)
+        strings = [span.of(text) for span in fragments]
+        if written and not any(repeats(copy, strings) for copy in (written, written.rstrip("\t"))):
+            expected = f"the text there is {quoted(' '.join(strings))}"
+            raise place.error(f"{quoted(written)} found, but {expected}", field=name)
+        pieces = tuple(sorted(fragments))
+        if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
+            raise place.error("its fragments overlap", field=name)
+        told = exact.get(name, ())
+        whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
+        by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
+    return by_name
 
-    def ends_of(names: Sequence[str], line: int | None = None) -> list[Entity]:
-        unknown = next((name for name in names if name not in lines.defined), None)
+
+def _add_links(
+    items: CorpusItems,
+    lines: list[tuple[Place, str]],
+    mentions: dict[str, Entity],
+    labels: Mapping[str, str],
+) -> None:
+    """Add relations and clusters, whose arguments may stand on later lines; count all other lines."""
+    names = Counter(line.partition("\t")[0] for _, line in lines)
+    triggers = {found[1]: found[2] for _, line in lines if (found := _EVENT.match(line))}
+    # An event that is an argument stands for its trigger.
+    by_name = mentions | {e: mentions[t] for e, t in triggers.items() if t in mentions}
+    for place, line in lines:
+        name, _, rest = line.partition("\t")
+        if line[:1] == "T":
+            continue
+        if line[:1] not in ("R", "*"):
+            items.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
+            continue
+        if name == "*":
+            _, *ends = rest.split() or [""]
+            if not ends:
+                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
+        else:
+            match = _RELATION.fullmatch(rest.split("\t")[0])
+            if match is None:
+                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
+            if names[name] > 1:
+                raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+            label, role, head, other_role, tail = match.groups()
+            ends = [tail, head] if (role, other_role) == ("Arg2", "Arg1") else [head, tail]
+        unknown = next((each for each in ends if each not in names), None)
         if unknown is not None:
             problem = f"the id {quoted(unknown)} is referred to, but no line defines it"
-            raise replace(place, line=line).error(problem)
-        return [by_name[name] for name in names] if by_name.keys() >= {*names} else []
-
-    for label, head, tail, line in lines.relations.values():
-        if ends := ends_of((head, tail), line):
-            items.relation(ends[0], ends[1], labels.get(label, label), None)
+            raise place.error(problem)
+        if not by_name.keys() >= {*ends}:
+            kind = "group" if name == "*" else "relation"
+            items.unread[f"brat {kind} of relations or attributes"] += 1
+        elif name == "*":
+            items.cluster([by_name[end] for end in ends], None)
         else:
-            items.unread["brat relation of relations or attributes"] += 1
-    for members in lines.groups:
-        if mentions := ends_of(members):
-            items.cluster(mentions, None)
-        else:
-            items.unread["brat group of relations or attributes"] += 1
-    items.unread.update(lines.unread)
-
-
-def _fragments(
-    name: str, mention: _TextBound, text: str, place: Place, exact: tuple[Span, ...]
-) -> tuple[Span, ...]:
-    """The fragments of a T line in the order of the text, checked against the file's copy of them."""
-    for span in mention.fragments:
-        if not 0 <= span.char_start < span.char_end <= len(text):
-            found = f"{span.char_start} {span.char_end} found"
-            allowed = f"START < END <= {len(text)} (characters of the text)"
-            raise place.error(f"{found}; expected {allowed}", field=name)
-    strings = [span.of(text) for span in mention.fragments]
-    copies = (mention.written, mention.written.rstrip("\t"))
-    if mention.written and not any(repeats(copy, strings) for copy in copies):
-        expected = f"the text there is {quoted(' '.join(strings))}"
-        raise place.error(f"{quoted(mention.written)} found, but {expected}", field=name)
-    pieces = tuple(sorted(mention.fragments))
-    if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
-        raise place.error("its fragments overlap", field=name)
-    return exact if exact and pieces_of(text, exact) == pieces else joined(text, pieces)
+            items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
 
 
 _ANY_ENTITY = "<ENTITY>"

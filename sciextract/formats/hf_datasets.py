@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,10 +21,15 @@ import datasets
 import pyarrow as pa
 from datasets.table import MemoryMappedTable
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError, OutputError
+from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, quoted
-from sciextract.formats.parquet import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
+from sciextract.formats.parquet import (
+    ARROW_ERRORS,
+    SCHEMA,
+    RowBuffer,
+    documents_of,
+    writing_to,
+)
 from sciextract.formats.sink import new_folder
 from sciextract.formats.urls import HUB_DATASET
 
@@ -162,14 +166,11 @@ def _explained(place: str) -> Iterator[None]:
         raise FormatError(f"the data set cannot be read: {error}", path=place) from error
 
 
-class DatasetsWriter:
+class DatasetsWriter(RowBuffer):
     """Writes a folder that ``datasets.load_from_disk`` reads, rejected items included.
 
     Rows go to an Arrow file first, since the library saves whole data sets only; that takes their space twice for
     the moment of :meth:`close`.
-
-    Attributes:
-        losses: Lone surrogates, which become U+FFFD; everything else fits.
     """
 
     def __init__(self, destination: Path | str) -> None:
@@ -178,27 +179,14 @@ class DatasetsWriter:
         Raises:
             OutputError: It holds files, or cannot be made.
         """
+        super().__init__(self._append)
         self._folder = new_folder(destination)
-        self._rows = RowBuffer(self._append)
         self._fingerprint = hashlib.blake2b(digest_size=8)
         self._unsaved = self._folder / ".unsaved" / "rows.arrow"
-        with self._writing():
+        with writing_to(self._folder):
             self._unsaved.parent.mkdir()
             self._file = pa.OSFile(str(self._unsaved), "wb")
             self._stream = pa.ipc.new_stream(self._file, SCHEMA)
-
-    @property
-    def losses(self) -> Counter[str]:
-        """What could not be held so far."""
-        return self._rows.losses
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self._fingerprint.update(self._rows.add(document).encode("ascii"))
 
     def close(self) -> None:
         """Save the data set.
@@ -206,12 +194,12 @@ class DatasetsWriter:
         Raises:
             OutputError: The disk is full, or a file cannot be written.
         """
-        self._rows.flush()
+        self.flush()
         # The library draws its own bars; it has no other way to save without them.
         shown = not datasets.utils.are_progress_bars_disabled()
         datasets.disable_progress_bars()
         try:
-            with self._writing():
+            with writing_to(self._folder):
                 self._stream.close()
                 self._file.close()
                 rows = MemoryMappedTable.from_file(str(self._unsaved))
@@ -224,13 +212,7 @@ class DatasetsWriter:
                 datasets.enable_progress_bars()
 
     def _append(self, batch: pa.RecordBatch) -> None:
-        with self._writing():
+        for text_hash in batch.column("text_sha256").to_pylist():
+            self._fingerprint.update(text_hash.encode("ascii"))
+        with writing_to(self._folder):
             self._stream.write_batch(batch)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except ARROW_ERRORS as error:
-            problem = f"{self._folder}: cannot be written: {error}"
-            raise OutputError(problem, "choose another --output") from error

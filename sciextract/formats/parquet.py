@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,6 +27,7 @@ from sciextract.formats.jsonl import (
     link_record,
     parse_record,
 )
+from sciextract.formats.sink import LossyWriter
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.formats.urls import is_url
@@ -83,27 +83,29 @@ def are_own(schema: pa.Schema) -> bool:
     return bool(pa.types.is_struct(items) and items.get_field_index("fragments") >= 0)
 
 
-class RowBuffer:
+class RowBuffer(LossyWriter):
     """Collects rows and hands them on in batches of about a thousand, so that memory stays constant.
 
-    Attributes:
-        losses: Lone surrogates, which Arrow's UTF-8 strings cannot hold; they become U+FFFD.
+    Lone surrogates, which Arrow's UTF-8 strings cannot hold, become U+FFFD and are counted in ``losses``.
     """
 
     def __init__(self, consume: Callable[[pa.RecordBatch], None]) -> None:
-        self.losses: Counter[str] = Counter()
+        super().__init__()
         self._consume = consume
         self._rows: list[Record] = []
         self._characters = 0
 
-    def add(self, document: AnnotatedDocument) -> str:
-        """Add a document; gives the hash of its text."""
+    def write(self, document: AnnotatedDocument) -> None:
+        """Add a document.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
         row = self._row(document)
         self._rows.append(row)
         self._characters += len(row["text"])
         if len(self._rows) >= ROWS_PER_GROUP or self._characters >= _CHARACTERS_PER_GROUP:
             self.flush()
-        return str(row["text_sha256"])
 
     def flush(self) -> None:
         """Hand on what is there."""
@@ -438,12 +440,8 @@ def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
         raise FormatError(f"the file is damaged: {error}", path=source.path) from error
 
 
-class ParquetWriter:
-    """Writes row groups of about a thousand documents, rejected items included.
-
-    Attributes:
-        losses: Lone surrogates, which become U+FFFD; everything else fits.
-    """
+class ParquetWriter(RowBuffer):
+    """Writes row groups of about a thousand documents, rejected items included."""
 
     def __init__(self, destination: Path | str) -> None:
         """Write to a file.
@@ -451,27 +449,12 @@ class ParquetWriter:
         Raises:
             OutputError: The file cannot be opened.
         """
+        super().__init__(self._append)
         self._path = destination
-        self._rows = RowBuffer(self._append)
         if not isinstance(destination, str | Path) or str(destination) == STDIN:
             raise OutputError("Parquet is not text", "name a file with --output")
-        try:
+        with writing_to(destination):
             self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
-
-    @property
-    def losses(self) -> Counter[str]:
-        """What could not be held so far."""
-        return self._rows.losses
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self._rows.add(document)
 
     def close(self) -> None:
         """Write what is left and end the file.
@@ -479,20 +462,27 @@ class ParquetWriter:
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        self._rows.flush()
-        try:
+        self.flush()
+        with writing_to(self._path):
             self._file.close()
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
     def _append(self, batch: pa.RecordBatch) -> None:
-        try:
+        with writing_to(self._path):
             self._file.write_batch(batch)
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> OutputError:
-        return OutputError(f"{self._path}: cannot be written: {error}", "choose another --output")
+
+@contextmanager
+def writing_to(place: Path | str) -> Iterator[None]:
+    """Turns what pyarrow raises while it writes into an error that names the place.
+
+    Raises:
+        OutputError: The disk is full, or the file cannot be written.
+    """
+    try:
+        yield
+    except ARROW_ERRORS as error:
+        problem = f"{place}: cannot be written: {error}"
+        raise OutputError(problem, "choose another --output") from error
 
 
 _NAME = "part.jsonl"
@@ -531,7 +521,7 @@ def parquet_part(lines: bytes) -> ParquetPart:
         for number, line in enumerate(lines.split(b"\n"), start=1):
             if line:
                 record = parse_object(line.decode("utf-8"), _NAME, number)
-                buffer.add(parse_record(record, source, number))
+                buffer.write(parse_record(record, source, number))
                 rows += 1
         buffer.flush()
     return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(buffer.losses))
