@@ -166,7 +166,14 @@ def to_spans(given: Sequence[GivenSpan], text: str, place: Place) -> tuple[list[
     spans = []
     for found, each in zip(plain, given, strict=True):
         if found is None:
-            raise _problem(each, text, place)
+            # Raises itself where the span leaves the text.
+            span = span_at([each.start, each.end], len(text), each.field, place)
+            problem = (
+                f"the mention is {quoted(each.mention)}, but the text has {quoted(span.of(text))}"
+            )
+            hint = "the text was changed after the annotation, so offsets may be wrong"
+            at = f" at {[each.start, each.end]}"
+            raise place.error(problem + at, field=each.field, hint=hint)
         spans.append(found)
     proven = all(each.mention is not None for each in given)
     if proven or not units or units == spans:
@@ -188,13 +195,3 @@ def _cut_words(spans: Sequence[Span], text: str) -> int:
     return sum(
         text[edge - 1 : edge].isalnum() and text[edge : edge + 1].isalnum() for edge in edges
     )
-
-
-def _problem(given: GivenSpan, text: str, place: Place) -> FormatError:
-    try:
-        span = span_at([given.start, given.end], len(text), given.field, place)
-    except FormatError as error:
-        return error
-    found = f"the mention is {quoted(given.mention)}, but the text has {quoted(span.of(text))}"
-    hint = "the text was changed after the annotation, so offsets may be wrong"
-    return place.error(f"{found} at {[given.start, given.end]}", field=given.field, hint=hint)

@@ -182,7 +182,14 @@ def _entries_of(
             if isinstance(block, String):
                 strings.values[block.key.lower()] = strings.plain(block.value)
             if isinstance(inner, Entry):
-                yield _entry(inner, line, strings)
+                fields: dict[str, str] = {}
+                repeated: list[str] = []
+                for each in inner.fields:
+                    name, value = each.key.lower(), strings.plain(each.value)
+                    if fields.setdefault(name, value) != value:
+                        repeated.append(name)
+                kind = inner.entry_type.lower()
+                yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
                 continue
             problem = _problem(block)
         except BrokenValueError as error:
@@ -202,17 +209,6 @@ def _problem(block: Block) -> str:
         words = getattr(block.error, "abort_reason", str(block.error))
         return f"broken entry {quoted(raw.split(',')[0])}: {words}"
     return ""
-
-
-def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
-    fields: dict[str, str] = {}
-    repeated: list[str] = []
-    for each in entry.fields:
-        name, value = each.key.lower(), strings.plain(each.value)
-        if name in fields and fields[name] != value:
-            repeated.append(name)
-        fields.setdefault(name, value)
-    return BibtexEntry(entry.entry_type.lower(), entry.key, line, fields, tuple(repeated))
 
 
 def read_parents(source: Source) -> dict[str, BibtexEntry]:

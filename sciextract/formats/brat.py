@@ -475,7 +475,25 @@ class Configuration:
         any_pair = f"Arg1:{_ANY_ENTITY}, Arg2:{_ANY_ENTITY}"
         # Mentions may nest and overlap, which brat reports without the line OVERLAP.
         lines = ["[entities]", *self._entities, "\n[relations]"]
-        lines += [f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>", *self._relation_lines()]
+        lines.append(f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>")
+        types = self._schema.relations if self._schema else ()
+        known = {self._labels.name_of(each.label): each for each in types}
+        for name in self._relations:
+            relation = known.get(name)
+            pairs = relation.pairs if relation else ()
+            symmetric = relation is not None and relation.symmetric
+            # brat checks Arg1 and Arg2 in this order for symmetric types, too, so those get both orders.
+            turned = [(tail, head) for head, tail in pairs if symmetric]
+            tails: dict[str, list[str]] = {}
+            for pair in dict.fromkeys([*(pairs or [(ANY_TYPE, ANY_TYPE)]), *turned]):
+                head, tail = (
+                    _ANY_ENTITY if label == ANY_TYPE else self._labels.name_of(label)
+                    for label in pair
+                )
+                tails.setdefault(head, []).append(tail)
+            kind = ", <REL-TYPE>:symmetric" if symmetric else ""
+            for head, names in tails.items():
+                lines.append(f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}")
         if self._has_clusters:
             lines.append(f"{COREFERENCE}\t{any_pair}, <REL-TYPE>:symmetric-transitive")
         return "\n".join([*lines, "\n[events]", "\n[attributes]", ""])
@@ -498,24 +516,3 @@ class Configuration:
             lines += [f"{name_of(e.label)}\tbgColor:{e.colour}" for e in self._schema.entities]
             lines += [f"{name_of(r.label)}\tcolor:{r.colour}" for r in self._schema.relations]
         return "\n".join([*lines, ""])
-
-    def _relation_lines(self) -> Iterator[str]:
-        """A line for each type and type of head; every pair where the schema says nothing."""
-        types = self._schema.relations if self._schema else ()
-        known = {self._labels.name_of(each.label): each for each in types}
-        for name in self._relations:
-            relation = known.get(name)
-            pairs = relation.pairs if relation else ()
-            symmetric = relation is not None and relation.symmetric
-            # brat checks Arg1 and Arg2 in this order for symmetric types, too, so those get both orders.
-            turned = [(tail, head) for head, tail in pairs if symmetric]
-            tails: dict[str, list[str]] = {}
-            for pair in dict.fromkeys([*(pairs or [(ANY_TYPE, ANY_TYPE)]), *turned]):
-                head, tail = (
-                    _ANY_ENTITY if label == ANY_TYPE else self._labels.name_of(label)
-                    for label in pair
-                )
-                tails.setdefault(head, []).append(tail)
-            kind = ", <REL-TYPE>:symmetric" if symmetric else ""
-            for head, names in tails.items():
-                yield f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from operator import ne
 from pathlib import Path
 from typing import TextIO
@@ -105,8 +104,36 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
+
+    def read(block: _Block, _: int) -> AnnotatedDocument:
+        if block.error:
+            raise block.error
+        sentences = [rows for rows in block.sentences if rows]
+        rows = [row for sentence in sentences for row in sentence]
+        key = f"{source.stem}:{block.first_line}"
+        for row in rows:
+            if len(row.cells) != len(rows[0].cells):
+                found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
+                problem = f"{found} as in line {rows[0].line}"
+                raise Place(source.path, row.line, key).error(problem)
+        text, tokens = from_token_lists(
+            [[row.cells[0] for row in sentence] for sentence in sentences]
+        )
+        items = CorpusItems(key, source.provenance)
+        for sentence in tokens.sentences:
+            first = sentence.token_start
+            tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
+            for each, label in tagged_ranges(tags):
+                range_ = TokenRange(first + each.token_start, first + each.token_end)
+                items.entity([tokens.char_span(range_)], label)
+        items.unread["conll columns of a token"] += sum(
+            row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
+        )
+        items.unread["conll comment"] += block.comments
+        return items.annotated(Document(key, text, tokens))
+
     nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
-    return read_each(_blocks(source), partial(_document, source=source), nothing)
+    return read_each(_blocks(source), read, nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -130,32 +157,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
             block.add(line, Place(source.path, number))
     if block.has_content:
         yield block
-
-
-def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
-    if block.error:
-        raise block.error
-    sentences = [rows for rows in block.sentences if rows]
-    rows = [row for sentence in sentences for row in sentence]
-    key = f"{source.stem}:{block.first_line}"
-    for row in rows:
-        if len(row.cells) != len(rows[0].cells):
-            found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
-            problem = f"{found} as in line {rows[0].line}"
-            raise Place(source.path, row.line, key).error(problem)
-    text, tokens = from_token_lists([[row.cells[0] for row in sentence] for sentence in sentences])
-    items = CorpusItems(key, source.provenance)
-    for sentence in tokens.sentences:
-        first = sentence.token_start
-        tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
-        for each, label in tagged_ranges(tags):
-            range_ = TokenRange(first + each.token_start, first + each.token_end)
-            items.entity([tokens.char_span(range_)], label)
-    items.unread["conll columns of a token"] += sum(
-        row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
-    )
-    items.unread["conll comment"] += block.comments
-    return items.annotated(Document(key, text, tokens))
 
 
 def written_form(token: str) -> str:

@@ -163,10 +163,17 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         FormatError: A value is missing, has a wrong shape, or leaves the text.
     """
     place = Place(source.path, number, str(row.get("doc_key") or ""))
-    record = {name: row.get(name) for name in ("doc_key", "text", "text_sha256", "warnings")}
+    named = ("doc_key", "text", "text_sha256", "warnings")
+    record: Record = {name: row.get(name) for name in named}
     record |= {"schema_version": SCHEMA_VERSION, "groups": row["clusters"]}
     for name, column in (("entities", "entities"), ("links", "relations")):
-        record[name] = [_with_pairs(item) for item in list_at(row[column], column, place)]
+        items: list[object] = []
+        for item in list_at(row[column], column, place):
+            # Exchange records have alternatives as pairs.
+            listed = item.get("alternatives") if isinstance(item, Mapping) else None
+            pairs = [[each["label"], each["score"]] for each in listed or [] if each]
+            items.append({**item, "alternatives": pairs} if listed else item)
+        record[name] = items
     if row.get("model_name") is not None:
         record["model"] = {"name": row["model_name"], "hash": row.get("model_hash")}
     if row.get("tokens") is not None and row.get("sentences") is not None:
@@ -193,15 +200,6 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         raise place.unexpected(value, "a JSON object", field="fields")
     fields = unknown_fields(given, (), place)
     return replace(document, document=replace(document.document, fields=fields))
-
-
-def _with_pairs(item: object) -> object:
-    """An item with its alternatives as pairs, which is how exchange records have them."""
-    if not isinstance(item, Mapping):
-        return item
-    listed = item.get("alternatives") or []
-    alternatives = [[each["label"], each["score"]] for each in listed if each]
-    return {**item, "alternatives": alternatives}
 
 
 _SENTENCES = "sentences"

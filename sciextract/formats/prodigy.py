@@ -165,24 +165,21 @@ class _Task:
     def _argument(self, value: dict[str, Any], name: str, field: str) -> Entity:
         """The entity that a relation means: on the span that it repeats, else at the token that it names."""
         given = value.get(f"{name}_span")
-        if given is None:
-            return self._at_token(value.get(name), f"{field}.{name}")
-        where = f"{field}.{name}_span"
-        described = object_at(given, where, self._place)
-        span = _span_at(described, self._text, where, self._place)
-        label = self._label(described, where)
-        known = self._by_name.get((span, label)) or self._by_span.get(span)
-        return known or self._entity(span, label)
-
-    def _at_token(self, number: object, field: str) -> Entity:
-        """The entity that a token stands for: one that ends with it, else the smallest around it."""
+        if given is not None:
+            where = f"{field}.{name}_span"
+            described = object_at(given, where, self._place)
+            span = _span_at(described, self._text, where, self._place)
+            label = self._label(described, where)
+            known = self._by_name.get((span, label)) or self._by_span.get(span)
+            return known or self._entity(span, label)
+        number = value.get(name)
         index = self._tokens.numbers.get(number) if type(number) is int else None
         if index is None:
             allowed = f"the id of one of the {len(self._tokens.spans)} tokens of the task"
-            raise self._place.unexpected(number, allowed, field=field)
+            raise self._place.unexpected(number, allowed, field=f"{field}.{name}")
         token = self._tokens.spans[index]
         around = [each for each in self.items.entities if each.span.contains(token)]
-        # Prodigy names the last token of an argument.
+        # Prodigy names the last token of an argument; else the smallest entity around it is meant.
         ending = [each for each in around if each.span.char_end == token.char_end]
         if ending:
             return min(ending, key=lambda each: each.span.char_start)

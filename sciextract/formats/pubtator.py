@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import compress
 from operator import not_
 from urllib.parse import quote, unquote
@@ -121,8 +120,26 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
+
+    def read(block: _Block, _: int) -> AnnotatedDocument:
+        if block.error:
+            raise block.error
+        place = Place(source.path, block.first_line, block.doc_key)
+        title, abstract = block.passages.get("t"), block.passages.get("a", "")
+        if title is None:
+            raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
+        text = f"{title}\n{abstract}" if abstract else title
+        items = CorpusItems(block.doc_key, source.provenance)
+        _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
+        title_length = len(title) if abstract else 0
+        tokens = analyse(text, protected=items.spans, title_length=title_length)
+        fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
+        if abstract and title.strip():
+            fields["title"] = title
+        return items.annotated(Document(block.doc_key, text, tokens, fields))
+
     nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
-    return read_each(_blocks(source), partial(_document, source=source), nothing)
+    return read_each(_blocks(source), read, nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -161,24 +178,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
             block.error = block.error or error
     if block:
         yield block
-
-
-def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
-    if block.error:
-        raise block.error
-    place = Place(source.path, block.first_line, block.doc_key)
-    title, abstract = block.passages.get("t"), block.passages.get("a", "")
-    if title is None:
-        raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
-    text = f"{title}\n{abstract}" if abstract else title
-    items = CorpusItems(block.doc_key, source.provenance)
-    _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
-    title_length = len(title) if abstract else 0
-    tokens = analyse(text, protected=items.spans, title_length=title_length)
-    fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
-    if abstract and title.strip():
-        fields["title"] = title
-    return items.annotated(Document(block.doc_key, text, tokens, fields))
 
 
 def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:
