@@ -31,9 +31,16 @@ from sciextract.formats.base import (
     read_each,
 )
 from sciextract.formats.decoding import decoded_content, decoded_lines
-from sciextract.formats.items import COREFERENCE, CorpusItems, not_rejected
+from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
-from sciextract.formats.layers import LINE_BREAKS, LabelNames, encodable, entities_in_text, repeats
+from sciextract.formats.layers import (
+    LINE_BREAKS,
+    LabelNames,
+    encodable,
+    entities_in_text,
+    named_links,
+    repeats,
+)
 from sciextract.formats.sink import FolderWriter, LineSink
 from sciextract.text.analyse import analyse
 
@@ -410,7 +417,7 @@ class BratWriter(FolderWriter):
         self, annotated: AnnotatedDocument, text: str, exact: dict[str, tuple[Span, ...]]
     ) -> Iterator[str]:
         """All lines: entities, relations, clusters. ``exact`` gets the fragments that a T line does not tell."""
-        living, items = entities_in_text(annotated), annotated.annotations
+        living = entities_in_text(annotated)
         pieces = {entity.id: pieces_of(text, entity.fragments) for entity in living}
         written = [entity for entity in living if pieces[entity.id]]
         names = {entity.id: f"T{number}" for number, entity in enumerate(written, start=1)}
@@ -422,25 +429,9 @@ class BratWriter(FolderWriter):
             ranges = ";".join(f"{span.char_start} {span.char_end}" for span in parts)
             label = self._labels.name_of(entity.label)
             yield f"{name}\t{label} {ranges}\t{' '.join(span.of(text) for span in parts)}"
-        relations: dict[tuple[str, str, str], None] = {}
-        for relation in not_rejected(items.relations):
-            ends = {relation.head, relation.tail}
-            if ends <= names.keys():
-                key = (names[relation.head], names[relation.tail], relation.label)
-                self.lose("second relation in the same place", key in relations)
-                relations[key] = None
-            else:
-                self.lose("relation of an entity that does not fit", ends <= pieces.keys())
+        relations, groups = named_links(annotated, names, self.losses)
         for number, (head, tail, label) in enumerate(relations, start=1):
             yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
-        groups: dict[tuple[str, ...], None] = {}
-        for cluster in not_rejected(items.clusters):
-            members = {*cluster.live_mentions}
-            mentions = tuple(name for entity_id, name in names.items() if entity_id in members)
-            lost = len(members & pieces.keys() - names.keys())
-            self.lose("mention of an entity that does not fit", lost)
-            self.lose("second cluster in the same place", mentions in groups)
-            groups |= {mentions: None} if mentions else {}
         for mentions in groups:
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
         name_of = self._labels.name_of

@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import ImportedItems, bibliographic, title_length_of
+from sciextract.formats.items import CorpusItems, bibliographic, title_length_of
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -94,7 +94,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         hint = "name the columns so when exporting, or: jq -c '{text: .OLD_NAME, label: .OTHER_NAME}' FILE"
         raise place.error(problem, hint=hint)
     text = string_at(record["text"], "text", place)
-    items = ImportedItems(key, source.provenance)
+    items = CorpusItems(key, source.provenance)
     columns = []
     for name in _SPAN_COLUMNS:
         value = record.get(name)
@@ -123,7 +123,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
 
 
 def _add_entities(
-    items: ImportedItems, record: Record, columns: list[str], text: str, place: Place
+    items: CorpusItems, record: Record, columns: list[str], text: str, place: Place
 ) -> dict[object, Entity]:
     """Add the spans of all columns, whose offsets are of one kind; gives the entities by their ids."""
     given: list[tuple[GivenSpan, str, object]] = []

@@ -16,7 +16,7 @@ from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
-    ImportedItems,
+    CorpusItems,
     bibliographic,
     score_of,
     title_length_of,
@@ -74,7 +74,7 @@ class ResultReader:
     """
 
     def __init__(
-        self, text: str, items: ImportedItems, place: Place, score: float | None = None
+        self, text: str, items: CorpusItems, place: Place, score: float | None = None
     ) -> None:
         """Take the text, and the score of regions that have none of their own."""
         self.items = items
@@ -279,7 +279,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
             made_by = str(made_by) if isinstance(made_by, int | str) else ""
         provenance = f"{source.provenance}:{made_by}" if made_by else source.provenance
         state = State.UNDECIDED if predictions and not done else State.IMPORTED
-        items = ImportedItems(
+        items = CorpusItems(
             place.doc_key, provenance, state, f"{provenance} {number}" if number else ""
         )
         # What is said of the task is counted once, with its first document.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
@@ -284,6 +285,43 @@ def _coreference_links(
             yield from ((*pair, COREFERENCE) for pair in pairwise(found.values()))
         elif cluster:
             losses["cluster of fewer than two mentions"] += 1
+
+
+_Name = TypeVar("_Name", int, str)
+
+
+def named_links(
+    annotated: AnnotatedDocument, names: Mapping[str, _Name], losses: Counter[str]
+) -> tuple[list[tuple[_Name, _Name, str]], list[tuple[_Name, ...]]]:
+    """Relations and clusters by the names that their entities have in a file, each once.
+
+    Args:
+        annotated: The document.
+        names: Name by id of the entities that are written, in the order of the file.
+        losses: Where what does not fit is counted; what names a rejected entity goes with it.
+    """
+    annotations = annotated.annotations
+    living = {entity.id for entity in not_rejected(annotations.entities)}
+    relations: dict[tuple[_Name, _Name, str], None] = {}
+    for relation in not_rejected(annotations.relations):
+        ends = {relation.head, relation.tail}
+        if ends <= names.keys():
+            link = (names[relation.head], names[relation.tail], relation.label)
+            losses["second relation in the same place"] += link in relations
+            relations[link] = None
+        else:
+            losses["relation of an entity that does not fit"] += ends <= living
+    clusters: dict[tuple[_Name, ...], None] = {}
+    for cluster in not_rejected(annotations.clusters):
+        members = living.intersection(cluster.live_mentions)
+        mentions = tuple([name for entity_id, name in names.items() if entity_id in members])
+        losses["mention of an entity that does not fit"] += len(members) - len(mentions)
+        losses["second cluster in the same place"] += mentions in clusters
+        if mentions:
+            clusters[mentions] = None
+    # Only what was lost stands in the summary.
+    losses += Counter()
+    return list(relations), list(clusters)
 
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"

@@ -17,7 +17,7 @@ from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     BIBLIOGRAPHIC,
-    ImportedItems,
+    CorpusItems,
     bibliographic,
     score_of,
     title_length_of,
@@ -77,9 +77,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
     tokens = _Tokens(record.get("tokens"), text, place)
     state = State.IMPORTED if answer is None else ANSWERS[answer]
-    task = _Task(
-        text, tokens, ImportedItems(key, source.provenance, state or State.IMPORTED), place
-    )
+    task = _Task(text, tokens, CorpusItems(key, source.provenance, state or State.IMPORTED), place)
     if state is None:
         for name in ("spans", "relations"):
             given = record.get(name)
@@ -135,7 +133,7 @@ def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span
 class _Task:
     """The items of one task."""
 
-    def __init__(self, text: str, tokens: _Tokens, items: ImportedItems, place: Place) -> None:
+    def __init__(self, text: str, tokens: _Tokens, items: CorpusItems, place: Place) -> None:
         self.items = items
         self._text = text
         self._tokens = tokens

@@ -15,8 +15,8 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, not_rejected
-from sciextract.formats.layers import encodable, entities_in_text, one_line, repeats
+from sciextract.formats.items import CorpusItems
+from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
 
@@ -271,32 +271,16 @@ class PubtatorWriter(LineWriter):
 
     def _rows(self, annotated: AnnotatedDocument, text: str) -> list[list[str]]:
         """The columns behind the key: mentions in text order, then relations."""
-        items = annotated.annotations
-        living = {entity.id: entity for entity in entities_in_text(annotated)}
-        whole = [each for each in living.values() if len(each.fragments) == 1]
+        living = entities_in_text(annotated)
+        whole = [each for each in living if len(each.fragments) == 1]
         self.lose("discontinuous entity", len(living) - len(whole))
         entities = sorted(whole, key=lambda each: each.span)
         index = {entity.id: number for number, entity in enumerate(entities)}
-        groups: set[tuple[int, ...]] = set()
-        for cluster in not_rejected(items.clusters):
-            mentions = living.keys() & cluster.live_mentions
-            fitting = tuple(sorted(index[each] for each in mentions & index.keys()))
-            self.lose("mention of an entity that does not fit", len(mentions) - len(fitting))
-            self.lose("second cluster in the same place", fitting in groups)
-            groups |= {fitting} - {()}
+        relations, groups = named_links(annotated, index, self.losses)
         own: list[list[str]] = [[] for _ in entities]
         for number, members in enumerate(sorted(groups), start=1):
             for member in members:
                 own[member].append(f"{OWN}C{number}")
-        relations: dict[tuple[int, int, str], None] = {}
-        for relation in not_rejected(items.relations):
-            ends = {relation.head, relation.tail}
-            if ends <= index.keys():
-                key = (index[relation.head], index[relation.tail], relation.label)
-                self.lose("second relation in the same place", key in relations)
-                relations[key] = None
-            else:
-                self.lose("relation of an entity that does not fit", ends <= living.keys())
         lines = []
         for head, tail, label in relations:
             names = [f"{OWN}M{end + 1}" for end in (head, tail)]

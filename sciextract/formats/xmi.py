@@ -2,7 +2,7 @@
 
 Reading does not go through ``dkpro-cassis``: it cannot load a file whose type system is absent or incomplete,
 lets offsets outside the text pass with a warning, and its errors name no element. The types' meanings are in
-:mod:`~sciextract.formats.xmi`. Writing uses it (:mod:`~sciextract.formats.xmi_writer`).
+:mod:`~sciextract.formats.xmi`. Writing uses it (:mod:`~sciextract.formats.cas`).
 """
 
 from __future__ import annotations
