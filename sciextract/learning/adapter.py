@@ -12,8 +12,8 @@ from sciextract.inference.adapter.head import one_core
 from sciextract.inference.adapter.model import Adapter, Heads
 from sciextract.inference.adapter.spans import Words
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import AdapterBase, ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask

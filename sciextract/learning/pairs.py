@@ -21,7 +21,7 @@ from sciextract.inference.adapter.pairs import (
 )
 from sciextract.inference.adapter.spans import Place
 from sciextract.inference.candidates import antecedent_pairs
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Pipeline
 from sciextract.learning.entities import Supervised

@@ -175,6 +175,7 @@ def annotate_into_parts(
     if request.choice.candidates and export != "jsonl":
         raise UsageError("--candidates needs a format that holds them", "add --to jsonl")
     shards = plan_shards(request.inputs, request.input_format)
+    # Before the model is read: that a package is missing is found out at once.
     encoder(export)
     model = request.model(listener)
     work = request.work(shards, model, chunk_size, ordered=False)
