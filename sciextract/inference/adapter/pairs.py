@@ -18,8 +18,14 @@ from sciextract.inference.candidates import (
     relation_input,
     relation_pairs,
 )
-from sciextract.inference.decoding import Mentions, ScoredPairs, combine_directions
-from sciextract.inference.label_layout import RelationLayout, softmax, type_probabilities
+from sciextract.inference.decoding import (
+    Mentions,
+    RelationLayout,
+    ScoredPairs,
+    combine_directions,
+    softmax,
+    type_probabilities,
+)
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Pipeline
