@@ -34,6 +34,11 @@ class ExitCode(IntEnum):
     MISSING = 4
     INTERRUPTED = 130
 
+    @classmethod
+    def of(cls, usable: object, partly: object) -> ExitCode:
+        """Failed where nothing came of it, else partly done where something was left out, else done."""
+        return (cls.PARTIAL if partly else cls.DONE) if usable else cls.FAILED
+
 
 def as_command(*words: object) -> str:
     """A command to paste into a shell: names with blanks or with signs of the shell stay single words.

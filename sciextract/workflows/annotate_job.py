@@ -152,9 +152,7 @@ class Report:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.counts.documents + self.resumed:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if any(self.left_out) else ExitCode.DONE
+        return ExitCode.of(self.counts.documents + self.resumed, any(self.left_out))
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -315,8 +313,7 @@ class ProjectReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, or partly done when records were bad."""
-        partly = self.imported is not None and self.imported.bad
-        return ExitCode.PARTIAL if partly else ExitCode.DONE
+        return ExitCode.of(True, self.imported is not None and self.imported.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""

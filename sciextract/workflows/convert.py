@@ -59,9 +59,7 @@ class ConvertReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or failed: nothing usable, or losses where none are allowed."""
-        if not self.documents or (self.strict and self.losses):
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(self.documents and not (self.strict and self.losses), self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""

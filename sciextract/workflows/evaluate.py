@@ -22,7 +22,6 @@ from sciextract.text.english import counted
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
 
-DEFAULT_SCHEMA = "scierc"
 _CONTEXT = 20  # characters shown where two texts part
 
 
@@ -144,7 +143,7 @@ def evaluate_file(
     """
     notes: list[str] = []
     if isinstance(predicted, str):
-        labels = _read_labels(schema or DEFAULT_SCHEMA)
+        labels = _read_labels(schema or "scierc")
         gold_choice = FieldChoice()
         documents, bad_records = read_gold(gold, gold_choice)
         choice = FieldChoice(fields or "predicted", strict=fields is not None)

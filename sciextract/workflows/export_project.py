@@ -61,9 +61,7 @@ class ExportReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or failed by losses where none are allowed."""
-        if self.strict and self.losses:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(not (self.strict and self.losses), self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""

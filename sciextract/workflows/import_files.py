@@ -90,9 +90,7 @@ class ImportReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.counts.documents + self.counts.known:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(self.counts.documents + self.counts.known, self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
