@@ -266,7 +266,9 @@ def _read_one(
             else:
                 with closing(source.lines()) as lines:
                     start = _head(lines)
-            spec = recognise(unpacked_name(source.path), _text_of(start, source.path))
+            refuse_binary(start, source.path)
+            seen = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
+            spec = recognise(unpacked_name(source.path), seen.decode("utf-8", "replace"))
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -417,9 +419,3 @@ def _head(lines: Iterable[bytes]) -> bytes:
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start
-
-
-def _text_of(start: bytes, path: str) -> str:
-    refuse_binary(start, path)
-    head = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
-    return head.decode("utf-8", "replace")

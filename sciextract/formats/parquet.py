@@ -280,7 +280,15 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
             return tagged_document(_plain_row(row), source, number, column=tags, names=names)
 
         return parse_tagged
-    columns = _text_columns(schema)
+    # A column of exactly that name is taken first; of other names those that CSV tables may have, the first of each.
+    known = {plain_name(name): name for name in reversed(schema.names)}
+    columns = {}
+    for meaning, field in _FIELD_OF.items():
+        exact = _KEYS if meaning == "key" else {field}
+        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
+        candidates = [name for name in schema.names if name in exact] or [*filter(None, alike)]
+        if candidates:
+            columns[field] = candidates[0]
     if _SENTENCES not in schema.names and not {*columns} - {"doc_key"}:
         problem = f"no text in the columns {_listed(schema)}"
         raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
@@ -358,23 +366,6 @@ def _plain(value: object) -> Any:
     if isinstance(value, date | time):
         return value.isoformat()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _text_columns(schema: pa.Schema) -> dict[str, str]:
-    """The columns to read as ``doc_key``, ``title``, ``text`` and ``abstract``, by those names.
-
-    A column of exactly that name is taken first; of other names those that CSV tables may have, in any case.
-    """
-    found = {}
-    # Of columns that are alike, the first counts.
-    known = {plain_name(name): name for name in reversed(schema.names)}
-    for meaning, field in _FIELD_OF.items():
-        exact = _KEYS if meaning == "key" else {field}
-        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
-        names = [name for name in schema.names if name in exact] or [*filter(None, alike)]
-        if names:
-            found[field] = names[0]
-    return found
 
 
 def _listed(schema: pa.Schema) -> str:
