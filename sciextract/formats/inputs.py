@@ -313,8 +313,19 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
     if whole:
         yield Source(path), whole
         return
-    for file in _files_below(path, spec):
-        yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    suffixes, found = _suffixes(spec), False
+    for parent, _, names in _walk(path):
+        for file in (os.path.join(parent, name) for name in results_in(names)):
+            wanted = has_suffix(unpacked_name(file), suffixes) and os.path.isfile(file)
+            if not wanted or leads_outside(file, path):
+                continue
+            if spec is None and holds_no_abstract(file):
+                continue
+            found = True
+            yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    if not found:
+        allowed = " ".join(sorted(suffixes))
+        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=path)
 
 
 def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -322,23 +333,6 @@ def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield parent, folders, sorted(name for name in names if not name.startswith("."))
-
-
-def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Files with a suffix of the format (of any readable format)."""
-    suffixes, found = _suffixes(spec), False
-    for parent, _, names in _walk(folder):
-        for name in results_in(names):
-            file = os.path.join(parent, name)
-            wanted = has_suffix(unpacked_name(name), suffixes) and os.path.isfile(file)
-            if wanted and not leads_outside(file, folder):
-                if spec is None and holds_no_abstract(file):
-                    continue
-                found = True
-                yield file
-    if not found:
-        allowed = " ".join(sorted(suffixes))
-        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=folder)
 
 
 _PLAIN = (".txt", ".text")
