@@ -35,8 +35,7 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import SpanLayers, span_layers, token_layers
 from sciextract.formats.sink import LineWriter
-from sciextract.text.analyse import analyse, split_at
-from sciextract.text.sentences import split_sentences
+from sciextract.text.analyse import analyse, split_at, split_sentences
 
 ANSWERS = {"accept": State.IMPORTED, "reject": State.REJECTED, "ignore": None}
 """What becomes of a task's items; an annotator who ignores a task leaves it open whether they are right."""
