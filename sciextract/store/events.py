@@ -219,12 +219,12 @@ def append_changes(
     )
 
 
-def altered(connection: sqlite3.Connection) -> Iterator[int]:
+def find_altered(connection: sqlite3.Connection) -> Iterator[int]:
     """Numbers of the events that differ from their hash, themselves or in a change; some may come twice."""
     events = "SELECT id, hash, at, author_id, kind, params, seconds, target FROM event"
     changes = "SELECT event_id, hash, event_id, document_id, body FROM change"
     for query in (events, changes):
-        for event_id, kept, *values in connection.execute(f"{query} WHERE hash IS NOT NULL"):
+        for event_id, kept, *values in connection.execute(query):
             if kept != _digest(values):
                 yield event_id
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ADAPTER = "+adapter/"
 """In names of sources: ``model:NAME@HASH+adapter/N``."""
 
-_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", "salvage", *events.NO_ACTIONS})
+_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", *events.NO_ACTIONS})
 """Kinds of events that are not the work of a person on an abstract."""
 
 _KEYS = {"add entity": 4, "add relation": 3, "join": 2, "new cluster": 2, "merge": 2}

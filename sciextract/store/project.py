@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +13,7 @@ from typing import Any, Self
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import SciextractError
-from sciextract.store import connection as session
+from sciextract.errors import ProjectReplacedError, SciextractError
 from sciextract.store import documents, events, project_settings, search, state_tables, views
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
@@ -22,15 +21,14 @@ from sciextract.store.connection import (
     Connection,
     Mode,
     is_replaced,
-    part_with,
     settle,
     snapshot,
     transaction,
 )
 from sciextract.store.context import Context, Outcome
 from sciextract.store.document_state import DocumentState, Stored, Tables
-from sciextract.store.maintenance import backup, findings
-from sciextract.store.maintenance.checks import wrong_values
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.checks import remember_counts, wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
     WRONG_VALUES,
@@ -97,7 +95,6 @@ class Project:
         connection: SQLite's connection, in autocommit mode.
         author: The person or model that acts: ``person:NAME``.
         mode: ``write``, ``read`` or ``immutable``.
-        unclean: Marks of processes that did not close the project: it should be checked.
     """
 
     def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
@@ -105,13 +102,10 @@ class Project:
         self.connection = connection
         self.author = author
         self.mode = mode
-        self._session: str | None = None
+        self._wrote = False
         self._closed = False
-        self._parted = False
         self._kept = KeptDocument()
         self._saved: DocumentState | None = None
-        with translated(path):
-            self.unclean = session.stale_sessions(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -150,29 +144,20 @@ class Project:
             return
         self._closed = True
         try:
-            if self._session is not None and self.is_replaced():
-                raise replaced(self.path, self.save_copy())
-            if self._session is not None:
-                with transaction(self.connection, self.path):
-                    findings.remember(self.connection)
-                    session.end(self.connection, self._session)
-                self._session = None
+            if self._wrote:
+                try:
+                    with transaction(self.connection, self.path):
+                        remember_counts(self.connection)
+                except ProjectReplacedError:
+                    raise replaced(self.path, self.save_copy()) from None
             if self.mode == "write" and not self.is_replaced():
                 settle(self.connection)
         finally:
             self.connection.close()
 
     def is_replaced(self) -> bool:
-        """Whether the project's name came to mean another file, or none; nothing can be written then.
-
-        Cheap enough to ask every second.
-        """
-        if not self._parted and is_replaced(self.connection, self.path):
-            if not self.path.exists():  # it may come back under its name
-                return True
-            part_with(self.connection)
-            self._parted = True
-        return self._parted
+        """Whether the project's name came to mean another file, or none; nothing can be written then."""
+        return is_replaced(self.connection, self.path)
 
     def save_copy(self) -> Path:
         """Save everything that was open, once it was replaced by another file, as a project next to that one.
@@ -184,7 +169,10 @@ class Project:
             ProjectError: It cannot be written.
         """
         saved = backup.save_copy(self.connection, self.path)
-        self._session = None
+        with suppress(sqlite3.Error):
+            # SQLite finds logs by their names: what this one still held would be read into the other file.
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._wrote = False
         return saved
 
     @cached_property
@@ -214,16 +202,11 @@ class Project:
         """
         if self.mode != "write":
             raise read_only(self.path)
-        if self.is_replaced():
-            raise replaced(self.path)
         with transaction(self.connection, self.path):
-            started = None
-            if self._session is None:
-                started = session.begin(self.connection)
             self._saved = None
             yield self.connection
             saved = self._saved and (stamp_of(self.connection, self._saved.number), self._saved)
-        self._session = self._session or started
+        self._wrote = True
         if saved:
             self._kept.keep(*saved)
 

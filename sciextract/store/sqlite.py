@@ -108,13 +108,17 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
             problem = f"{path}: reading or writing the disk failed ({error}); the last action was not saved"
             return ProjectFullError(problem, "check the disk and its free space, then do it again")
         case sqlite3.SQLITE_READONLY:
-            return read_only(path)
+            # Without a write-ahead log SQLite itself notices that the file lost its name.
+            moved = error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED
+            return replaced(path) if moved else read_only(path)
         case sqlite3.SQLITE_CANTOPEN:
-            return _cannot_open(path)
-        case sqlite3.SQLITE_NOTADB:
-            return NotAProjectError(
-                f"{path} is not an SQLite file", "name the project with --project"
+            return ProjectReadOnlyError(
+                f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
+                f"copy {path.name} and {path.name}-wal together to a writable folder",
             )
+        case sqlite3.SQLITE_NOTADB:
+            problem = f"{path} is not an SQLite file, so it is not a project"
+            return NotAProjectError(problem, no_project_hint(path))
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
         case _:
@@ -123,11 +127,9 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
             )
 
 
-def _cannot_open(path: Path) -> ProjectReadOnlyError:
-    return ProjectReadOnlyError(
-        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
-        f"copy {path.name} and {path.name}-wal together to a writable folder",
-    )
+def no_project_hint(path: Path) -> str:
+    """The next step after a file turned out to be no project."""
+    return f"to create a project from abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"
 
 
 def read_only(path: Path) -> ProjectReadOnlyError:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sciextract.store.maintenance import backup, findings
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.checks import count_drops
 from sciextract.store.rows import Completeness, Layer
 from sciextract.store.sqlite import first_value, translated
 
@@ -292,7 +293,6 @@ class Status:
         sources: Names of everyone who said something: imports, model runs, persons.
         newest_backup: File of the newest backup.
         alarms: What has become fewer without an event.
-        unclean: Whether a process did not close the project.
     """
 
     project: str
@@ -306,7 +306,6 @@ class Status:
     sources: list[str]
     newest_backup: str | None
     alarms: list[str]
-    unclean: bool
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -337,8 +336,7 @@ def status_of(project: Project) -> Status:
             flagged=flagged,
             sources=sorted(project.sources.values()),
             newest_backup=str(backups[0].path) if backups else None,
-            alarms=findings.drops(connection),
-            unclean=bool(project.unclean),
+            alarms=count_drops(connection),
         )
 
 

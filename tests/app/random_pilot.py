@@ -26,8 +26,8 @@ from textual.pilot import OutOfBounds, Pilot
 
 from sciextract.store import Project
 from sciextract.store.consistency import problems
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from sciextract.store.maintenance.rebuild import differing
 from sciextract_app.app import DeskApp
 from sciextract_app.dialogs.prompts import PathDialog

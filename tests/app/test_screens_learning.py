@@ -24,8 +24,8 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.metrics.running import LayerUse
 from sciextract.store import Layer, create_project, open_project
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import Learned, Suggested, untouched
 from sciextract_app.app import DeskApp

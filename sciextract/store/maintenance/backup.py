@@ -23,11 +23,10 @@ from sciextract.errors import (
 )
 from sciextract.store.connection import (
     KEPT_ASIDE,
-    check_header,
+    check_project,
     connect,
     has_log,
     is_sound,
-    is_wal,
     problems,
     settle,
     snapshot,
@@ -150,7 +149,7 @@ def restore(backup: Path, project: Path) -> Path | None:
         raise ProjectMissingError(
             f"{backup}: there is no such backup", "sciextract backup --list shows them"
         )
-    check_header(backup)
+    check_project(backup)
     place = project.resolve() if project.is_symlink() else project  # a link stays one
     if place.exists():
         if place.samefile(backup):
@@ -183,11 +182,11 @@ def _clear_log(project: Path) -> None:
     with suppress(ProjectDamagedError, NotAProjectError), translated(project):
         connection = connect(project, "write")
         try:
-            settle(connection)
+            alone = settle(connection)
             connection.execute("SELECT 1 FROM meta").fetchone()
         finally:
             connection.close()
-        if has_log(project) or is_wal(project):
+        if has_log(project) or not alone:
             raise ProjectBusyError(
                 f"{project} is open in another sciextract", "close it there, then restore again"
             )
@@ -245,8 +244,6 @@ def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:
                 connection.execute("SELECT 1 FROM meta").fetchone()
                 connection.backup(target, pages=_PAGES_A_STEP)
             target.execute("PRAGMA journal_mode = DELETE")
-            target.execute("DELETE FROM session")
-            target.commit()
         finally:
             target.close()
     with suppress(FileNotFoundError):

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from sciextract.store import EntityRef
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from tests.unit.store.projects import (
     TEXT,
     cluster,

@@ -81,7 +81,6 @@ def test_backup_is_a_whole_project(path: Path) -> None:
     assert list_backups(path) == [made]
     with open_project(made.path) as kept:
         assert _note(kept) == "kept"
-        assert kept.unclean == []
         assert problems(kept.connection) == []
 
 
