@@ -24,16 +24,16 @@ from pathlib import Path
 from benchmarks.graph_duckdb import DuckGraph
 from benchmarks.graph_synthetic import synthetic
 from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
+from sciextract.graph.building import Facts, make_nodes_and_edges
 from sciextract.graph.contribution import CountSettings
-from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph, set_property, transaction
-from sciextract.graph.derive import DeriveSettings, derive
-from sciextract.graph.facts import Facts
+from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import top
 from sciextract.graph.queries.trends import TrendQuestion, trends
+from sciextract.graph.reading import Reading
 
 BUILD_SECONDS, QUERY_SECONDS = 600.0, 0.200
 CORPUS = 330_000
@@ -109,7 +109,7 @@ def build_synthetic(path: Path, abstracts: int) -> tuple[Took, Took]:
                 set_property(connection, "build", "1")
             facts = Took(facts.wall + took.wall, facts.cpu + took.cpu)
         with timed() as derived:
-            derive(connection, DeriveSettings())
+            make_nodes_and_edges(connection, DeriveSettings())
     return facts, derived
 
 

@@ -22,21 +22,21 @@ from typing import Any
 
 from benchmarks.rows import svg_figure
 from sciextract import Extractor
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.formats import BadRecord, read
 from sciextract.formats.jsonl import encode
+from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn
-from sciextract.learning.states import EncoderStates
 from sciextract.metrics.counts import Scorable, scorable
-from sciextract.metrics.running import correction_keys
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer, create_project
+from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
+from sciextract.workflows.learning_curve import correction_keys
 from sciextract.workflows.suggesters import Terms
 
 Predict = Callable[[Document], AnnotatedDocument]
@@ -190,10 +190,10 @@ class Simulation:
         started = time.process_time()
         adapter = learn(done, self.schema, self.states)
         seconds = time.process_time() - started
-        yield self._result("adapter", finished, adapter.predict, seconds)
+        yield self._result("adapter", finished, adapter.annotate, seconds)
         yield self._result("strings", finished, self._strings(finished), 0)
         if not finished:
-            yield self._result("model", finished, adapter.only(()).predict, 0)
+            yield self._result("model", finished, adapter.using(()).annotate, 0)
 
     def retrained(self, finished: int) -> Iterator[Result]:
         """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""

@@ -19,7 +19,7 @@ from sciextract.scale.interface import Engine, Work
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import identify
 from sciextract.scale.shards import plan_shards
-from sciextract.workflows.annotate import Counts, Listener, annotate
+from sciextract.workflows.annotate import Listener, RunCounts, annotate
 from sciextract.workflows.model_choice import ModelChoice
 
 WARM_SHARE = 0.15
@@ -73,7 +73,7 @@ class _Clocked(Listener):
     def __init__(self) -> None:
         self.clock: Clock = [(time.perf_counter(), 0)]
 
-    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+    def done(self, counts: RunCounts, warned: int, warnings: Sequence[str]) -> None:
         self.clock.append((time.perf_counter(), counts.documents))
 
 

@@ -1,1 +1,9 @@
-"""How the bundled models are built, and what was measured and simulated on the way; not part of the wheel."""
+"""How encoders, bundled models and the papers' tables are made: beside the product, in its development environment.
+
+What only research trains is made known to the trainer here, by name: nothing is imported before a recipe asks for it.
+"""
+
+from sciextract_trainer.config import ENCODERS, NETWORKS
+
+NETWORKS["dygie"] = "research.dygie"
+ENCODERS.append("research.encoder_files")

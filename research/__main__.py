@@ -8,6 +8,7 @@ import typer
 
 from research.commands import models, recipes, training
 from research.commands.options import run
+from sciextract.cli.training import retrain
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.command()(training.pretrain)
@@ -23,6 +24,7 @@ app.command()(models.soup)
 app.command()(models.vectors)
 app.command()(models.safetensors)
 app.add_typer(recipes.recipe)
+app.command()(retrain)  # as in the product, with the networks and encoders of research
 
 
 @app.callback()

@@ -130,7 +130,7 @@ def _abstract(pipeline: Pipeline, settings: DecodeSettings, item: AnnotatedDocum
         frozenset(place[each] for each in cluster.mentions if each in place)
         for cluster in annotations.clusters
     ]
-    states = once.word_states(item.document)
+    [states] = once.word_states([item.document])
 
     def of(spans: set[tuple[int, int]]) -> Mentioned:
         rows = np.array(sorted(spans), dtype=np.int64).reshape(-1, 2)

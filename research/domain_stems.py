@@ -16,11 +16,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from research.unlabelled import unlabelled_texts
 from sciextract.inference.domain.words import Domain, domain_of_stems, stems_of
 from sciextract.inference.extractor import Extractor
 from sciextract.resources import data_root
 from sciextract.text.analyse import join_title
-from sciextract_trainer.data.unlabelled import unlabelled_texts
 
 BIOMEDICAL, COMPUTING = ("pubmed", "pubmed-lower"), "cs"
 OTHER_SHARDS = ("cs-001", "cs-002")

@@ -24,7 +24,7 @@ from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
 from sciextract.graph.queries.nodes import label_number
-from sciextract.metrics.shares import wilson
+from sciextract.graph.queries.trends import wilson
 from sciextract.text.characters import without_surrogates
 from sciextract.workflows.output import check_target, reported_as, whole_output
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -98,6 +100,36 @@ class InputMissingError(SciextractError):
 
 class OutputError(SciextractError):
     """The output cannot be written: read-only, full disk, or it would overwrite something."""
+
+
+@contextmanager
+def explain_write_errors(
+    place: object,
+    hint: str = "",
+    *,
+    kept: str = "",
+    when_full: str = "free some space and repeat the command",
+) -> Iterator[None]:
+    """Turns operating system errors into an :class:`OutputError` that names the place.
+
+    Args:
+        place: The file or folder that is written.
+        hint: The next step when it cannot be.
+        kept: What is whole when the disk is full, for the message.
+        when_full: The next step then.
+
+    Raises:
+        OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if reason := no_room(error):
+            problem = f"{place}: {reason}; {kept}" if kept else f"{place}: {reason}"
+            raise OutputError(problem, when_full) from error
+        raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
 
 
 class FormatError(SciextractError):

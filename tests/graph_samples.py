@@ -13,7 +13,7 @@ from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
 from sciextract.graph.contribution import CountSettings
-from sciextract.graph.contributions import Reading
+from sciextract.graph.reading import Reading
 from sciextract.text.analyse import analyse
 
 HOSTILE = '\x1b[31m=HYPERLINK("http://x")</script><b>&lol; [12]'

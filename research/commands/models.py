@@ -191,7 +191,7 @@ def quantise(
 
         python -m research quantise sci --scheme fp16 --output sci-gpu
     """
-    from sciextract_trainer.compression.quantisation import HALF, check_scheme
+    from research.compression.schemes import HALF, check_scheme
 
     check_scheme(scheme, dev)
     if scheme == HALF or dev is None:
@@ -199,7 +199,7 @@ def quantise(
         return
     module = needs_extra("research.compression.quantise")
     from research.compression.opened import open_measured
-    from sciextract_trainer.compression.quantisation import Scheme, read_texts
+    from research.compression.schemes import Scheme, read_texts
 
     chosen = Scheme(scheme, per_channel, ranges, block_size, embeddings)  # type: ignore[arg-type]
     texts = read_texts(calibration, most) if calibration else ()
@@ -258,8 +258,8 @@ def vocabulary(
     """
     module = needs_extra("research.compression.pruning")
     from research.compression.opened import open_measured
+    from research.compression.schemes import read_texts
     from sciextract.inference.model_folder import MANIFEST
-    from sciextract_trainer.compression.quantisation import read_texts
 
     is_encoder = Path(source).is_dir() and not (Path(source) / MANIFEST).is_file()
     documents = read_texts(texts, most)
@@ -319,9 +319,9 @@ def vectors(
 
         python -m research vectors glove.6B.300d.txt encoders/glove-lstm --lstm-layers 1
     """
-    from sciextract_trainer.encoders.conversion import read_vectors
+    from research.encoder_files import read_vectors
 
-    folder = needs_extra("sciextract_trainer.encoders.conversion")
+    folder = needs_extra("research.encoder_files")
     read = read_vectors(file, most)
     folder.write_encoder(read, output, lstm_layers, lstm_size)
     print(f"{len(read.words)} words of {len(read.unknown)} numbers to {output}", file=sys.stderr)
@@ -337,6 +337,6 @@ def safetensors(
 
         python -m research safetensors allenai/scibert_scivocab_uncased encoders/scibert
     """
-    module = needs_extra("sciextract_trainer.encoders.conversion")
+    module = needs_extra("research.encoder_files")
     count = module.write_safetensors(source, output)
     print(f"{count} tensors to {output}", file=sys.stderr)

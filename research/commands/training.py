@@ -34,7 +34,7 @@ from sciextract.retraining.events import json_report
 
 if TYPE_CHECKING:
     from research.distillation.task import StudentSetup
-    from sciextract_trainer.distillation.labelling import Panel
+    from research.distillation.teachers import Panel
 
 
 def pretrain(
@@ -165,7 +165,7 @@ def distill_model(
     """
     distillation = needs_extra("research.distillation.task")
     from research.distillation.task import open_student
-    from sciextract_trainer.distillation.labelling import open_panel
+    from research.distillation.teachers import open_panel
 
     panel = open_panel(teacher, weight or (), temperature)
     setup = open_student(

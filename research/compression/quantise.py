@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from research.compression.opened import MeasuredModel, new_folder, write_like
+from research.compression.schemes import Scheme, quantise, windows_of
 from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelMismatchError, UsageError
@@ -25,9 +26,8 @@ from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
 from sciextract.retraining.events import Report
 from sciextract_trainer.calibration.fitting import fit_calibrated, stated
-from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet, windows_of
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.export import export_encoder
+from sciextract_trainer.export import export_encoder, quiet
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model, subword_rules
 
 PASSES = 3

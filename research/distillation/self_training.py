@@ -23,22 +23,16 @@ from research.distillation.task import (
     origin_of,
     teach,
 )
+from research.distillation.teachers import Panel, describe_labels, load_pipeline, open_panel
+from sciextract.documents.annotations import Layer
 from sciextract.errors import UsageError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import MANIFEST, open_folder
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import Report
-from sciextract.store import Layer
 from sciextract_trainer.data.examples import Bools, Example, Floats, Ints, Mask, Targets, one_hot
-from sciextract_trainer.data.soft import SoftDocument
-from sciextract_trainer.distillation.labelling import (
-    TEACHER_SETTINGS,
-    Panel,
-    describe_labels,
-    load_pipeline,
-    open_panel,
-)
+from sciextract_trainer.data.soft_labels import TEACHER_SETTINGS, SoftDocument
 from sciextract_trainer.evaluate import DevScores, dev_scores, served
 from sciextract_trainer.files import explained, read_toml, replacing
 

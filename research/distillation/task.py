@@ -11,7 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from research.distillation.teachers import Panel, describe_labels, student_labels
 from research.recipes import find_recipe
+from research.unlabelled import read_unlabelled
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
@@ -26,14 +28,7 @@ from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.data.soft import SoftDocument, soft_examples
-from sciextract_trainer.data.unlabelled import read_unlabelled
-from sciextract_trainer.distillation.labelling import (
-    Panel,
-    describe_labels,
-    label_softly,
-    student_labels,
-)
+from sciextract_trainer.data.soft_labels import SoftDocument, label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.files import explained
 from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16

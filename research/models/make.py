@@ -13,6 +13,7 @@ from typing import Any
 
 from research.compression.opened import MeasuredModel
 from research.compression.quantise import Quantisation, quantise_model
+from research.compression.schemes import read_texts
 from research.distillation.task import LABELS
 from research.models.context import BuildContext
 from research.models.network_stages import read_labels, write_checked_model
@@ -41,7 +42,6 @@ from sciextract.inference.model_folder import (
 )
 from sciextract_trainer.calibration.fitting import fit_calibrated
 from sciextract_trainer.card import FITTED_EACH, model_card
-from sciextract_trainer.compression.quantisation import read_texts
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.loop import BEST

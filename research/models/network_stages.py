@@ -21,6 +21,7 @@ from research.compression.opened import open_measured
 from research.compression.soup import mean_weights
 from research.coreference import train_coreference
 from research.distillation.task import LABELS, Texts, label_texts
+from research.distillation.teachers import open_panel
 from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, NetworkArtifact, Stage
 from research.recipes import find_recipe
 from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
@@ -38,8 +39,7 @@ from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
-from sciextract_trainer.data.soft import SoftDocument, load_targets, soft_examples
-from sciextract_trainer.distillation.labelling import open_panel
+from sciextract_trainer.data.soft_labels import SoftDocument, load_targets, soft_examples
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.graph_weights import read_weights

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from research.compression.schemes import Scheme
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
 from research.models.network_stages import Bundled, Coreference, Label, Soup, Subplan, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.errors import UsageError
-from sciextract_trainer.compression.quantisation import Scheme
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.files import (
     Kind,

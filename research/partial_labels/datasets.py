@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, InputMissingError, UsageError
@@ -17,7 +18,6 @@ from sciextract.formats.base import Source
 from sciextract.formats.scierc import parse_record
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.store.rows import Layer
 from sciextract_trainer.data.examples import Bools, Example, Mask, Targets, gold_targets, windows_of
 from sciextract_trainer.files import Table, check_kind, read_toml, refuse_unknown, settings_from
 

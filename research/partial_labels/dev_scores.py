@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from research.distillation.teachers import load_pipeline
 from research.partial_labels.datasets import (
     SetDocument,
     TaughtSet,
@@ -27,7 +28,6 @@ from research.partial_labels.make_bio import PLAN
 from research.partial_labels.scores import SetScores, difference, score_set
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.model_folder import GRAPHS, locate_model, open_folder
-from sciextract_trainer.distillation.labelling import load_pipeline
 
 PUBLISHED = """
 Published, test parts, one fine-tuned encoder a set (compact-transformers paper, arXiv 2209.03182):

@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 
 from research.calibration import events
 from research.compression.soup import mean_weights
+from research.distillation.teachers import load_pipeline
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
     SetDocument,
@@ -36,6 +37,7 @@ from research.partial_labels.datasets import (
 from research.partial_labels.scores import Samples, fit_set_settings, score_set
 from research.recipes import find_recipe
 from sciextract import atomic
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
@@ -51,7 +53,6 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
-from sciextract.store.rows import Layer
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
@@ -59,7 +60,6 @@ from sciextract_trainer.checkpoint import load_weights, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import CPU, has_fast_bf16

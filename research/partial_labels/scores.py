@@ -8,12 +8,13 @@ from statistics import fmean
 from typing import Any
 
 from research.partial_labels.datasets import SetDocument, TaughtSet
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings
 from sciextract.metrics.counts import Scorable, scorable
-from sciextract.metrics.promotion import Difference, compare_models
+from sciextract.metrics.promotion import ScoreDifference, compare_models
 from sciextract.metrics.report import PRF, EvaluationReport, Interval
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.calibration.fitting import ENTITY_GRID, RELATION_GRID
@@ -106,12 +107,12 @@ def difference(
     after: tuple[Pipeline, DecodeSettings],
     documents: Sequence[SetDocument],
     taught: TaughtSet,
-) -> Mapping[str, Difference]:
+) -> Mapping[str, ScoreDifference]:
     """Two models on a set, types restricted to those it teaches: ``entity`` and, where it teaches some, ``relation``.
 
     The documents are drawn anew for both at once: intervals of 90 % of the difference.
     """
-    layers = frozenset({"entities", "relations"} if taught.relations else {"entities"})
+    layers = frozenset(list(Layer)[: 2 if taught.relations else 1])
     return compare_models(
         [scorable(each.annotated, taught.teaches) for each in documents],
         _predicted(*before, documents, taught),

@@ -24,9 +24,9 @@ from research.pretraining.steps import (
     start_state,
     train_on_blocks,
 )
+from research.unlabelled import unlabelled_texts
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.data.unlabelled import unlabelled_texts
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.hardware.device import has_fast_bf16

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.rows import machine, write_report
 from research.simulations.frozen_encoder import Frozen, freeze, predicted
 from research.simulations.learning_curves import Curve, draw, tables
-from sciextract.documents.annotations import Candidates
+from sciextract.documents.annotations import Candidates, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
@@ -35,10 +35,9 @@ from sciextract.workflows.active.ranking import k_centre_greedy
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     Measure,
-    Task,
     decisions,
     disagreement_per_word,
-    over_tasks,
+    over_layers,
     per_word,
     votes_of,
 )
@@ -124,7 +123,7 @@ class Simulation:
             found = _disagreements((pipeline, *others), pool)
         else:
             found = _doubts(pipeline, pool, MEASURES[strategy])
-        scores = over_tasks(found)
+        scores = over_layers(found)
         ranked = sorted(zip((-each for each in scores), rest, strict=True))
         return [key for _, key in ranked]
 
@@ -153,13 +152,13 @@ class Simulation:
         found = predicted(pipeline, self.dev)
         symmetric = frozenset(self.frozen.labels.relations.symmetric)
         scores = headline(evaluate(self.dev, found, symmetric, bootstrap=False))
-        told = {task.value: asdict(scores)[task.value] or 0.0 for task in Task}
+        told = {each.task: asdict(scores)[each.task] or 0.0 for each in Layer}
         return {**told, "mean": sum(told.values()) / len(told)}
 
 
 def _doubts(
     pipeline: Pipeline, pool: Sequence[AnnotatedDocument], measure: Measure
-) -> list[dict[Task, float]]:
+) -> list[dict[Layer, float]]:
     return [
         per_word(
             decisions(each.annotations.candidates or Candidates()),
@@ -172,7 +171,7 @@ def _doubts(
 
 def _disagreements(
     committee: Sequence[Pipeline], pool: Sequence[AnnotatedDocument]
-) -> list[dict[Task, float]]:
+) -> list[dict[Layer, float]]:
     said = [[votes_of(each.annotations) for each in predicted(one, pool)] for one in committee]
     return [
         disagreement_per_word(votes, len(each.document.tokens))
@@ -249,7 +248,7 @@ def _write(path: Path, value: dict[str, Any]) -> None:
 
 
 def _say(strategy: str, seed: int, point: dict[str, Any], seconds: float) -> None:
-    told = ", ".join(f"{task.value} {point[task.value]:.1f}" for task in Task)
+    told = ", ".join(f"{each.task} {point[each.task]:.1f}" for each in Layer)
     print(f"{strategy} seed {seed}, {point['documents']} documents: {told} ({seconds:.0f} s)",
           file=sys.stderr, flush=True)  # fmt: skip
 

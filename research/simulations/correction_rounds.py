@@ -28,6 +28,7 @@ from typing import Any
 from benchmarks.rows import Row, machine, markdown, svg_figure, told, write_report
 from research.simulations.learning_curves import STYLES
 from sciextract import Extractor, formats
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.base import BadRecord
@@ -36,7 +37,7 @@ from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import MODEL
-from sciextract.store import Layer, create_project, open_project
+from sciextract.store import create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
 from sciextract_trainer.hardware.device import CPU

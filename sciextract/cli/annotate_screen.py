@@ -19,7 +19,7 @@ from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
 from sciextract.text.brackets import bracketed
 from sciextract.text.characters import visible
-from sciextract.workflows.annotate import Counts, Listener, Problem
+from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -225,7 +225,7 @@ class RunScreen(Listener):
         """Say it."""
         self._show("Note", message)
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: RecordProblem) -> None:
         """Say which record is left out and why."""
         self._show(_KINDS[problem.kind], problem.message, problem.hint)
 
@@ -234,7 +234,7 @@ class RunScreen(Listener):
         self._before = records
         self.under_way(0)
 
-    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+    def done(self, counts: RunCounts, warned: int, warnings: Sequence[str]) -> None:
         """Say the warnings of the first few documents, and count."""
         self.documents = counts.documents
         self._warned += warned

@@ -1,9 +1,9 @@
-"""``sciextract evaluate``: score predictions, or a model, against gold."""
+"""``sciextract evaluate``: score predictions, or a model, against gold; and the tables of scores of all commands."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,10 +11,13 @@ import typer
 
 from sciextract.cli.console import argument, command_with, flag, option
 from sciextract.errors import ExitCode, UsageError
+from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
+    from sciextract.metrics.promotion import Compared, GateReport
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
     from sciextract.workflows.evaluate import Evaluation
+    from sciextract.workflows.models.compare import ComparedModels
 
 _VARIANTS = ("ordered", "unordered", "doubled")
 _KINDS = {"boundaries": "relations", "strict": "strict relations"}
@@ -79,17 +82,29 @@ def evaluate(options: EvaluateOptions) -> None:
 
         sciextract evaluate test.jsonl plmarker.json --only Method,Task
     """
-    evaluation = _evaluation(options)
+    evaluation = _evaluate(options)
     if options.as_json:
         typer.echo(json.dumps(evaluation.report.to_json(), indent=2))
     else:
-        _print_tables(evaluation.report, options.singletons)
+        scored = evaluation.report
+        legend = _LEGEND.format(least="one mention" if options.singletons else "two mentions")
+        print_table(f"Scores, documents: {scored.documents}", _NUMBERS, _rows(scored), legend, 0)
+        labels = [
+            (f"{kind} {label}", _cells(score))
+            for kind, scores in (
+                ("entity", scored.ner.labels),
+                ("relation", scored.relation.labels),
+            )
+            for label, score in scores.items()
+        ]
+        if labels:
+            print_table("By label (relations: ordered, not strict)", _NUMBERS, labels, gap=0)
     _print_messages([*map(str, evaluation.bad_records), *evaluation.report.warnings])
     if evaluation.bad_records:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _evaluation(options: EvaluateOptions) -> Evaluation:
+def _evaluate(options: EvaluateOptions) -> Evaluation:
     from sciextract.workflows import evaluate as workflow
     from sciextract.workflows.model_choice import ModelChoice, parse_labels
 
@@ -127,20 +142,7 @@ def _evaluation(options: EvaluateOptions) -> Evaluation:
     )
 
 
-def _print_tables(report: EvaluationReport, singletons: bool) -> None:
-    from sciextract.cli.score_tables import print_table
-
-    legend = _LEGEND.format(least="one mention" if singletons else "two mentions")
-    labels = [*_labels("entity", report.ner.labels), *_labels("relation", report.relation.labels)]
-    print_table(f"Scores, documents: {report.documents}", _NUMBERS, _scores(report), legend, 0)
-    if labels:
-        print_table("By label (relations: ordered, not strict)", _NUMBERS, labels, gap=0)
-
-
-_Row = tuple[str, list[str]]
-
-
-def _scores(report: EvaluationReport) -> Iterator[_Row]:
+def _rows(report: EvaluationReport) -> Iterator[tuple[str, list[str]]]:
     intervals = report.intervals
     yield "entities", _cells(report.ner.all, intervals.get("ner.all"))
     yield "entities up to 8 tokens", _cells(report.ner.width8)
@@ -154,11 +156,6 @@ def _scores(report: EvaluationReport) -> Iterator[_Row]:
         yield f"coreference {title}", _cells(score, intervals.get(f"coreference.{name}"))
 
 
-def _labels(kind: str, scores: Mapping[str, PRF]) -> Iterator[_Row]:
-    for label, score in scores.items():
-        yield f"{kind} {label}", _cells(score)
-
-
 def _cells(score: PRF, interval: Interval | None = None) -> list[str]:
     counts = [str(number) for number in (score.gold, score.predicted, score.correct)]
     if not score.gold and not score.predicted:
@@ -168,7 +165,112 @@ def _cells(score: PRF, interval: Interval | None = None) -> list[str]:
 
 
 def _print_messages(messages: Iterable[str]) -> None:
-    from sciextract.text.characters import visible
-
     for message in messages:
         typer.echo(visible(message), err=True)
+
+
+_VERDICTS = {
+    "promote": "B is better: as a retrained model it would replace A",
+    "keep": "B is not clearly better: as a retrained model it would not replace A",
+    "worse": "B is far worse: as a retrained model it would not replace A",
+    "too few": "too few documents to tell",
+}
+_TASKS = {
+    "entity": "entities",
+    "relation": "relations, unordered",
+    "coreference": "coreference average",
+}
+
+
+def print_table(
+    title: str,
+    heads: Iterable[str],
+    rows: Iterable[tuple[str, list[str]]],
+    caption: str = "",
+    gap: int = 1,
+) -> None:
+    """Print a table: a name, then numbers under their heads.
+
+    Args:
+        gap: Blanks behind each column.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, padding=(0, gap, 0, 0))
+    table.title_justify = table.caption_justify = "left"
+    table.add_column("", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, cells in rows:
+        table.add_row(Text(visible(name)), *cells)
+    Console(highlight=False).print(table)
+
+
+def comparison_table(comparison: ComparedModels) -> None:
+    """Print two models with their differences."""
+    from sciextract.workflows.models.compare import STATED
+
+    typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
+    typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
+    if comparison.report is not None:
+        gate_table(
+            comparison.report,
+            ("A", "B", "B less A", "P(B better)"),
+            _VERDICTS[comparison.report.verdict],
+        )
+    else:
+        rows = []
+        for name, (first, second) in comparison.stated.items():
+            less = "-" if first is None or second is None else f"{second - first:+.1f}"
+            cells = ["-" if each is None else f"{each:.1f}" for each in (first, second)]
+            rows.append((STATED[name], [*cells, less]))
+        print_table("F1 on dev as the models state it", ("A", "B", "B less A"), rows)
+    for remark in comparison.remarks:
+        typer.echo(visible(remark), err=True)
+
+
+def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: str = "") -> None:
+    """Print two models on the same documents, and the reasons of the verdict.
+
+    Args:
+        report: Both models.
+        heads: For the first, the second, the difference and the probability.
+        verdict: The verdict in words, empty where the caller reports the outcome.
+    """
+    _print_compared(f"F1 on {report.documents} documents", report, heads)
+    blind = report.blind
+    if blind is not None and blind.documents:
+        title = f"F1 on the {blind.documents} of them that were not corrected from suggestions"
+        _print_compared(title, blind, heads)
+    if blind is not None:
+        typer.echo(visible(blind.message))
+    if verdict:
+        typer.echo(visible(verdict))
+    for reason in report.reasons:
+        typer.echo(visible(f"- {reason}"))
+
+
+def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, str]) -> None:
+    first, second, less, better = heads
+    columns = (first, second, less, "90 % interval", better, "gold")
+    named = [] if compared.target is None else [("mean of the tasks", compared.target)]
+    for task, score in compared.tasks.items():
+        named.append((_TASKS[task], score))
+        labels = compared.labels.get(task, {}).items()
+        named += [(f"  {label}", of_label) for label, of_label in labels]
+    rows = [
+        (
+            name,
+            [
+                *(f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}"),
+                f"{each.low:+.1f} to {each.high:+.1f}",
+                f"{each.probability:.2f}",
+                str(each.gold),
+            ],
+        )
+        for name, each in named
+    ]
+    print_table(title, columns, rows)

@@ -184,7 +184,7 @@ def compare(
 
         sciextract models compare sci ./my-model --json
     """
-    from sciextract.cli.score_tables import comparison_table
+    from sciextract.cli.evaluate import comparison_table
     from sciextract.workflows.models.compare import compare as compare_models
 
     if blind_gate and data is None:

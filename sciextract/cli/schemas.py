@@ -157,9 +157,9 @@ def from_files(
         sciextract schema from corpus/ --output alloys.toml
     """
     from sciextract.formats import BadRecord, read
-    from sciextract.workflows.new_schema import LabelCounts
+    from sciextract.workflows.new_schema import LabelFrequencies
 
-    counts, bad = LabelCounts(), 0
+    counts, bad = LabelFrequencies(), 0
     for item in read(files, input_format):
         if isinstance(item, BadRecord):
             bad += 1

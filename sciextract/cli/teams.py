@@ -117,12 +117,12 @@ def adjudicate(
         sciextract adjudicate --key 1f0c2a9b77d4 --take theirs
     """
     from sciextract.errors import ExitCode
-    from sciextract.workflows.adjudicate import Verdicts, decide_all, disputes
+    from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
 
     with opened_project(project, author, read=take is None) as opened:
         differences = [each for each in disputes(opened, source) if not key or each.key in key]
         _check_keys(key or [], differences)
-        done = Verdicts()
+        done = AdjudicationResult()
         if take is not None:
             done = decide_all(opened, differences, take, only_these=bool(key))
         else:

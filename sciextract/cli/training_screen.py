@@ -29,7 +29,7 @@ def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Liste
 def show_result(result: RetrainResult | Run) -> None:
     """Print both models on the held-out abstracts, and what follows."""
     from sciextract.cli.console import say
-    from sciextract.cli.score_tables import gate_table
+    from sciextract.cli.evaluate import gate_table
     from sciextract.retraining.promotion import RetrainResult
 
     if isinstance(result, RetrainResult):

@@ -12,6 +12,28 @@ from enum import StrEnum
 from sciextract.documents.spans import Span
 
 
+class Layer(StrEnum):
+    """A kind of annotation, the completeness of which is tracked by itself; in the order in which they are decided."""
+
+    ENTITIES = "entities"
+    RELATIONS = "relations"
+    COREFERENCE = "coreference"
+
+    @property
+    def task(self) -> str:
+        """What models and their scores call it: ``entity``, ``relation``, ``coreference``."""
+        return _TASKS[self]
+
+    @property
+    def item(self) -> str:
+        """What one of its items is called: ``entity``, ``relation``, ``link``."""
+        return "link" if self is Layer.COREFERENCE else self.task
+
+
+_TASKS = dict(zip(Layer, ("entity", "relation", "coreference"), strict=True))
+ALL_LAYERS = frozenset(Layer)
+
+
 class State(StrEnum):
     """What has been decided about an item."""
 

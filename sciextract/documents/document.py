@@ -167,6 +167,7 @@ class AnnotatedDocument:
         model: The model that predicted them, ``None`` for imported or human annotations.
         warnings: Remarks that are not errors (another language, unknown label...).
         done: Whether a person has decided all of it; ``None`` where nobody began, or nothing is known of that.
+        unread: What its file held and a document has no place for, by kind: what reading has lost.
     """
 
     document: Document
@@ -174,6 +175,7 @@ class AnnotatedDocument:
     model: ModelId | None = None
     warnings: tuple[str, ...] = ()
     done: bool | None = field(default=None, compare=False)
+    unread: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def to_dict(self, candidates: bool = False) -> dict[str, Any]:
         """The exchange record in plain Python values: what a line of the format ``jsonl`` holds.

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from sciextract.formats.base import BadRecord, FieldChoice, ReadItem, Writer
 from sciextract.formats.inputs import read_inputs
 from sciextract.formats.registry import get_format
-from sciextract.formats.sink import EVERYTHING, CountingWriter
+from sciextract.formats.sink import CountingWriter
 
 __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
 
@@ -61,12 +61,11 @@ def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -
         options: Options of the format, such as ``schema``.
 
     Returns:
-        The writer. ``losses`` counts by kind what the format cannot hold, including fields that readers kept unchanged.
+        The writer. ``losses`` counts by kind what the format cannot hold, including what was lost when it was read.
 
     Raises:
         UsageError: No format that can be written has that id.
         OutputError: The destination cannot be opened.
     """
     spec = get_format(format, "write")
-    writer = spec.load_writer()(destination, **options)
-    return writer if EVERYTHING in spec.holds else CountingWriter(writer, spec.holds)
+    return CountingWriter(spec.load_writer()(destination, **options), spec.holds)

@@ -1,86 +1,54 @@
-"""BioC JSON: a collection, or documents as PubTator gives them (in a list, one a line, or under another name)."""
+"""BioC, XML and JSON: text in passages, mentions, relations and clusters.
+
+JSON comes as a collection, or as documents the way PubTator gives them (in a list, one a line, or under another
+name). Both readers hand over a document as the objects of BioC JSON. The reading code of the ``bioc`` package is
+not used: its XML reader keeps the whole collection in memory, expands entities and fails without a place;
+its JSON reader demands fields that PubTator leaves out. Its data structures and encoders do the writing.
+
+Comeau et al. (2013): BioC: a minimalist approach to interoperability for biomedical text processing.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 from xml.etree.ElementTree import Element
 
+from bioc import BioCAnnotation, BioCDocument, BioCLocation, BioCNode, BioCPassage, BioCRelation
 from bioc.biocjson import toJSON
 from bioc.biocxml.encoder import encode_document
 from lxml import etree
 
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.annotations import Cluster, Entity, Relation
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, ReadItem, Source, read_each
-from sciextract.formats.bioc_documents import Collection, other_fields, parse_document, to_bioc
+from sciextract.formats.alignment import token_table
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.bioc_passages import (
+    INFON_NAMES,
+    UNITS,
+    BiocText,
+    bibliography,
+    infons_of,
+    label_of,
+    other_infons,
+    passages_at,
+    relation_label_of,
+    score_of,
+    unused,
+)
+from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, not_rejected
 from sciextract.formats.json_streams import Found, JsonObjects
-from sciextract.formats.json_values import Record, dump_line
+from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
+from sciextract.formats.layers import entities_in_text
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
 from sciextract.formats.sink import LineWriter
 
 #: PubTator gives the list a name of its own, with a number that rises.
 _LISTS_OF_DOCUMENTS = r"documents|PubTator\w*"
-
-
-def read_bioc_json(source: Source) -> Iterator[ReadItem]:
-    """Read the documents of a BioC JSON file: of a collection, of a list, or one behind the other.
-
-    All are held in memory, since what the collection says of itself may stand behind them.
-
-    Raises:
-        FormatError: The file is empty, no JSON at all, or holds no documents.
-    """
-    objects = JsonObjects(source, _LISTS_OF_DOCUMENTS)
-
-    def read(found: Found, number: int) -> ReadItem:
-        line, record = found
-        if isinstance(record, FormatError):
-            raise record
-        about = {k: v for k, v in objects.around.items() if v and k != "bioctype"}
-        return parse_document(
-            record | ({"collection": about} if about else {}), source, number, line
-        )
-
-    problem = "no document found; expected a BioC collection with `documents`"
-    return read_each(list(objects), read, FormatError(problem, path=source.path))
-
-
-class BiocJsonWriter(LineWriter):
-    """Writes a BioC JSON collection, one document a line; what was read from BioC goes back."""
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        self._separator = ""
-        self._collection = Collection(self.losses)
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the disk is full.
-        """
-        if self._collection.see(document):
-            self._open()
-        made = other_fields(document) | toJSON(to_bioc(document, self.losses))
-        self._sink.write_line(self._separator + dump_line(made))
-        self._separator = ","
-
-    def close(self) -> None:
-        """End the collection and flush; close the file that was opened here."""
-        if not self._separator:
-            self._open()
-        self._sink.write_line("]}")
-        self._sink.close()
-
-    def _open(self) -> None:
-        self._sink.write_line(f'{dump_line(self._collection.head())[:-1]},"documents":[')
-
-
-_ABOUT = frozenset({"source", "date", "key", "infon"})
 _LISTS = {
     "passage": "passages",
     "sentence": "sentences",
@@ -89,9 +57,28 @@ _LISTS = {
     "location": "locations",
     "node": "nodes",
 }
-_OPENING = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE collection SYSTEM "BioC.dtd">
-"""
+CLUSTER_ROLE = "mention"
+_HEAD_ROLES = frozenset({"head", "source", "subject", "subj", "arg1", "governor", "from", "agent"})
+_TAIL_ROLES = frozenset({"tail", "target", "object", "obj", "arg2", "dependent", "to", "theme"})
+_KNOWN = frozenset({"id", "bioctype", "infons", "passages", "annotations", "relations", "pmid"})
+
+
+def read_bioc_json(source: Source) -> Iterator[ReadItem]:
+    """Read the documents of a BioC JSON file: of a collection, of a list, or one behind the other.
+
+    Raises:
+        FormatError: The file is empty, no JSON at all, or holds no documents.
+    """
+
+    def read(found: Found, number: int) -> ReadItem:
+        line, record = found
+        if isinstance(record, FormatError):
+            raise record
+        return parse_document(record, source, number, line)
+
+    problem = "no document found; expected a BioC collection with `documents`"
+    nothing = FormatError(problem, path=source.path)
+    return read_each(JsonObjects(source, _LISTS_OF_DOCUMENTS), read, nothing)
 
 
 def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
@@ -101,28 +88,14 @@ def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, broken XML or has no `document` at all; documents in front of the
             place where it breaks are given first.
     """
-    about: Record = {}
-    number = 0
-    for line, element in numbered_elements(source, _ABOUT | {"document"}):
-        name = local_name(element)
-        if name != "document":
-            about[element.get("key") or name] = element.text or ""
-            continue
-        number += 1
-        yield _item(element, source, number, line, about)
-    if not number:
-        problem = "no document found; expected a BioC collection with `document` elements"
-        raise FormatError(problem, path=source.path)
 
+    def read(found: tuple[int, Element], number: int) -> ReadItem:
+        line, element = found
+        return parse_document(_record(element), source, number, line)
 
-def _item(element: Element, source: Source, number: int, line: int, about: Record) -> ReadItem:
-    record = _record(element)
-    if any(about.values()):
-        record["collection"] = dict(about)
-    try:
-        return parse_document(record, source, number, line)
-    except FormatError as error:
-        return BadRecord(error)
+    problem = "no document found; expected a BioC collection with `document` elements"
+    nothing = FormatError(problem, path=source.path)
+    return read_each(numbered_elements(source, {"document"}), read, nothing)
 
 
 def _record(element: Element) -> Record:
@@ -134,32 +107,260 @@ def _record(element: Element) -> Record:
         name = local_name(child)
         if name == "infon":
             record.setdefault("infons", {})[child.get("key", "")] = child.text or ""
-        elif name in _LISTS:
-            _append(record, _LISTS[name], _record(child))
-        elif len(child):
-            _append(record, name, _record(child))
+        elif name in _LISTS or len(child):
+            name = _LISTS.get(name, name)
+            if not isinstance(record.get(name), list):
+                record[name] = []
+            record[name].append(_record(child))
         else:
             record[name] = child.text or ""
     return record
 
 
-def _append(record: Record, name: str, item: Any) -> None:
-    if not isinstance(record.get(name), list):
-        record[name] = []
-    record[name].append(item)
+def parse_document(
+    record: Record, source: Source, number: int, line: int | None = None
+) -> AnnotatedDocument:
+    """One BioC document.
 
+    Args:
+        record: The document as an object of BioC JSON.
+        source: The file.
+        number: Its 1-based position in the file, for a document without an id.
+        line: Where it starts, when known.
 
-class BiocXmlWriter(LineWriter):
-    """Writes a BioC collection, one document a line.
-
-    What was read from BioC goes back. Characters that XML cannot hold become visible ones and are counted.
+    Raises:
+        FormatError: It has no passages, a field has a wrong shape, an annotation lies outside the text or on
+            other characters than it quotes, or a relation refers to an annotation that is not there.
     """
+    found = record.get("id")
+    key = str(found) if isinstance(found, str | int) and str(found) else f"{source.stem}:{number}"
+    place = Place(source.path, line, key)
+    if record.get("passages") is None:
+        raise place.error("no text: the document has no `passages`")
+    return _Reading(record, source, place).document()
+
+
+class _Reading:
+    """Reads one document; what is not an entity, relation or cluster is counted."""
+
+    def __init__(self, record: Record, source: Source, place: Place) -> None:
+        self._record = record
+        self._passages = passages_at(record, place)
+        self._place = place
+        self._items = CorpusItems(place.doc_key, source.provenance)
+        self._by_ref: dict[str, Entity] = {}
+        self._by_place: dict[tuple[int, str], Entity] = {}
+
+    def document(self) -> AnnotatedDocument:
+        items, record = self._items, self._record
+        containers = [part for passage in self._passages for part in passage.containers]
+        containers.append((record, "document"))
+        text, located = self._located(containers)
+        for index, annotation, spans in located:
+            self._add_entity(index, annotation, spans)
+        for index, (container, field) in enumerate(containers):
+            for relation, name in self._objects(container, "relations", field):
+                self._add_relation(relation, name, index)
+        others = unknown_fields(record, _KNOWN, self._place)
+        items.unread["other data of a bioc document"] += sum(map(bool, others.values()))
+        items.unread["bioc infon of a document"] += other_infons(infons_of(record))
+        for passage in self._passages:
+            items.unread["bioc infon of a passage"] += other_infons(passage.infons)
+        title_length = text.title_length
+        tokens = token_table(text.text, [], text.sentences, items.spans, title_length=title_length)
+        fields = unknown_fields(bibliography(record, self._passages), (), self._place)
+        return items.annotated(Document(self._place.doc_key, text.text, tokens, fields))
+
+    def _located(
+        self, containers: list[tuple[Record, str]]
+    ) -> tuple[BiocText, list[tuple[int, Record, list[Span]]]]:
+        """Text and annotations in the first unit of offsets with which all quotations agree."""
+        problems: list[FormatError] = []
+        for unit in UNITS:
+            try:
+                text = BiocText(self._passages, unit, self._place)
+                located = [
+                    (index, annotation, self._fragments(annotation, text, name))
+                    for index, (container, field) in enumerate(containers)
+                    for annotation, name in self._objects(container, "annotations", field)
+                ]
+            except FormatError as error:
+                problems.append(error)
+                continue
+            if unit is not UNITS[0]:
+                self._items.remarks[f"offsets count {unit.name}; converted to characters"] = 1
+            return text, located
+        raise problems[0]
+
+    def _fragments(self, annotation: Record, text: BiocText, field: str) -> list[Span]:
+        locations = self._objects(annotation, "locations", field)
+        spans = sorted({text.span_at(location, name) for location, name in locations})
+        if any(left.overlaps(right) for left, right in pairwise(spans)):
+            raise self._place.error("locations that overlap", field=field)
+        written = annotation.get("text")
+        if not spans or not isinstance(written, str) or not written.strip():
+            return spans
+        whole = Span(spans[0].char_start, spans[-1].char_end).of(text.text)
+        parts = [span.of(text.text) for span in spans]
+        if written.split() not in (whole.split(), " ".join(parts).split(), "".join(parts).split()):
+            ranges = ", ".join(f"[{span.char_start}, {span.char_end})" for span in spans)
+            found = f"{quoted(written)} found, but the text has {quoted(' '.join(parts))}"
+            raise self._place.error(f"{found} at {ranges}", field=f"{field}.text")
+        return spans
+
+    def _add_entity(self, index: int, annotation: Record, spans: list[Span]) -> None:
+        if not spans:
+            self._items.unread["bioc annotation without a location"] += 1
+            return
+        infons = infons_of(annotation)
+        entity = self._items.entity(spans, label_of(infons), score_of(infons))
+        ref = str(annotation.get("id", ""))
+        if ref in self._by_ref:
+            self._items.remarks["annotation whose id occurs before in the document"] += 1
+        self._by_ref.setdefault(ref, entity)
+        self._by_place.setdefault((index, ref), entity)
+        if unused(infons):
+            self._items.unread["bioc identifier or other infon of an annotation"] += 1
+
+    def _add_relation(self, relation: Record, field: str, index: int) -> None:
+        items, infons = self._items, infons_of(relation)
+        nodes = self._objects(relation, "nodes", field)
+        roles = [str(node.get("role", "")) for node, _ in nodes]
+        is_cluster = infons.get("type") == COREFERENCE and {*roles} == {CLUSTER_ROLE}
+        if not is_cluster and len(nodes) != 2:
+            items.unread["bioc relation that is not a pair of mentions"] += 1
+            return
+        mentions = [self._argument(node, where, index) for node, where in nodes]
+        if is_cluster:
+            items.cluster(mentions, score_of(infons))
+            return
+        # The standard leaves the names of roles open: those that say so turn the pair around.
+        if roles[0].lower() in _TAIL_ROLES or roles[1].lower() in _HEAD_ROLES:
+            mentions.reverse()
+        label = relation_label_of(infons)
+        if not label:
+            label = UNLABELLED
+            items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
+        items.relation(mentions[0], mentions[1], label, score_of(infons))
+        if unused(infons):
+            items.unread["bioc infon of a relation"] += 1
+
+    def _argument(self, node: Record, field: str, index: int) -> Entity:
+        """The entity that a node means: ids are unique in a passage, in some files in the document."""
+        ref = str(node.get("refid", ""))
+        entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
+        if entity is None:
+            known = ", ".join(sorted(self._by_ref)[:8]) or "none"
+            allowed = f"ids of annotations: {known}"
+            raise self._place.unexpected(ref, allowed, field=f"{field}.refid")
+        return entity
+
+    def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
+        where = name if field == "document" else f"{field}.{name}"
+        return list(objects_at(parent.get(name), where, self._place))
+
+
+def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> BioCDocument:
+    """The document without its rejected items.
+
+    Annotations are ``T1``, ``T2``... in the passage where they start, relations ``R1``... and clusters ``C1``...
+    at the document.
+
+    Args:
+        document: The document.
+        safe: Replaces characters that the file cannot hold, one for one.
+
+    Raises:
+        OutputError: An entity lies outside the text.
+    """
+    made = BioCDocument()
+    made.id = safe(document.document.doc_key)
+    text, entities = safe(document.document.text), entities_in_text(document)
+    _add_passages(made, document.document, text, entities, safe)
+    refs: dict[str, str] = {}
+    for number, entity in enumerate(entities, start=1):
+        annotation = BioCAnnotation()
+        annotation.id = refs[entity.id] = f"T{number}"
+        annotation.infons |= {"type": safe(entity.label)} if entity.label else {}
+        annotation.infons |= _score(entity)
+        for span in entity.fragments:
+            annotation.add_location(BioCLocation(span.char_start, span.char_end - span.char_start))
+        annotation.text = entity.text_of(text)
+        starts = [passage.offset <= entity.span.char_start for passage in made.passages]
+        made.passages[max(sum(starts), 1) - 1].add_annotation(annotation)
+
+    def add_relation(
+        letter: str, number: int, infons: dict[str, str], nodes: list[BioCNode]
+    ) -> None:
+        relation = BioCRelation()
+        relation.id = f"{letter}{number}"
+        relation.infons |= infons
+        for node in nodes:
+            relation.add_node(node)
+        made.add_relation(relation)
+
+    annotations = document.annotations
+    relations = [
+        each
+        for each in not_rejected(annotations.relations)
+        if {each.head, each.tail} <= refs.keys()
+    ]
+    for number, each in enumerate(relations, start=1):
+        nodes = [BioCNode(refs[each.head], "head"), BioCNode(refs[each.tail], "tail")]
+        add_relation("R", number, {"type": safe(each.label)} | _score(each), nodes)
+    number = 0
+    for cluster in not_rejected(annotations.clusters):
+        mentions = [refs[mention] for mention in cluster.live_mentions if mention in refs]
+        if mentions:
+            number += 1
+            nodes = [BioCNode(mention, CLUSTER_ROLE) for mention in mentions]
+            add_relation("C", number, {"type": COREFERENCE} | _score(cluster), nodes)
+    return made
+
+
+def _add_passages(
+    made: BioCDocument,
+    document: Document,
+    text: str,
+    entities: list[Entity],
+    safe: Callable[[str], str],
+) -> None:
+    """Add the title, if it is known and no entity crosses its end, and the rest; the first has the bibliography."""
+    title = document.fields.get("title")
+    titled = isinstance(title, str) and title and document.text.startswith(f"{title}\n")
+    cut = len(str(title)) if titled else 0
+    crossed = any(each.span.char_start <= cut < each.span.char_end for each in entities)
+    layout = [("abstract", 0, len(text))]
+    if cut and not crossed and len(text) > cut + 1:
+        layout = [("title", 0, cut), ("abstract", cut + 1, len(text))]
+    for kind, start, end in layout:
+        passage = BioCPassage()
+        passage.offset = start
+        passage.infons |= {"type": kind}
+        passage.text = text[start:end]
+        made.add_passage(passage)
+    found = {key: document.fields.get(name) for name, key in INFON_NAMES.items()}
+    made.passages[0].infons |= {key: safe(str(value)) for key, value in found.items() if value}
+
+
+def _score(item: Entity | Relation | Cluster) -> dict[str, str]:
+    return {} if item.score is None else {"score": str(item.score)}
+
+
+_HEAD = {"source": "sciextract", "date": "", "key": "sciextract.key"}
+_XML_START = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE collection SYSTEM "BioC.dtd">
+"""
+
+
+class BiocJsonWriter(LineWriter):
+    """Writes a BioC JSON collection, one document a line."""
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__(destination)
-        self._collection = Collection(self.losses)
-        self._is_open = False
+        self._separator = ""
+        self._sink.write_line(f'{dump_line({**_HEAD, "infons": {}})[:-1]},"documents":[')
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -167,29 +368,44 @@ class BiocXmlWriter(LineWriter):
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        if self._collection.see(document):
-            self._open()
-        self.losses += Counter({"other data of bioc": len(other_fields(document))})
-        encoded = encode_document(to_bioc(document, self.losses, self._safe))
+        self._sink.write_line(self._separator + dump_line(toJSON(to_bioc(document))))
+        self._separator = ","
+
+    def close(self) -> None:
+        """End the collection and flush; close the file that was opened here."""
+        self._sink.write_line("]}")
+        self._sink.close()
+
+
+class BiocXmlWriter(LineWriter):
+    """Writes a BioC collection, one document a line.
+
+    Characters that XML cannot hold become visible ones and are counted.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
+        collection = etree.Element("collection")
+        for name, value in _HEAD.items():
+            etree.SubElement(collection, name).text = value
+        opened = etree.tostring(collection, encoding="unicode").removesuffix("</collection>")
+        self._sink.write_line(_XML_START + opened)
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the disk is full.
+        """
+
+        def safe(text: str) -> str:
+            return xml_safe(text, self.losses)
+
+        encoded = encode_document(to_bioc(document, safe))
         self._sink.write_line(etree.tostring(encoded, encoding="unicode"))
 
     def close(self) -> None:
         """End the collection and flush; close the file that was opened here."""
-        if not self._is_open:
-            self._open()
         self._sink.write_line("</collection>")
         self._sink.close()
-
-    def _safe(self, text: str) -> str:
-        return xml_safe(text, self.losses)
-
-    def _open(self) -> None:
-        head = self._collection.head()
-        collection = etree.Element("collection")
-        for name in ("source", "date", "key"):
-            etree.SubElement(collection, name).text = self._safe(head[name])
-        for key, value in head["infons"].items():
-            etree.SubElement(collection, "infon", key=self._safe(key)).text = self._safe(value)
-        opened = etree.tostring(collection, encoding="unicode").removesuffix("</collection>")
-        self._sink.write_line(_OPENING + opened)
-        self._is_open = True

@@ -40,7 +40,7 @@ UNITS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TextPassage:
     """A passage: its pieces of text with their offsets, and the objects that hold annotations.
 
     Attributes:
@@ -62,28 +62,28 @@ class Passage:
         return str(found).lower()
 
 
-def passages_at(record: Record, place: Place) -> list[Passage]:
+def passages_at(record: Record, place: Place) -> list[TextPassage]:
     """The passages of a document.
 
     Raises:
         FormatError: One has a wrong shape.
     """
-    return [_passage(*each, place) for each in objects_at(record["passages"], "passages", place)]
+    found = []
+    for passage, field in objects_at(record["passages"], "passages", place):
+        containers, sentences = [(passage, field)], []
+        for sentence, name in objects_at(passage.get("sentences"), f"{field}.sentences", place):
+            containers.append((sentence, name))
+            sentences.append(_piece(sentence, name, place))
+        own = _piece(passage, field, place)
+        pieces = [own] if own[1] else sentences
+        found.append(TextPassage(infons_of(passage), pieces, sentences, containers))
+    return found
 
 
-def _passage(passage: Record, field: str, place: Place) -> Passage:
-    containers, sentences = [(passage, field)], []
-    for sentence, name in objects_at(passage.get("sentences"), f"{field}.sentences", place):
-        containers.append((sentence, name))
-        sentences.append(_piece(sentence, name, place))
-    own = _piece(passage, field, place)
-    infons = passage.get("infons")
-    return Passage(
-        infons if isinstance(infons, dict) else {},
-        [own] if own[1] else sentences,
-        sentences,
-        containers,
-    )
+def infons_of(parent: Record) -> dict[str, Any]:
+    """The infons of a document, passage, annotation or relation."""
+    infons = parent.get("infons")
+    return infons if isinstance(infons, dict) else {}
 
 
 def _piece(part: Record, field: str, place: Place) -> tuple[int, str]:
@@ -117,10 +117,9 @@ class BiocText:
         offset: The offset of the first passage, at which ``text`` starts.
         sentences: The sentences that the file marks; empty when it marks none.
         title_length: The length of a first passage that is a title.
-        ranges: By number of the passage its first and behind its last character; none for one without text.
     """
 
-    def __init__(self, passages: list[Passage], unit: Unit, place: Place) -> None:
+    def __init__(self, passages: list[TextPassage], unit: Unit, place: Place) -> None:
         """Put the passages together.
 
         Raises:
@@ -136,13 +135,20 @@ class BiocText:
         )
         self.offset = pieces[0][0] if pieces else 0
         parts: list[str] = []
-        self.ranges: dict[int, list[int]] = {}
-        end, length = self.offset, 0
+        end = self.offset
         for offset, number, text, opens in pieces:
-            parts += [self._filler(offset - end, opens and bool(parts), number), text]
+            gap = offset - end
+            if not 0 <= gap <= _WIDEST_GAP:
+                found = "starts before the one in front of it ends"
+                problem = found if gap < 0 else f"starts {gap} behind it"
+                problem += f"; expected gaps of 0 to {_WIDEST_GAP} between passages"
+                raise place.error(problem, field=f"passages[{number}].offset")
+            if gap and parts and opens:
+                # PubMed's files count one character between title and abstract: it is a line end.
+                parts.append("\n")
+                gap -= 1
+            parts += [" " * gap, text]
             end = offset + unit.length(text)
-            length += len(parts[-2]) + len(text)
-            self.ranges.setdefault(number, [length - len(text), length])[1] = length
         self.text = "".join(parts)
         self._map = OffsetMap(self.text)
         self.sentences = self._sentences(passages)
@@ -171,18 +177,7 @@ class BiocText:
                 problem = f"offset {offset} found, the passages go from {self.offset} to {last}"
             raise self._place.error(problem, field=field, hint=error.hint) from None
 
-    def _filler(self, gap: int, opens_passage: bool, number: int) -> str:
-        if 0 <= gap <= _WIDEST_GAP:
-            return ("\n" if opens_passage and gap else "") + " " * (
-                gap - (opens_passage and gap > 0)
-            )
-        found = (
-            "starts before the one in front of it ends" if gap < 0 else f"starts {gap} behind it"
-        )
-        problem = f"{found}; expected gaps of 0 to {_WIDEST_GAP} between passages"
-        raise self._place.error(problem, field=f"passages[{number}].offset")
-
-    def _sentences(self, passages: list[Passage]) -> list[Span]:
+    def _sentences(self, passages: list[TextPassage]) -> list[Span]:
         """Marked sentences, whose text must be what stands there; none if a passage marks none."""
         spans = []
         for passage in passages:
@@ -244,13 +239,21 @@ def unused(infons: Mapping[str, Any]) -> dict[str, Any]:
     return rest
 
 
-def bibliography(record: Record, passages: Sequence[Passage]) -> dict[str, Any]:
+def other_infons(infons: Mapping[str, Any]) -> int:
+    """How many infons of a document or passage tell neither its kind nor the paper's bibliography."""
+    known = {*INFON_NAMES.values(), "type", "section_type"}
+    return sum(
+        bool(value) and key not in known and not key.startswith("name_")
+        for key, value in infons.items()
+    )
+
+
+def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, Any]:
     """``title``, ``pmid``, ``doi``, ``year``, ``venue`` and ``authors``, as far as the document has them."""
     infons: dict[str, Any] = {}
     for passage in reversed(passages):
         infons |= passage.infons
-    own = record.get("infons")
-    infons |= own if isinstance(own, dict) else {}
+    infons |= infons_of(record)
     fields: dict[str, Any] = {
         name: str(infons[key]) for name, key in INFON_NAMES.items() if infons.get(key)
     }
@@ -260,22 +263,16 @@ def bibliography(record: Record, passages: Sequence[Passage]) -> dict[str, Any]:
         fields["year"] = int(fields["year"])
     if "pmid" not in fields and isinstance(record.get("pmid"), int):
         fields["pmid"] = str(record["pmid"])
-    if authors := _authors(infons):
+    # PubMed Central numbers the authors: name_0, name_1 and so on.
+    authors: list[str] = []
+    while found := _AUTHOR.fullmatch(str(infons.get(f"name_{len(authors)}", ""))):
+        authors.append(", ".join(part for part in found.groups() if part))
+    if authors:
         fields["authors"] = authors
     for passage in passages[:1]:
         if "title" in passage.kind and (title := " ".join(text for _, text in passage.pieces)):
             fields["title"] = title
     return fields
-
-
-def _authors(infons: Mapping[str, Any]) -> list[str]:
-    """``name_0``, ``name_1``... of PubMed Central as ``Family, Given``."""
-    authors = []
-    number = 0
-    while found := _AUTHOR.fullmatch(str(infons.get(f"name_{number}", ""))):
-        authors.append(", ".join(part for part in found.groups() if part))
-        number += 1
-    return authors
 
 
 def _first(infons: Mapping[str, Any], keys: Sequence[str]) -> str:

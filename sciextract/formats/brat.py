@@ -1,4 +1,7 @@
-"""brat standoff: a folder of .txt and .ann files, or one such pair. Its lines, the notes that go with our own files, and the reader."""
+"""brat standoff: a folder of .txt and .ann files that brat itself can show, or one such pair.
+
+brat's model is wider than ours: events, attributes, normalisations and notes are counted when they are read.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,32 @@ import codecs
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.schema import ANY_TYPE, LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, leads_outside, quoted
+from sciextract.formats.base import (
+    STDIN,
+    BadRecord,
+    Place,
+    ReadItem,
+    Source,
+    leads_outside,
+    quoted,
+    read_each,
+)
 from sciextract.formats.decoding import decoded_content, decoded_lines
-from sciextract.formats.items import CorpusItems
-from sciextract.formats.json_values import parse_object
-from sciextract.formats.layers import LINE_BREAKS, repeats
+from sciextract.formats.items import COREFERENCE, CorpusItems, not_rejected
+from sciextract.formats.json_values import dump_line, parse_object
+from sciextract.formats.layers import LINE_BREAKS, LabelNames, encodable, entities_in_text, repeats
+from sciextract.formats.sink import FolderWriter, LineSink
 from sciextract.text.analyse import analyse
 
 NOTES_FILE = "sciextract.jsonl"
@@ -58,8 +73,40 @@ def notes_for(folder: Path) -> Notes:
     absolute = folder.absolute()
     for parent in (absolute, *absolute.parents):
         if (parent / SCHEMA_FILE).is_file():
-            return _read(parent)
+            return _read_notes(parent)
     return Notes(absolute)
+
+
+def _read_notes(folder: Path) -> Notes:
+    notes = Notes(folder)
+    path = folder / NOTES_FILE
+    if not path.is_file():
+        return notes
+    for number, line in decoded_lines(Source(str(path))):
+        try:
+            if isinstance(line, FormatError):
+                raise line
+            record = parse_object(line, str(path), number)
+        except FormatError as error:
+            notes.errors.append(error)
+            continue
+        file, key, exact = (record.get(name) for name in ("file", "doc_key", "fragments"))
+        label, meaning = record.get("label"), record.get("stands_for")
+        if isinstance(label, str) and isinstance(meaning, str):
+            notes.labels[label] = meaning
+        if isinstance(file, str) and isinstance(key, str):
+            notes.doc_keys[file] = key
+        if isinstance(file, str) and isinstance(exact, dict):
+            notes.fragments[file] = {name: _exact_spans(value) for name, value in exact.items()}
+    return notes
+
+
+def _exact_spans(value: object) -> tuple[Span, ...]:
+    """Fragments of a note; none where they are not pairs of numbers, so that brat's own hold."""
+    pairs = value if isinstance(value, list) else []
+    if all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
+        return tuple(Span(start, end) for start, end in pairs)
+    return ()
 
 
 def pieces_of(text: str, fragments: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -98,7 +145,12 @@ class DocumentPaths:
 
     def name_of(self, doc_key: str) -> str:
         """A relative name without suffix; the key itself wherever that is one."""
-        *folders, last = [_safe(part) for part in doc_key[:_LONGEST_NAME].split("/")]
+        plain = [
+            _REFUSED.sub("_", part).strip(".") or "_" for part in doc_key[:_LONGEST_NAME].split("/")
+        ]
+        # Windows takes "con" and "lpt1.txt" for devices, whatever the folder.
+        *folders, last = [f"_{part}" if _DEVICE.fullmatch(part) else part for part in plain]
+        # A folder "a.txt" would be taken for the text of a document "a".
         parents = [part + "_" if part.endswith((".txt", ".ann")) else part for part in folders]
         base = "/".join([*parents, last])
         name = base
@@ -110,253 +162,88 @@ class DocumentPaths:
         return name
 
 
-def _safe(part: str) -> str:
-    plain = _REFUSED.sub("_", part).strip(".") or "_"
-    return f"_{plain}" if _DEVICE.fullmatch(plain) else plain
-
-
-def _read(folder: Path) -> Notes:
-    notes = Notes(folder)
-    path = folder / NOTES_FILE
-    if not path.is_file():
-        return notes
-    for number, line in decoded_lines(Source(str(path))):
-        try:
-            if isinstance(line, FormatError):
-                raise line
-            _add(notes, parse_object(line, str(path), number))
-        except FormatError as error:
-            notes.errors.append(error)
-    return notes
-
-
-def _add(notes: Notes, record: Mapping[str, Any]) -> None:
-    file, key = record.get("file"), record.get("doc_key")
-    label, meaning = record.get("label"), record.get("stands_for")
-    if isinstance(label, str) and isinstance(meaning, str):
-        notes.labels[label] = meaning
-    if isinstance(file, str) and isinstance(key, str):
-        notes.doc_keys[file] = key
-    exact = record.get("fragments")
-    if isinstance(file, str) and isinstance(exact, dict):
-        notes.fragments[file] = {name: _spans(value) for name, value in exact.items()}
-
-
-def _spans(value: object) -> tuple[Span, ...]:
-    """Fragments of a note; none where they are not pairs of numbers, so that brat's own hold."""
-    pairs = value if isinstance(value, list) else []
-    if all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
-        return tuple(Span(start, end) for start, end in pairs)
-    return ()
-
-
-FIELD = "brat"
-"""The field of a document that holds what only brat knows (:meth:`AnnLines.to_field`)."""
-
 _MENTION = re.compile(r"(\S+) +([0-9]{1,15} +[0-9]{1,15}(?:; *[0-9]{1,15} +[0-9]{1,15})*)\s*")
 _RELATION = re.compile(r"(\S+)\s+([^\s:]+):(\S+)\s+([^\s:]+):(\S+)\s*")
-_EVENT = re.compile(r"E\S*\t([^\s:]+):(\S+)")
+_EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
+#: What lines of no T, no R and no group are, by their first letter.
 _KINDS = {
-    "E": "event",
-    "A": "attribute",
-    "M": "attribute",
-    "N": "normalisation",
-    "#": "note",
-    "R": "relation of relations",
-    "*": "group of relations",
+    "E": "brat event",
+    "A": "brat attribute",
+    "M": "brat attribute",
+    "N": "brat normalisation",
+    "#": "brat note",
 }
+_SUFFIXES = (".txt", ".ann")
+_SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
+_SHAPE = "expected a folder of .txt and .ann files, or one such file"
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """A T line.
-
-    Attributes:
-        label: Its label; on reading as in the file, in what is kept as sciextract has it.
-        fragments: In the order of the file.
-        written: The file's copy of its characters; ``None`` where it has none.
-        line: 1-based line number.
-    """
+class _TextBound:
+    """A T line: its label, its fragments, the file's copy of its characters, its line number."""
 
     label: str
     fragments: tuple[Span, ...]
-    written: str | None = None
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """An R line: its label, and two role names with the ids of what they refer to, head first."""
-
-    label: str
-    head: tuple[str, str]
-    tail: tuple[str, str]
-    line: int | None = None
+    written: str
+    line: int | None
 
 
 @dataclass(slots=True)
-class AnnLines:
+class _AnnLines:
     """The lines of one file by kind.
 
     Attributes:
         mentions: T lines by id.
-        relations: R lines by id.
-        groups: ``*`` lines: kind and members.
-        others: All other lines as they are.
+        relations: Label, ids of head and tail, and line number of R lines, by id.
+        groups: The members of ``*`` lines.
+        triggers: Id of the trigger (a T line) by id of its event.
+        defined: Every id that a line defines.
+        unread: All other lines, by kind.
     """
 
-    mentions: dict[str, Mention] = field(default_factory=dict)
-    relations: dict[str, Arguments] = field(default_factory=dict)
-    groups: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
+    mentions: dict[str, _TextBound] = field(default_factory=dict)
+    relations: dict[str, tuple[str, str, str, int | None]] = field(default_factory=dict)
+    groups: list[tuple[str, ...]] = field(default_factory=list)
+    triggers: dict[str, str] = field(default_factory=dict)
+    defined: set[str] = field(default_factory=set)
+    unread: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def triggers(self) -> dict[str, str]:
-        """Id of the trigger (a T line) by id of its event."""
-        found = ((line.split("\t")[0], _EVENT.match(line)) for line in self.others)
-        return {event_id: match[2] for event_id, match in found if match}
+    def add(self, line: str, place: Place) -> None:
+        """Take a line.
 
-    def warnings(self) -> tuple[str, ...]:
-        """One remark a kind of line that is only kept."""
-        kinds = Counter(_KINDS.get(line[0], "unknown") for line in self.others)
-        return tuple(
-            f"brat: kept but not interpreted: {kind} lines ({count})"
-            for kind, count in kinds.items()
-        )
-
-    def to_field(self) -> dict[str, Any]:
-        """Plain values for JSON; :meth:`from_field` reads them back."""
-        return {
-            "mentions": [
-                [name, each.label, [[s.char_start, s.char_end] for s in each.fragments]]
-                for name, each in self.mentions.items()
-            ],
-            "relations": [
-                [name, each.label, list(each.head), list(each.tail)]
-                for name, each in self.relations.items()
-            ],
-            "groups": [[kind, list(members)] for kind, members in self.groups],
-            "lines": self.others,
-        }
-
-    @classmethod
-    def from_field(cls, value: object) -> AnnLines:
-        """What :meth:`to_field` gave; nothing where a field of that name is something else."""
-        if not isinstance(value, Mapping):
-            return cls()
-        try:
-            return cls(
-                {
-                    _word(name): Mention(str(label), tuple(Span(int(a), int(b)) for a, b in spans))
-                    for name, label, spans in value["mentions"]
-                },
-                {
-                    _word(name): Arguments(str(label), _role(head), _role(tail))
-                    for name, label, head, tail in value["relations"]
-                },
-                [(_word(kind), tuple(map(_word, members))) for kind, members in value["groups"]],
-                [line for line in map(str, value["lines"]) if len(line.splitlines()) == 1],
-            )
-        except (KeyError, TypeError, ValueError):
-            return cls()
-
-
-def _word(value: object) -> str:
-    word = str(value)
-    if len(word.split()) != 1:
-        raise ValueError(word)
-    return word
-
-
-def _role(value: Sequence[object]) -> tuple[str, str]:
-    role, name = map(_word, value)
-    return role, name
-
-
-def parse_ann(content: str, path: str, doc_key: str) -> AnnLines:
-    """The lines of a file; blank ones are skipped.
-
-    Raises:
-        FormatError: A T, R or ``*`` line has a wrong shape, or an id occurs twice.
-    """
-    lines = AnnLines()
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            _add_line(lines, line.rstrip("\r"), Place(path, number, doc_key))
-    return lines
-
-
-def references(line: str) -> Iterator[str]:
-    """Ids that an event, attribute, normalisation or note refers to."""
-    name, _, rest = line.partition("\t")
-    words = rest.split("\t")[0].split()
-    if name.startswith("E"):
-        yield from (word.partition(":")[2] for word in words)
-    elif name[:1] in ("A", "M", "N", "#"):
-        yield from words[1:2]
-    elif name[:1] in ("R", "*"):
-        yield from (word.rpartition(":")[2] for word in words[1:])
-
-
-def event_of(line: str) -> tuple[str, str] | None:
-    """Type and trigger of an event line."""
-    match = _EVENT.match(line)
-    return (match[1], match[2]) if match else None
-
-
-def ids_of(lines: Iterable[str]) -> set[str]:
-    """The ids that lines define."""
-    return {line.split("\t")[0] for line in lines} - {"*"}
-
-
-def _add_line(lines: AnnLines, line: str, place: Place) -> None:
-    name, _, rest = line.partition("\t")
-    if name[:1] == "T":
-        _refuse_second(name, lines.mentions, place)
-        lines.mentions[name] = _mention(rest, line, place)
-    elif name[:1] == "R":
-        _refuse_second(name, lines.relations, place)
-        lines.relations[name] = _relation(rest, line, place)
-    elif name == "*":
-        words = rest.split()
-        if len(words) < 2:
-            raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
-        lines.groups.append((words[0], tuple(words[1:])))
-    else:
-        lines.others.append(line)
-
-
-def _refuse_second(name: str, known: Mapping[str, object], place: Place) -> None:
-    if name in known:
-        raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
-
-
-def _mention(rest: str, line: str, place: Place) -> Mention:
-    data, tab, written = rest.partition("\t")
-    match = _MENTION.fullmatch(data)
-    if match is None:
-        allowed = "T1<tab>LABEL START END[;START END...]<tab>TEXT"
-        raise place.unexpected(line, f"{allowed}")
-    pairs = [pair.split() for pair in match[2].split(";")]
-    fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
-    return Mention(match[1], fragments, written if tab else None, place.line)
-
-
-def _relation(rest: str, line: str, place: Place) -> Arguments:
-    match = _RELATION.fullmatch(rest.split("\t")[0])
-    if match is None:
-        allowed = "R1<tab>LABEL Arg1:T1 Arg2:T2"
-        raise place.unexpected(line, f"{allowed}")
-    label, *words = match.groups()
-    first, second = (words[0], words[1]), (words[2], words[3])
-    reverse = (first[0], second[0]) == ("Arg2", "Arg1")
-    head, tail = (second, first) if reverse else (first, second)
-    return Arguments(label, head, tail, place.line)
-
-
-_SUFFIXES = (".txt", ".ann")
-_SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
-_SHAPE = "expected a folder of .txt and .ann files, or one such file"
+        Raises:
+            FormatError: A T, R or ``*`` line has a wrong shape, or an id occurs twice.
+        """
+        name, _, rest = line.partition("\t")
+        if name in self.mentions or name in self.relations:
+            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+        if name == "*":
+            _, *members = rest.split() or [""]
+            if not members:
+                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
+            self.groups.append(tuple(members))
+            return
+        self.defined.add(name)
+        if name[:1] == "T":
+            data, _, written = rest.partition("\t")
+            match = _MENTION.fullmatch(data)
+            if match is None:
+                raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
+            pairs = [pair.split() for pair in match[2].split(";")]
+            fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
+            self.mentions[name] = _TextBound(match[1], fragments, written, place.line)
+        elif name[:1] == "R":
+            match = _RELATION.fullmatch(rest.split("\t")[0])
+            if match is None:
+                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
+            label, role, head, other_role, tail = match.groups()
+            if (role, other_role) == ("Arg2", "Arg1"):
+                head, tail = tail, head
+            self.relations[name] = (label, head, tail, place.line)
+        else:
+            self.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
+            if match := _EVENT.match(line):
+                self.triggers[match[1]] = match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,17 +274,16 @@ def read_brat(source: Source) -> Iterator[ReadItem]:
         raise InputMissingError(f"{path}: no such file or folder")
     notes = notes_for(path if path.is_dir() else path.parent)
     yield from map(BadRecord, notes.errors)
+    nothing = FormatError(f"no such file below, {_SHAPE}", path=source.path)
     pairs = _pairs_below(path) if path.is_dir() else iter([_pair_of(path)])
-    found = False
-    for pair in pairs:
-        found = True
-        yield _item(pair, notes, source)
-    if not found:
-        raise FormatError(f"no such file below, {_SHAPE}", path=source.path)
+    yield from read_each(pairs, lambda pair, _: _document(pair, notes, source), nothing)
 
 
 def _pairs_below(root: Path) -> Iterator[_Pair]:
-    for parent, folders, names in os.walk(root, onerror=_refuse):
+    def refuse(error: OSError) -> None:
+        raise FormatError(f"cannot be read: {error.strerror}", path=str(error.filename)) from error
+
+    for parent, folders, names in os.walk(root, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         by_stem: dict[str, dict[str, Path]] = {}
         for name in sorted(names):
@@ -411,10 +297,6 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
             yield _Pair(Path(parent, stem), (below / stem).as_posix(), files)
 
 
-def _refuse(error: OSError) -> None:
-    raise FormatError(f"cannot be read: {error.strerror}", path=str(error.filename)) from error
-
-
 def _pair_of(path: Path) -> _Pair:
     stem, suffix = os.path.splitext(path.name)
     if suffix.lower() not in _SUFFIXES:
@@ -424,28 +306,26 @@ def _pair_of(path: Path) -> _Pair:
     return _Pair(path.with_name(stem), stem, files)
 
 
-def _item(pair: _Pair, notes: Notes, source: Source) -> ReadItem:
-    try:
-        return _document(pair, notes, source)
-    except FormatError as error:
-        return BadRecord(error)
-
-
 def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     name = os.path.relpath(pair.base.absolute(), notes.folder).replace(os.sep, "/")
     key = notes.doc_keys.get(name, pair.doc_key)
     ann = pair.files.get(".ann")
+    place = Place(str(ann), None, key)
     if ".txt" not in pair.files:
-        raise Place(str(ann), None, key).error(f"no text: {pair.base.name}.txt is missing")
+        raise place.error(f"no text: {pair.base.name}.txt is missing")
     text = _content(pair.files[".txt"])
-    lines = parse_ann(_content(ann).removeprefix("\ufeff"), str(ann), key) if ann else AnnLines()
-    importer = _Importer(text, key, source.provenance, Place(str(ann), None, key))
-    importer.add(lines, notes.labels, notes.fragments.get(name, {}))
-    items = importer.items.annotations()
-    tokens = analyse(text, protected=importer.items.spans)
-    fields = {FIELD: importer.kept.to_field()} if ann else {}
-    warnings = (*importer.kept.warnings(), *_unread(pair))
-    return AnnotatedDocument(Document(key, text, tokens, fields), items, warnings=warnings)
+    lines = _AnnLines()
+    content = _content(ann).removeprefix("\ufeff") if ann else ""
+    for number, line in enumerate(content.split("\n"), start=1):
+        if line.strip():
+            lines.add(line.rstrip("\r"), replace(place, line=number))
+    items = CorpusItems(key, source.provenance)
+    _add_items(items, lines, text, place, notes.labels, notes.fragments.get(name, {}))
+    for suffix in _SPLIT_SUFFIXES if not ann else ():
+        if pair.base.with_name(pair.base.name + suffix).exists():
+            file = f"{pair.base.name}{suffix}"
+            items.unread[f"the file {file} of brat; join such files into .ann"] += 1
+    return items.annotated(Document(key, text, analyse(text, protected=items.spans)))
 
 
 def _content(path: Path) -> str:
@@ -461,83 +341,251 @@ def _content(path: Path) -> str:
     return mark + decoded_content(Source(str(path)))
 
 
-def _unread(pair: _Pair) -> Iterator[str]:
-    for suffix in _SPLIT_SUFFIXES if ".ann" not in pair.files else ():
-        if pair.base.with_name(pair.base.name + suffix).exists():
-            yield f"brat: the file {pair.base.name}{suffix} is not read; join such files into .ann"
+def _add_items(
+    items: CorpusItems,
+    lines: _AnnLines,
+    text: str,
+    place: Place,
+    labels: Mapping[str, str],
+    exact: Mapping[str, tuple[Span, ...]],
+) -> None:
+    """Add what our model has a place for, and count the rest.
+
+    Args:
+        items: Where it goes.
+        lines: The lines of the file.
+        text: The document's text.
+        place: The file.
+        labels: Label by its name in the file.
+        exact: Fragments by T id that the file alone does not tell.
+    """
+    by_name: dict[str, Entity] = {}
+    for name, mention in lines.mentions.items():
+        at = replace(place, line=mention.line)
+        fragments = _fragments(name, mention, text, at, exact.get(name, ()))
+        by_name[name] = items.entity(fragments, labels.get(mention.label, mention.label))
+    # An event that is an argument stands for its trigger.
+    for event, trigger in lines.triggers.items():
+        if trigger in by_name:
+            by_name[event] = by_name[trigger]
+
+    def ends_of(names: Sequence[str], line: int | None = None) -> list[Entity]:
+        unknown = next((name for name in names if name not in lines.defined), None)
+        if unknown is not None:
+            problem = f"the id {quoted(unknown)} is referred to, but no line defines it"
+            raise replace(place, line=line).error(problem)
+        return [by_name[name] for name in names] if by_name.keys() >= {*names} else []
+
+    for label, head, tail, line in lines.relations.values():
+        if ends := ends_of((head, tail), line):
+            items.relation(ends[0], ends[1], labels.get(label, label), None)
+        else:
+            items.unread["brat relation of relations or attributes"] += 1
+    for members in lines.groups:
+        if mentions := ends_of(members):
+            items.cluster(mentions, None)
+        else:
+            items.unread["brat group of relations or attributes"] += 1
+    items.unread.update(lines.unread)
 
 
-class _Importer:
-    """From lines to items, and to what is kept of the lines (with sciextract's labels)."""
+def _fragments(
+    name: str, mention: _TextBound, text: str, place: Place, exact: tuple[Span, ...]
+) -> tuple[Span, ...]:
+    """The fragments of a T line in the order of the text, checked against the file's copy of them."""
+    for span in mention.fragments:
+        if not 0 <= span.char_start < span.char_end <= len(text):
+            found = f"{span.char_start} {span.char_end} found"
+            allowed = f"START < END <= {len(text)} (characters of the text)"
+            raise place.error(f"{found}; expected {allowed}", field=name)
+    strings = [span.of(text) for span in mention.fragments]
+    copies = (mention.written, mention.written.rstrip("\t"))
+    if mention.written and not any(repeats(copy, strings) for copy in copies):
+        expected = f"the text there is {quoted(' '.join(strings))}"
+        raise place.error(f"{quoted(mention.written)} found, but {expected}", field=name)
+    pieces = tuple(sorted(mention.fragments))
+    if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
+        raise place.error("its fragments overlap", field=name)
+    return exact if exact and pieces_of(text, exact) == pieces else joined(text, pieces)
 
-    def __init__(self, text: str, doc_key: str, provenance: str, place: Place) -> None:
-        self.items = CorpusItems(doc_key, provenance)
-        self.kept = AnnLines()
-        self._text = text
-        self._place = place
 
-    def add(
-        self, lines: AnnLines, labels: dict[str, str], exact: dict[str, tuple[Span, ...]]
-    ) -> None:
-        self.kept.others = list(lines.others)
-        mentions = {}
-        for name, line in lines.mentions.items():
-            label = labels.get(line.label, line.label)
-            fragments = self._fragments(name, line, exact.get(name, ()))
-            mentions[name] = self.items.entity(fragments, label)
-            self.kept.mentions[name] = Mention(label, fragments)
-        by_name = mentions | {
-            event: mentions[trigger]
-            for event, trigger in lines.triggers.items()
-            if trigger in mentions
-        }
-        defined = {*mentions, *lines.relations, *ids_of(lines.others)}
-        for name, arguments in lines.relations.items():
-            label = labels.get(arguments.label, arguments.label)
-            ends = (arguments.head[1], arguments.tail[1])
-            self._refuse_unknown(ends, defined, arguments.line)
-            if all(end in by_name for end in ends):
-                self.items.relation(by_name[ends[0]], by_name[ends[1]], label, None)
-                self.kept.relations[name] = Arguments(label, arguments.head, arguments.tail)
+_ANY_ENTITY = "<ENTITY>"
+VISUAL_FILE = "visual.conf"
+_REFUSED_IN_LABELS = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class BratWriter(FolderWriter):
+    """Writes a .txt and a .ann file a document, and the configuration at the end.
+
+    What brat has no place for (document keys that are no file names, labels with other characters) goes
+    into ``sciextract.jsonl``, which our own reader takes into account.
+    """
+
+    def __init__(self, destination: Path, *, schema: LabelSchema | None = None) -> None:
+        """Write into the folder ``destination``; types, pairs and colours come from ``schema``.
+
+        Raises:
+            OutputError: The folder has content or cannot be made.
+        """
+        super().__init__(destination)
+        self._paths = DocumentPaths()
+        self._labels = LabelNames(_REFUSED_IN_LABELS)
+        self._configuration = Configuration(schema, self._labels)
+        self._noted: set[str] = set()
+        self._notes: LineSink | None = None
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Add the files of one document.
+
+        Raises:
+            OutputError: A file cannot be written, or an entity leaves the text.
+        """
+        text = encodable(document.document.text, self.losses)
+        exact: dict[str, tuple[Span, ...]] = {}
+        lines = [*self._lines(document, text, exact)]
+        doc_key = document.document.doc_key
+        name = self._paths.name_of(doc_key)
+        for label_name, label in self._labels.changed.items():
+            if label_name not in self._noted:
+                self._noted.add(label_name)
+                self._note({"label": label_name, "stands_for": label})
+        note: dict[str, Any] = {"doc_key": doc_key} if doc_key != name else {}
+        if exact:
+            note["fragments"] = {
+                mention: [[span.char_start, span.char_end] for span in spans]
+                for mention, spans in exact.items()
+            }
+        if note:
+            self._note({"file": name} | note)
+        self._save(f"{name}.txt", text)
+        self._save(f"{name}.ann", "".join(f"{line}\n" for line in lines))
+
+    def close(self) -> None:
+        """Write the configuration.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        self._save(SCHEMA_FILE, self._configuration.annotation_conf())
+        self._save(VISUAL_FILE, self._configuration.visual_conf())
+        if self._notes:
+            self._notes.close()
+
+    def _note(self, note: dict[str, Any]) -> None:
+        if self._notes is None:
+            self._notes = LineSink(self._folder / NOTES_FILE)
+        self._notes.write_line(dump_line(note))
+
+    def _lines(
+        self, annotated: AnnotatedDocument, text: str, exact: dict[str, tuple[Span, ...]]
+    ) -> Iterator[str]:
+        """All lines: entities, relations, clusters. ``exact`` gets the fragments that a T line does not tell."""
+        living, items = entities_in_text(annotated), annotated.annotations
+        pieces = {entity.id: pieces_of(text, entity.fragments) for entity in living}
+        written = [entity for entity in living if pieces[entity.id]]
+        names = {entity.id: f"T{number}" for number, entity in enumerate(written, start=1)}
+        self.lose("entity of line breaks only", len(living) - len(written))
+        for entity in written:
+            name, parts = names[entity.id], pieces[entity.id]
+            if joined(text, parts) != entity.fragments:
+                exact[name] = entity.fragments
+            ranges = ";".join(f"{span.char_start} {span.char_end}" for span in parts)
+            label = self._labels.name_of(entity.label)
+            yield f"{name}\t{label} {ranges}\t{' '.join(span.of(text) for span in parts)}"
+        relations: dict[tuple[str, str, str], None] = {}
+        for relation in not_rejected(items.relations):
+            ends = {relation.head, relation.tail}
+            if ends <= names.keys():
+                key = (names[relation.head], names[relation.tail], relation.label)
+                self.lose("second relation in the same place", key in relations)
+                relations[key] = None
             else:
-                self.kept.others.append(_relation_line(name, arguments))
-        for kind, members in lines.groups:
-            self._refuse_unknown(members, defined, None)
-            if all(member in by_name for member in members):
-                self.items.cluster([by_name[member] for member in members], None)
-                self.kept.groups.append((kind, members))
-            else:
-                self.kept.others.append(f"*\t{kind} {' '.join(members)}")
-
-    def _refuse_unknown(self, ids: tuple[str, ...], defined: set[str], line: int | None) -> None:
-        for each in ids:
-            if each not in defined:
-                place = Place(self._place.path, line, self._place.doc_key)
-                raise place.error(f"the id {quoted(each)} is referred to, but no line defines it")
-
-    def _fragments(self, name: str, line: Mention, exact: tuple[Span, ...]) -> tuple[Span, ...]:
-        place = Place(self._place.path, line.line, self._place.doc_key)
-        for span in line.fragments:
-            if not 0 <= span.char_start < span.char_end <= len(self._text):
-                found = f"{span.char_start} {span.char_end} found"
-                allowed = f"START < END <= {len(self._text)} (characters of the text)"
-                raise place.error(f"{found}; expected {allowed}", field=name)
-        strings = [span.of(self._text) for span in line.fragments]
-        if line.written and not any(
-            repeats(copy, strings) for copy in (line.written, line.written.rstrip("\t"))
-        ):
-            expected = f"the text there is {quoted(' '.join(strings))}"
-            raise place.error(f"{quoted(line.written)} found, but {expected}", field=name)
-        pieces = tuple(sorted(line.fragments))
-        if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
-            raise place.error("its fragments overlap", field=name)
-        return (
-            exact
-            if exact and pieces_of(self._text, exact) == pieces
-            else joined(self._text, pieces)
+                self.lose("relation of an entity that does not fit", ends <= pieces.keys())
+        for number, (head, tail, label) in enumerate(relations, start=1):
+            yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
+        groups: dict[tuple[str, ...], None] = {}
+        for cluster in not_rejected(items.clusters):
+            members = {*cluster.live_mentions}
+            mentions = tuple(name for entity_id, name in names.items() if entity_id in members)
+            lost = len(members & pieces.keys() - names.keys())
+            self.lose("mention of an entity that does not fit", lost)
+            self.lose("second cluster in the same place", mentions in groups)
+            groups |= {mentions: None} if mentions else {}
+        for mentions in groups:
+            yield f"*\t{COREFERENCE} {' '.join(mentions)}"
+        name_of = self._labels.name_of
+        self._configuration.see(
+            {name_of(each.label) for each in written},
+            {name_of(label) for *_, label in relations},
+            groups,
         )
 
 
-def _relation_line(name: str, arguments: Arguments) -> str:
-    head, tail = (":".join(end) for end in (arguments.head, arguments.tail))
-    return f"{name}\t{arguments.label} {head} {tail}"
+class Configuration:
+    """The types of a schema and those seen in documents, with names that brat accepts."""
+
+    def __init__(self, schema: LabelSchema | None, labels: LabelNames) -> None:
+        """Start with the types of ``schema``."""
+        self._schema = schema
+        self._labels = labels
+        types = (schema.entity_labels, schema.relation_labels) if schema else ((), ())
+        self._entities, self._relations = (
+            dict.fromkeys(map(labels.name_of, each)) for each in types
+        )
+        self._has_clusters = schema is None or schema.coreference
+
+    def see(self, entities: set[str], relations: set[str], groups: Collection[object]) -> None:
+        """Add the types of one document, which has such groups of mentions."""
+        self._entities |= dict.fromkeys(sorted(entities))
+        self._relations |= dict.fromkeys(sorted(relations))
+        self._has_clusters |= bool(groups)
+
+    def annotation_conf(self) -> str:
+        """Which types there are, and which relations may join which."""
+        any_pair = f"Arg1:{_ANY_ENTITY}, Arg2:{_ANY_ENTITY}"
+        # Mentions may nest and overlap, which brat reports without the line OVERLAP.
+        lines = ["[entities]", *self._entities, "\n[relations]"]
+        lines += [f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>", *self._relation_lines()]
+        if self._has_clusters:
+            lines.append(f"{COREFERENCE}\t{any_pair}, <REL-TYPE>:symmetric-transitive")
+        return "\n".join([*lines, "\n[events]", "\n[attributes]", ""])
+
+    def visual_conf(self) -> str:
+        """The labels that names stand for, and the colours of the schema."""
+        changed = self._labels.changed
+        lines = ["[labels]"]
+        for name in (*self._entities, *self._relations):
+            label = changed.get(name, name) or "mention without a type"
+            if label.isprintable() and "|" not in label:
+                lines.append(f"{name} | {label}")
+        lines += [
+            "\n[drawing]",
+            "SPAN_DEFAULT\tfgColor:black, bgColor:lightgreen, borderColor:darken",
+        ]
+        lines.append("ARC_DEFAULT\tcolor:black, arrowHead:triangle-5")
+        if self._schema:
+            name_of = self._labels.name_of
+            lines += [f"{name_of(e.label)}\tbgColor:{e.colour}" for e in self._schema.entities]
+            lines += [f"{name_of(r.label)}\tcolor:{r.colour}" for r in self._schema.relations]
+        return "\n".join([*lines, ""])
+
+    def _relation_lines(self) -> Iterator[str]:
+        """A line for each type and type of head; every pair where the schema says nothing."""
+        types = self._schema.relations if self._schema else ()
+        known = {self._labels.name_of(each.label): each for each in types}
+        for name in self._relations:
+            relation = known.get(name)
+            pairs = relation.pairs if relation else ()
+            symmetric = relation is not None and relation.symmetric
+            # brat checks Arg1 and Arg2 in this order for symmetric types, too, so those get both orders.
+            turned = [(tail, head) for head, tail in pairs if symmetric]
+            tails: dict[str, list[str]] = {}
+            for pair in dict.fromkeys([*(pairs or [(ANY_TYPE, ANY_TYPE)]), *turned]):
+                head, tail = (
+                    _ANY_ENTITY if label == ANY_TYPE else self._labels.name_of(label)
+                    for label in pair
+                )
+                tails.setdefault(head, []).append(tail)
+            kind = ", <REL-TYPE>:symmetric" if symmetric else ""
+            for head, names in tails.items():
+                yield f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}"

@@ -7,12 +7,12 @@ speaker, names, any number of predicate arguments, coreference.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -26,9 +26,6 @@ from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import flat
 from sciextract.text.characters import without_surrogates
 from sciextract.text.tokenizer import from_token_lists
-
-FIELD = "conll2012"
-"""The field of a document that holds its other columns."""
 
 _BEGIN = re.compile(r"#\s*begin document \((.*)\);?(?:\s*part\s+(\d{1,9}))?\s*$")
 _END = re.compile(r"#\s*end document")
@@ -86,20 +83,20 @@ def _blocks(source: Source) -> Iterator[_Block]:
             if block.sentences[-1]:
                 block.sentences.append([])
         elif not line.startswith("#") and block.error is None:
-            _add_row(block, line.split(), Place(source.path, number, block.key))
+            cells, place = line.split(), Place(source.path, number, block.key)
+            first = next((rows[0][0] for rows in block.sentences if rows), cells)
+            if len(cells) < _FEWEST:
+                problem = f"{len(cells)} columns found; expected {_FEWEST} or more "
+                problem += "(document, part, number, token, ..., coreference)"
+                block.error = place.error(problem)
+            elif len(cells) <= _NAMES + 1 and len(cells) != len(first):
+                # From column 12 on, rows differ: there is one for each predicate of the sentence.
+                problem = f"{len(cells)} columns found; expected {len(first)} as before"
+                block.error = place.error(problem)
+            else:
+                block.sentences[-1].append((cells, number))
     if block:
         yield block
-
-
-def _add_row(block: _Block, cells: list[str], place: Place) -> None:
-    first = next((rows[0][0] for rows in block.sentences if rows), cells)
-    if len(cells) < _FEWEST:
-        problem = f"{len(cells)} columns found; expected {_FEWEST} or more (document, part, number, token, ..., coreference)"
-        block.error = place.error(problem)
-    elif len(cells) <= _NAMES + 1 and len(cells) != len(first):
-        block.error = place.error(f"{len(cells)} columns found; expected {len(first)} as before")
-    else:
-        block.sentences[-1].append((cells, place.line or 0))
 
 
 def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
@@ -117,13 +114,10 @@ def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
             items.entity([tokens.char_span(found)], label)
     for mentions in _clusters(rows, place).values():
         items.cluster([items.mention(tokens.char_span(each), "") for each in mentions], None)
-    kept = _other_columns(rows)
-    count = max((len(cells) for cells in kept), default=0)
-    warnings = (f"conll2012: kept but not interpreted: other columns ({count})",) if kept else ()
-    fields = {FIELD: kept} if kept else {}
-    return AnnotatedDocument(
-        Document(block.key, text, tokens, fields), items.annotations(), warnings=warnings
-    )
+    between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
+    if any(cell not in _EMPTY for cells in between for cell in cells):
+        items.unread["conll2012 columns of a token"] += len(rows)
+    return items.annotated(Document(block.key, text, tokens))
 
 
 def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[int, int, str]]:
@@ -178,16 +172,10 @@ def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:
     return Place(place.path, line, place.doc_key).error(problem, field=column)
 
 
-def _other_columns(rows: list[tuple[list[str], int]]) -> list[list[str]]:
-    """Per token what stands between token and coreference, names aside; nothing where all of it is empty."""
-    kept = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
-    return kept if any(cell not in _EMPTY for cells in kept for cell in cells) else []
-
-
 class Conll2012Writer(LineWriter):
     """Writes names and coreference; counts in ``losses`` what brackets in columns cannot hold.
 
-    Of names that overlap, the longest is written. Other columns come back while the tokens are the same.
+    Of names that overlap, the longest is written.
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
@@ -205,10 +193,9 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        self.losses += Counter(relation=len(not_rejected(given.relations)))
+        self.lose("relation", len(not_rejected(given.relations)))
         key = _cell(document.document.doc_key) or "-"
-        if key != document.document.doc_key:
-            self.losses["document key with other characters"] += 1
+        self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")
         for row in self._rows(document.document, layers, key):
             self._sink.write_line(row)
@@ -217,32 +204,25 @@ class Conll2012Writer(LineWriter):
     def _rows(self, document: Document, layers: TokenLayers, key: str) -> Iterator[str]:
         table = layers.table
         words = [_cell(word) for word in table.strings(document.text)]
-        names, clusters = self._name_cells(layers), self._cluster_cells(layers)
-        kept = _kept_columns(document.fields, len(words))
-        if not kept and isinstance(lost := document.fields.get(FIELD), list):
-            self.losses["conll2012 columns of a token"] += len(lost)
+        names, clusters = ["*"] * len(words), self._cluster_cells(layers)
+        for ner in layers.ner:
+            for tokens, entity in flat(ner, self.losses):
+                name = self._labels.name_of(entity.label)
+                self.lose("label with other characters", name != entity.label)
+                names[tokens.token_start] = f"({name}*"
+                names[tokens.token_end - 1] += ")"
         for sentence in table.sentences:
             for index in range(sentence.token_start, sentence.token_end):
                 number = index - sentence.token_start
+                # Parsers of the format want a tree: a flat one over the sentence.
                 parse = (
                     f"{'' if number else '(TOP'}*{')' if index + 1 == sentence.token_end else ''}"
                 )
-                others = kept[index] if kept else ["XX", parse, "-", "-", "-", "-"]
-                before, after = others[: _NAMES - _WORD - 1], others[_NAMES - _WORD - 1 :]
-                cells = [key, "0", str(number), words[index], *before, names[index], *after]
-                yield "   ".join([*cells, clusters[index]])
+                name = names[index]
+                name = name.replace("*)", ")") if name.startswith("(") else name
+                cells = [key, "0", str(number), words[index], "XX", parse, "-", "-", "-", "-"]
+                yield "   ".join([*cells, name, clusters[index]])
             yield ""
-
-    def _name_cells(self, layers: TokenLayers) -> list[str]:
-        cells = ["*"] * len(layers.table)
-        for sentence in layers.ner:
-            for tokens, entity in flat(sentence, self.losses):
-                name = self._labels.name_of(entity.label)
-                if name != entity.label:
-                    self.losses["label with other characters"] += 1
-                cells[tokens.token_start] = f"({name}*"
-                cells[tokens.token_end - 1] += ")"
-        return [cell.replace("*)", ")") if cell.startswith("(") else cell for cell in cells]
 
     def _cluster_cells(self, layers: TokenLayers) -> list[str]:
         table = layers.table
@@ -269,34 +249,23 @@ class Conll2012Writer(LineWriter):
 
     def _writable(self, layers: TokenLayers, mentions: Iterable[TokenRange]) -> list[TokenRange]:
         """Mentions inside a sentence of which no two of the cluster cross, which brackets cannot tell."""
+
+        def crosses(left: TokenRange, right: TokenRange) -> bool:
+            return left.token_start < right.token_start < left.token_end < right.token_end
+
         found: list[TokenRange] = []
         for each in sorted(mentions, key=lambda each: (each.token_start, -each.token_end)):
             sentence = layers.table.sentences[layers.table.sentence_of(each.token_start)]
             if not sentence.contains(each):
-                self.losses["mention across sentences"] += 1
-            elif any(_cross(before, each) for before in found):
-                self.losses["mention that crosses another of its cluster"] += 1
+                self.lose("mention across sentences")
+            elif any(crosses(before, each) for before in found):
+                self.lose("mention that crosses another of its cluster")
             else:
                 found.append(each)
         return found
-
-
-def _cross(left: TokenRange, right: TokenRange) -> bool:
-    return left.token_start < right.token_start < left.token_end < right.token_end
 
 
 def _cell(text: str) -> str:
     """Text without white space and lone surrogates, and not the start of a comment."""
     cell = without_surrogates(_SPACE.sub("_", text))[0]
     return f"_{cell[1:]}" if cell.startswith("#") else cell
-
-
-def _kept_columns(fields: Mapping[str, Any], count: int) -> list[list[str]]:
-    """The other columns as they were read; none where the tokens are no longer the same."""
-    kept = fields.get(FIELD)
-    fewest = _NAMES - _WORD - 1
-    if not isinstance(kept, list) or len(kept) != count:
-        return []
-    if not all(isinstance(cells, list) and len(cells) >= fewest for cells in kept):
-        return []
-    return [[_cell(str(cell)) or "-" for cell in cells] for cells in kept]

@@ -102,10 +102,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         if fields.get(name):
             reader.items.remarks[f"label of the whole document, kept as the field {name!r}"] += 1
     tokens = analyse(text, reader.items.spans, title_length=title_length_of(text, fields))
-    annotations = reader.items.annotations()
-    yield AnnotatedDocument(
-        Document(key, text, tokens, fields), annotations, warnings=reader.items.warnings()
-    )
+    yield reader.items.annotated(Document(key, text, tokens, fields))
 
 
 def _holds_spans(value: object) -> bool:

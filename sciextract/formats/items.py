@@ -14,7 +14,7 @@ from sciextract.documents.annotations import (
     State,
     stable_id,
 )
-from sciextract.documents.document import warnings_of
+from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.documents.spans import Span
 
 UNLABELLED = "relation"
@@ -32,6 +32,10 @@ class CorpusItems:
         provenance: The source of all items.
         state: The state of all items.
         owner: Part of every id where several sources annotate one document.
+
+    Attributes:
+        remarks: What was not read as it stands, by kind.
+        unread: What the file holds and an annotated document does not, by kind: a loss of reading.
     """
 
     _SECOND: ClassVar[int] = 2
@@ -49,6 +53,8 @@ class CorpusItems:
         self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
         self._relations: dict[str, Relation] = {}
         self._clusters: dict[str, Cluster] = {}
+        self.remarks: Counter[str] = Counter()
+        self.unread: Counter[str] = Counter()
 
     @property
     def entities(self) -> list[Entity]:
@@ -102,6 +108,14 @@ class CorpusItems:
             tuple(self._clusters.values()),
         )
 
+    def annotated(self, document: Document, done: bool | None = None) -> AnnotatedDocument:
+        """The document with all that was added, and with what was noted on the way."""
+        unread = Counter({f"not read: {kind}": count for kind, count in self.unread.items()})
+        warnings = warnings_of(self.remarks | unread)
+        return AnnotatedDocument(
+            document, self.annotations(), None, warnings, done, {**+self.unread}
+        )
+
     def _relation(self, item_id: str, ends: tuple[str, str, str], score: float | None) -> Relation:
         made = Relation(item_id, *ends, score, self._state, self._provenance)
         return self._relations.setdefault(item_id, made)
@@ -144,8 +158,7 @@ BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "key
 class ImportedItems(CorpusItems):
     """The items of one document as annotation tools have them.
 
-    Relations labelled ``COREF`` link the mentions of a cluster; equal relations are kept apart. ``remarks`` count
-    what was not read as it stands, by kind.
+    Relations labelled ``COREF`` link the mentions of a cluster; equal relations are kept apart.
     """
 
     _SECOND: ClassVar[int] = 1
@@ -154,7 +167,6 @@ class ImportedItems(CorpusItems):
         self, doc_key: str, source: str, state: State = State.IMPORTED, owner: str = ""
     ) -> None:
         super().__init__(doc_key, source, state, owner)
-        self.remarks: Counter[str] = Counter()
         self._links: list[tuple[Entity, Entity]] = []
 
     def add_relation(
@@ -171,22 +183,16 @@ class ImportedItems(CorpusItems):
 
     def annotations(self) -> Annotations:
         """All items; links are joined into clusters, mentions in text order."""
-        for mentions in self._linked():
-            self._cluster([mention.id for mention in mentions], None)
-        return super().annotations()
-
-    def warnings(self) -> tuple[str, ...]:
-        """One warning a kind, with its count."""
-        return warnings_of(self.remarks)
-
-    def _linked(self) -> list[list[Entity]]:
         groups: dict[str, dict[str, Entity]] = {}
         for head, tail in self._links:
             joined = groups.get(head.id, {head.id: head}) | groups.get(tail.id, {tail.id: tail})
             groups |= dict.fromkeys(joined, joined)
+        # Every mention of a group holds the same dictionary.
         unique = {id(group): group for group in groups.values()}.values()
         members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
-        return sorted(members, key=lambda each: each[0].span)
+        for mentions in sorted(members, key=lambda each: each[0].span):
+            self._cluster([mention.id for mention in mentions], None)
+        return super().annotations()
 
 
 def score_of(value: Any) -> float | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TextIO
 from xml.sax.saxutils import quoteattr
 
 from sciextract.documents.annotations import Entity, State
-from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
@@ -66,7 +65,6 @@ def labelling_config(schema: LabelSchema) -> str:
 REGION_TYPES = ("labels", "hypertextlabels")
 INCLUSIVE_ENDS = "ends count the last character; converted to exclusive ends"
 _DIRECTIONS = ("right", "left", "bi")
-_Result = Mapping[str, Any]
 
 
 class ResultReader:
@@ -74,7 +72,6 @@ class ResultReader:
 
     Attributes:
         items: The entities, relations and clusters found.
-        unread: Results of other kinds, such as choices and ratings.
     """
 
     def __init__(
@@ -82,12 +79,12 @@ class ResultReader:
     ) -> None:
         """Take the text, and the score of regions that have none of their own."""
         self.items = items
-        self.unread: list[_Result] = []
+        self._other_ids: set[str] = set()  # of results of other kinds, such as choices and ratings
         self._text = text
         self._place = place
         self._score = score
-        self._given: list[tuple[GivenSpan, _Result]] = []
-        self._relations: list[tuple[str, _Result]] = []
+        self._given: list[tuple[GivenSpan, Record]] = []
+        self._relations: list[tuple[str, Record]] = []
         self._by_id: dict[str, list[Entity]] = {}
 
     def read(self, results: object, field: str) -> None:
@@ -96,24 +93,21 @@ class ResultReader:
         Raises:
             FormatError: A result has a wrong shape, leaves the text, or is not the text at its offsets.
         """
-        for item in objects_at(results, field, self._place):
-            self._sort(*item)
+        for result, where in objects_at(results, field, self._place):
+            kind = result.get("type")
+            offsets = _offsets(result) if kind in REGION_TYPES else None
+            if kind == "relation":
+                self._relations.append((where, result))
+            elif offsets is None:
+                self._other_ids.add(str(result.get("id")))
+                self.items.unread[f"result of type {quoted(kind)}"] += 1
+            else:
+                mention = result["value"].get("text")
+                given = given_span(*offsets, mention, f"{where}.value", self._place)
+                self._given.append((given, result))
         self._add_entities()
         for where, result in self._relations:
             self._add_relation(result, where)
-
-    def _sort(self, result: _Result, field: str) -> None:
-        kind = result.get("type")
-        if kind == "relation":
-            self._relations.append((field, result))
-            return
-        offsets = _offsets(result) if kind in REGION_TYPES else None
-        if offsets is None:
-            self.unread.append(result)
-            self.items.remarks[f"result of type {quoted(kind)} is not read"] += 1
-            return
-        mention = result["value"].get("text")
-        self._given.append((given_span(*offsets, mention, f"{field}.value", self._place), result))
 
     def _add_entities(self) -> None:
         spans, remark = self._spans([given for given, _ in self._given])
@@ -121,10 +115,13 @@ class ResultReader:
             self.items.remarks[remark] += 1
         for (given, result), span in zip(self._given, spans, strict=True):
             own = score_of(result.get("score"))
-            score = self._score if own is None else own
-            labels = list(self._labels(result, given.field))
-            entities = [self.items.entity([span], label, score) for label in labels]
-            self._by_id.setdefault(str(result.get("id")), []).extend(entities)
+            score, value, field = self._score if own is None else own, result["value"], given.field
+            listed = value.get(result["type"]) or value.get("labels")
+            # A region without labels is a mention without a type.
+            for label in list_at(listed, f"{field}.labels", self._place) or [""]:
+                name = string_at(label, f"{field}.labels", self._place)
+                entity = self.items.entity([span], name, score)
+                self._by_id.setdefault(str(result.get("id")), []).append(entity)
 
     def _spans(self, given: list[GivenSpan]) -> tuple[list[Span], str]:
         """The regions' spans. The first releases wrote the last character's offset as the end."""
@@ -138,52 +135,39 @@ class ResultReader:
                 return to_spans(longer, self._text, self._place)[0], INCLUSIVE_ENDS
             raise
 
-    def _labels(self, result: _Result, field: str) -> Iterator[str]:
-        """The labels of a region; one that has none is a mention without a type."""
-        value = result["value"]
-        labels = value.get(result["type"]) or value.get("labels")
-        for label in list_at(labels, f"{field}.labels", self._place) or [""]:
-            yield string_at(label, f"{field}.labels", self._place)
-
-    def _add_relation(self, result: _Result, field: str) -> None:
+    def _add_relation(self, result: Record, field: str) -> None:
         ends = [self._argument(result, name, field) for name in ("from_id", "to_id")]
         if not all(ends):
-            self.unread.append(result)
-            self.items.remarks["relation of a result that is not read"] += 1
+            self._other_ids.add(str(result.get("id")))
+            self.items.unread["relation of a result of another kind"] += 1
             return
         if any(len(each) > 1 for each in ends):
             self.items.remarks["relation of a region with several labels, read for the first"] += 1
-        head, tail = self._directed(result, ends, field)
+        direction = result.get("direction") or "right"
+        if direction not in _DIRECTIONS:
+            allowed = ", ".join(_DIRECTIONS)
+            raise self._place.unexpected(direction, allowed, field=f"{field}.direction")
+        if direction == "bi":
+            self.items.remarks["relation in both directions, read as from its first region"] += 1
+        head, tail = ends[0][0], ends[1][0]
+        if direction == "left":
+            head, tail = tail, head
         labels = list_at(result.get("labels"), f"{field}.labels", self._place)
         for label in labels or [""]:
             name = string_at(label, f"{field}.labels", self._place)
             self.items.add_relation(head, tail, name)
 
-    def _directed(
-        self, result: _Result, ends: list[list[Entity]], field: str
-    ) -> tuple[Entity, Entity]:
-        direction = result.get("direction") or "right"
-        if direction not in _DIRECTIONS:
-            raise self._place.unexpected(
-                direction, f"{', '.join(_DIRECTIONS)}", field=f"{field}.direction"
-            )
-        if direction == "bi":
-            self.items.remarks["relation in both directions, read as from its first region"] += 1
-        first, second = ends[0][0], ends[1][0]
-        return (second, first) if direction == "left" else (first, second)
-
-    def _argument(self, result: _Result, name: str, field: str) -> list[Entity]:
+    def _argument(self, result: Record, name: str, field: str) -> list[Entity]:
         """The entities of a region; none where the region is of a kind that is not read."""
         region = result.get(name)
         found = self._by_id.get(str(region), [])
-        if not found and all(region != each.get("id") for each in self.unread):
-            raise self._place.unexpected(
-                region, "the id of a region of this annotation", field=f"{field}.{name}"
-            )
+        if not found and str(region) not in self._other_ids:
+            allowed = "the id of a region of this annotation"
+            raise self._place.unexpected(region, allowed, field=f"{field}.{name}")
         return found
 
 
-def _offsets(result: _Result) -> tuple[object, object] | None:
+def _offsets(result: Record) -> tuple[object, object] | None:
     """Start and end in characters; regions of HTML have them next to their XPaths, or not at all."""
     value = result.get("value")
     if not isinstance(value, dict):
@@ -223,58 +207,43 @@ class LabelStudioWriter(LineWriter):
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Record:
     document = annotated.document
-    results = _results(document.text, layers)
-    annotations, predictions = [], []
-    if layers.undecided:
-        predictions.append(
-            {"model_version": str(annotated.model or "sciextract"), "result": results}
-        )
-    elif results:
-        annotations.append({"id": number, "was_cancelled": False, "result": results})
-    data = {"text": document.text, "doc_key": document.doc_key} | bibliographic(document.fields)
-    return {
-        "id": number,
-        "annotations": annotations,
-        "predictions": predictions,
-        "data": data,
-    }
-
-
-def _results(text: str, layers: SpanLayers) -> list[Record]:
     names = {each.id: f"e{number}" for number, each in enumerate(layers.entities, start=1)}
-    regions = [_region(each, names[each.id], text) for each in layers.entities]
+    results: list[Record] = []
+    for entity in layers.entities:
+        span = entity.span
+        value: Record = {"start": span.char_start, "end": span.char_end}
+        value |= {"text": span.of(document.text), "labels": [entity.label] if entity.label else []}
+        region = {"id": names[entity.id], "from_name": LABELS_NAME, "to_name": TEXT_NAME}
+        score = {} if entity.score is None else {"score": entity.score}
+        results.append({**region, "type": "labels", "value": value, **score})
     labels: dict[tuple[str, str], list[str]] = {}
     for head, tail, label in layers.relations:
         labels.setdefault((names[head.id], names[tail.id]), []).append(label)
     # Label Studio keeps one relation a pair of regions, with any number of labels.
-    relations: list[Record] = [
-        {"from_id": head, "to_id": tail, "type": "relation", "direction": "right", "labels": each}
-        for (head, tail), each in labels.items()
+    results += [
+        {
+            "from_id": first,
+            "to_id": second,
+            "type": "relation",
+            "direction": "right",
+            "labels": each,
+        }
+        for (first, second), each in labels.items()
     ]
-    return [*regions, *relations]
-
-
-def _region(entity: Entity, name: str, text: str) -> Record:
-    span = entity.span
-    region: Record = {
-        "id": name,
-        "from_name": LABELS_NAME,
-        "to_name": TEXT_NAME,
-        "type": "labels",
-        "value": {
-            "start": span.char_start,
-            "end": span.char_end,
-            "text": span.of(text),
-            "labels": [entity.label] if entity.label else [],
-        },
-    }
-    return region if entity.score is None else region | {"score": entity.score}
+    annotations, predictions = [], []
+    if layers.undecided:
+        version = str(annotated.model or "sciextract")
+        predictions.append({"model_version": version, "result": results})
+    elif results:
+        annotations.append({"id": number, "was_cancelled": False, "result": results})
+    data = {"text": document.text, "doc_key": document.doc_key} | bibliographic(document.fields)
+    lists = {"annotations": annotations, "predictions": predictions}
+    return {"id": number, **lists, "data": data}
 
 
 __all__ = ["LabelStudioWriter", "read_labelstudio"]
 
 _LAYERS = ("annotations", "completions", "predictions", "drafts")
-_KEPT_OF_ANNOTATION = ("id", "ground_truth", "lead_time", "created_at", "updated_at")
 
 
 def read_labelstudio(source: Source) -> Iterator[ReadItem]:
@@ -286,36 +255,42 @@ def read_labelstudio(source: Source) -> Iterator[ReadItem]:
     return read_objects(source, _documents)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A task's text, and what belongs to all of its annotations."""
-
-    key: str
-    text: str
-    fields: Record
-    place: Place
-    provenance: str
-
-
 def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
     place = Place(source.path, line, _key_of({}, record, source, line))
     if "data" not in record:
-        raise _without_data(record, place)
+        names = ", ".join(map(quoted, list(record)[:8])) or "none"
+        problem = f"the task has no `data`; its fields are {names}"
+        raise place.error(problem, hint="export as JSON: JSON-MIN and CSV leave out relations")
     data = object_at(record["data"], "data", place)
     place = Place(source.path, line, _key_of(data, record, source, line))
     layers = {name: _objects(record.get(name), name, place) for name in _LAYERS}
     given = layers["annotations"] + layers["completions"]
     done = [each for each in given if not each.get("was_cancelled")]
-    task = _task_of(record, data, [*given, *layers["predictions"]], source, place)
+    predictions, drafts = layers["predictions"], layers["drafts"]
+    name = _text_field(data, [*given, *predictions], place)
+    text, fields = data[name], unknown_fields(data, {name, "doc_key"}, place)
     remarks = {
         "cancelled annotation is left out": len(given) - len(done),
-        "draft is not read": len(layers["drafts"]),
-        "prediction next to an annotation is not read": len(layers["predictions"]) * bool(done),
+        "draft is not read": len(drafts),
+        "prediction next to an annotation is not read": len(predictions) * bool(done),
     }
-    documents = (
-        _of_annotations(task, done) if done else _of_predictions(task, layers["predictions"])
-    )
-    yield from _with_warnings(documents, warnings_of(remarks))
+    # An annotation by each person, else what each model predicted, else a document without items.
+    for number, layer in enumerate(done or predictions or [{}]):
+        made_by = _annotator(layer.get("completed_by")) if done else layer.get("model_version")
+        provenance = f"{source.provenance}:{made_by}" if made_by else source.provenance
+        state = State.UNDECIDED if predictions and not done else State.IMPORTED
+        items = ImportedItems(
+            place.doc_key, provenance, state, f"{provenance} {number}" if number else ""
+        )
+        # What is said of the task is counted once, with its first document.
+        items.remarks.update(remarks if not number else {})
+        reader = ResultReader(text, items, place, score_of(layer.get("score")))
+        reader.read(
+            layer.get("result"), f"{'annotations' if done else 'predictions'}[{number}].result"
+        )
+        title_length = title_length_of(text, fields)
+        tokens = analyse(text, items.spans, title_length=title_length)
+        yield items.annotated(Document(place.doc_key, text, tokens, fields))
 
 
 def _objects(value: object, name: str, place: Place) -> list[dict[str, Any]]:
@@ -332,25 +307,22 @@ def _key_of(data: Record, record: Record, source: Source, line: int) -> str:
     return f"{source.stem}:{number}" if has_number else key
 
 
-def _without_data(record: Record, place: Place) -> FormatError:
-    names = ", ".join(map(quoted, list(record)[:8])) or "none"
-    problem = f"the task has no `data`; its fields are {names}"
-    return place.error(problem, hint="export as JSON: JSON-MIN and CSV leave out relations")
-
-
-def _task_of(
-    record: Record, data: Record, layers: list[dict[str, Any]], source: Source, place: Place
-) -> _Task:
-    name = _text_field(data, layers, place)
-    fields = unknown_fields(data, {name, "doc_key"}, place)
-    fields["labelstudio"] = unknown_fields(record, {"data", *_LAYERS}, place)
-    return _Task(place.doc_key, data[name], fields, place, source.provenance)
+def _annotator(completed_by: object) -> str:
+    """The id of who annotated, never the address that exports may hold next to it."""
+    number = completed_by.get("id") if isinstance(completed_by, Mapping) else completed_by
+    return str(number) if isinstance(number, int | str) else ""
 
 
 def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str:
     """The field of ``data`` that regions lie in: the one they name, else ``text``, else the only string."""
     strings = [name for name, value in data.items() if isinstance(value, str)]
-    named = {str(source).removeprefix("$") for source in _sources(layers)}
+    named = set()
+    for layer in layers:
+        results = layer.get("result")
+        for each in results if isinstance(results, list) else []:
+            # New exports leave the source out, such as "$text".
+            if isinstance(each, dict) and each.get("type") in REGION_TYPES and "source" in each:
+                named.add(str(each["source"]).removeprefix("$"))
     named &= set(strings)
     if len(named) == 1:
         return named.pop()
@@ -362,64 +334,3 @@ def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str
         problem = f"no text: the fields are {names}; expected one string, or `text`"
         raise place.error(problem, field="data")
     return strings[0]
-
-
-def _sources(layers: list[dict[str, Any]]) -> Iterator[object]:
-    """What text regions name as their origin, such as ``$text``; new exports leave it out."""
-    for layer in layers:
-        results = layer.get("result")
-        for each in results if isinstance(results, list) else []:
-            if isinstance(each, dict) and each.get("type") in REGION_TYPES and "source" in each:
-                yield each["source"]
-
-
-def _of_annotations(task: _Task, annotations: list[dict[str, Any]]) -> Iterator[AnnotatedDocument]:
-    for number, annotation in enumerate(annotations):
-        who = _annotator(annotation.get("completed_by"))
-        source = f"{task.provenance}:{who}" if who else task.provenance
-        owner = f"{source} {number}" if number else ""
-        items = ImportedItems(task.key, source, owner=owner)
-        yield _document(task, annotation, items, f"annotations[{number}].result")
-
-
-def _of_predictions(task: _Task, predictions: list[dict[str, Any]]) -> Iterator[AnnotatedDocument]:
-    """Undecided items of each model; a document without items where there is no prediction either."""
-    if not predictions:
-        yield _document(task, {}, ImportedItems(task.key, task.provenance), "result")
-    for number, prediction in enumerate(predictions):
-        version = prediction.get("model_version")
-        source = f"{task.provenance}:{version}" if version else task.provenance
-        owner = f"{source} {number}" if number else ""
-        items = ImportedItems(task.key, source, State.UNDECIDED, owner)
-        yield _document(task, prediction, items, f"predictions[{number}].result")
-
-
-def _annotator(completed_by: object) -> str:
-    """The id of who annotated, never the address that exports may hold next to it."""
-    number = completed_by.get("id") if isinstance(completed_by, Mapping) else completed_by
-    return str(number) if isinstance(number, int | str) else ""
-
-
-def _document(
-    task: _Task, annotation: dict[str, Any], items: ImportedItems, field: str
-) -> AnnotatedDocument:
-    reader = ResultReader(task.text, items, task.place, score_of(annotation.get("score")))
-    reader.read(annotation.get("result"), field)
-    about = {name: annotation[name] for name in _KEPT_OF_ANNOTATION if name in annotation}
-    unread = {"results": reader.unread} if reader.unread else {}
-    kept = unknown_fields({**about, **unread}, (), task.place)
-    own = task.fields["labelstudio"] | ({"annotation": kept} if kept else {})
-    fields = task.fields | {"labelstudio": own}
-    spans = items.spans
-    tokens = analyse(task.text, spans, title_length=title_length_of(task.text, fields))
-    document = Document(task.key, task.text, tokens, fields)
-    return AnnotatedDocument(document, items.annotations(), warnings=items.warnings())
-
-
-def _with_warnings(
-    documents: Iterator[AnnotatedDocument], warnings: tuple[str, ...]
-) -> Iterator[AnnotatedDocument]:
-    """The documents of a task; the first one carries the warnings about the task."""
-    for document in documents:
-        yield replace(document, warnings=(*warnings, *document.warnings))
-        warnings = ()

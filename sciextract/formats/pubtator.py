@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import compress
+from operator import not_
 from urllib.parse import quote, unquote
 
-from sciextract.documents.annotations import Entity, Relation
+from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
@@ -20,9 +20,6 @@ from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.layers import encodable, entities_in_text, one_line, repeats
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
-
-FIELD = "pubtator"
-"""The field of a document that holds its identifiers and the relation lines between them."""
 
 NO_IDENTIFIER = "-"
 """What PubTator writes for a mention without an identifier; other programs take five columns for a relation."""
@@ -37,100 +34,52 @@ _REFUSED = re.compile(r"[\t\r\n\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """An annotation line.
+class AnnotationLine:
+    """A line with a mention.
 
     Attributes:
-        char_start: Offset in title, one character, and abstract.
-        char_end: Its end, exclusive.
+        span: Its range in title, one character, and abstract.
         label: The type, as sciextract has it.
-        columns: What stands behind the type, without our own identifiers.
+        identifier: Its identifiers in data bases, as they stand there; empty where it has none.
         own: Our own identifiers, but for the one of a label.
+        others: How many columns stand behind the identifier.
     """
 
-    char_start: int
-    char_end: int
+    span: Span
     label: str
-    columns: tuple[str, ...] = ()
+    identifier: str = ""
     own: tuple[str, ...] = ()
+    others: int = 0
 
     @property
     def concepts(self) -> set[str]:
         """What a relation may call it: its identifier, and the parts of a composite one."""
-        first = self.columns[0] if self.columns else ""
-        return {first, *_SEPARATORS.split(first), *self.own} - {"", NO_IDENTIFIER}
+        return {self.identifier, *_SEPARATORS.split(self.identifier), *self.own} - {""}
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of a file for writing it again.
-
-    Attributes:
-        mentions: Those with columns behind their type.
-        relations: Relation lines between identifiers of databases, from their type on.
-    """
-
-    mentions: tuple[Mention, ...] = ()
-    relations: tuple[tuple[str, ...], ...] = ()
-
-    def to_field(self) -> dict[str, Any]:
-        """Plain values for JSON; :meth:`from_field` reads them back."""
-        return {
-            "mentions": [[m.char_start, m.char_end, m.label, *m.columns] for m in self.mentions],
-            "relations": [list(columns) for columns in self.relations],
-        }
-
-    @classmethod
-    def from_field(cls, value: object) -> Kept:
-        """What :meth:`to_field` gave; nothing where a field of that name is something else."""
-        if not isinstance(value, Mapping):
-            return cls()
-        try:
-            mentions = [
-                Mention(int(start), int(end), str(label), tuple(map(one_cell, columns)))
-                for start, end, label, *columns in value["mentions"]
-            ]
-            relations = [tuple(map(one_cell, columns)) for columns in value["relations"]]
-        except (KeyError, TypeError, ValueError):
-            return cls()
-        return cls(tuple(mentions), tuple(each for each in relations if len(each) >= 3))
-
-
-def one_cell(value: object) -> str:
-    """A value as a cell: no tab, no line end."""
-    return _REFUSED.sub("_", str(value))
-
-
-def nearest_pair(mentions: Sequence[Mention], head: str, tail: str) -> tuple[int, int] | None:
+def nearest_pair(
+    mentions: Sequence[AnnotationLine], head: str, tail: str
+) -> tuple[int, int] | None:
     """The indices of the two mentions of these identifiers with the fewest characters between them.
 
     The first pair in the text where several are as near; two different mentions if there are such.
     """
+
+    def distance(pair: tuple[int, int]) -> tuple[object, ...]:
+        one, other = (mentions[index].span for index in pair)
+        gap = max(other.char_start - one.char_end, one.char_start - other.char_end, 0)
+        return pair[0] == pair[1], gap, one.char_start + other.char_start, one
+
     heads, tails = (
         [index for index, mention in enumerate(mentions) if concept in mention.concepts]
         for concept in (head, tail)
     )
-    pairs = [(first, second) for first in heads for second in tails]
-    return min(pairs, key=lambda pair: _distance(mentions, *pair), default=None)
+    return min(((first, second) for first in heads for second in tails), key=distance, default=None)
 
 
-def _distance(mentions: Sequence[Mention], first: int, second: int) -> tuple[int, ...]:
-    one, other = mentions[first], mentions[second]
-    gap = max(other.char_start - one.char_end, one.char_start - other.char_end, 0)
-    starts = one.char_start + other.char_start
-    return int(first == second), gap, starts, one.char_start, one.char_end
-
-
-def split_own(column: str) -> tuple[str, tuple[str, ...]]:
-    """An identifier column without our own identifiers, and those."""
-    parts = column.split("|")
-    own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
-    return "|".join(part for part in parts if part not in own), tuple(own)
-
-
-def cell_of_label(label: str, default: str) -> tuple[str, list[str]]:
-    """A label as a cell, and the identifier that holds it exactly where the cell does not."""
-    cell = one_cell(label) or default
+def cell_of_label(label: str) -> tuple[str, list[str]]:
+    """A label as a cell without tabs and line ends, and the identifier that holds it exactly where the cell does not."""
+    cell = _REFUSED.sub("_", label) or "Mention"
     exact = f"{_OWN_LABEL}{quote(label, safe='', errors='surrogatepass')}"
     return cell, [] if cell == label else [exact]
 
@@ -141,11 +90,6 @@ def label_of(cell: str, own: Iterable[str]) -> str:
         if identifier.startswith(_OWN_LABEL):
             return unquote(identifier[len(_OWN_LABEL) :], errors="surrogatepass")
     return cell
-
-
-def is_label(identifier: str) -> bool:
-    """Whether one of our own identifiers holds a label."""
-    return identifier.startswith(_OWN_LABEL)
 
 
 _PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
@@ -198,30 +142,25 @@ def _blocks(source: Source) -> Iterator[_Block]:
             yield block
             block = None
         block = block or _Block(number)
-        _add(block, content, passage, Place(source.path, number, block.doc_key))
+        place = Place(source.path, number, block.doc_key)
+        try:
+            if isinstance(content, FormatError):
+                raise content
+            key = passage[1] if passage else content.split("\t")[0]
+            if not block.passages and not passage:
+                raise place.unexpected(content, "a title line such as 123|t|Title")
+            block.doc_key = block.doc_key or key
+            if key != block.doc_key:
+                hint = "documents are separated by an empty line"
+                raise place.error(f"the id {quoted(key)} found in its lines", hint=hint)
+            if passage:
+                block.passages[passage[2]] = passage[3]
+            else:
+                block.rows.append((number, content.split("\t")))
+        except FormatError as error:
+            block.error = block.error or error
     if block:
         yield block
-
-
-def _add(
-    block: _Block, content: str | FormatError, passage: re.Match[str] | None, place: Place
-) -> None:
-    try:
-        if isinstance(content, FormatError):
-            raise content
-        key = passage[1] if passage else content.split("\t")[0]
-        if not block.passages and not passage:
-            raise place.unexpected(content, "a title line such as 123|t|Title")
-        block.doc_key = block.doc_key or key
-        if key != block.doc_key:
-            hint = "documents are separated by an empty line"
-            raise place.error(f"the id {quoted(key)} found in its lines", hint=hint)
-        if passage:
-            block.passages[passage[2]] = passage[3]
-        else:
-            block.rows.append((place.line or 0, content.split("\t")))
-    except FormatError as error:
-        block.error = block.error or error
 
 
 def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
@@ -232,90 +171,54 @@ def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
     if title is None:
         raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
     text = f"{title}\n{abstract}" if abstract else title
-    content = _Content(text, block, source)
-    items = content.items
+    items = CorpusItems(block.doc_key, source.provenance)
+    _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
     title_length = len(title) if abstract else 0
     tokens = analyse(text, protected=items.spans, title_length=title_length)
-    fields = content.fields()
-    if _PMID.fullmatch(block.doc_key):
-        fields["pmid"] = block.doc_key
+    fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
     if abstract and title.strip():
         fields["title"] = title
-    document = Document(block.doc_key, text, tokens, fields)
-    return AnnotatedDocument(document, items.annotations(), warnings=content.warnings())
+    return items.annotated(Document(block.doc_key, text, tokens, fields))
 
 
-class _Content:
-    """The annotation lines of one document as items, and what is kept of them."""
-
-    def __init__(self, text: str, block: _Block, source: Source) -> None:
-        self.items = CorpusItems(block.doc_key, source.provenance)
-        self._text = text
-        self._kept_relations: list[tuple[str, ...]] = []
-        self._read_by_nearest = 0
-        self._without_mention = 0
-        rows = [(Place(source.path, line, block.doc_key), row) for line, row in block.rows]
-        self._mentions = [_mention(row, text, place) for place, row in rows if _is_mention(row)]
-        self._entities = [
-            self.items.entity([Span(each.char_start, each.char_end)], each.label)
-            for each in self._mentions
-        ]
-        for place, row in rows:
-            if not _is_mention(row):
-                self._add_relation(row, place)
-        self._add_clusters()
-
-    def fields(self) -> dict[str, Any]:
-        """What is kept for writing the file again."""
-        plain = {(), (NO_IDENTIFIER,), ("",)}
-        mentions = tuple(each for each in self._mentions if each.columns not in plain)
-        kept = Kept(mentions, tuple(self._kept_relations))
-        return {FIELD: kept.to_field()} if mentions or self._kept_relations else {}
-
-    def warnings(self) -> tuple[str, ...]:
-        """What relations between identifiers became."""
-        counts = {
-            "relations between identifiers, read as relations of their nearest mentions": (
-                self._read_by_nearest
-            ),
-            "kept but not interpreted: relations of an identifier without mention": (
-                self._without_mention
-            ),
-        }
-        return tuple(f"pubtator: {kind} ({count})" for kind, count in counts.items() if count)
-
-    def _add_relation(self, row: list[str], place: Place) -> None:
+def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:
+    """Add mentions, then the relations between their identifiers, then our clusters."""
+    is_mention = [
+        len(row) > 4 and bool(_NUMBER.fullmatch(row[1]) and _NUMBER.fullmatch(row[2]))
+        for _, row in rows
+    ]
+    mentions = [_mention(row, text, place) for place, row in compress(rows, is_mention)]
+    entities = [items.entity([each.span], each.label) for each in mentions]
+    items.unread["pubtator identifier of a mention"] += sum(
+        bool(each.identifier) for each in mentions
+    )
+    items.unread["pubtator column behind an identifier"] += sum(each.others for each in mentions)
+    for place, row in compress(rows, map(not_, is_mention)):
         columns = row[1:]
         if len(columns) < 3 or not all(columns[:3]):
             found = quoted("\t".join(row))
             raise place.error(f"{found} found; expected {_ALLOWED}")
-        is_own = columns[1].startswith(OWN) and columns[2].startswith(OWN)
-        pair = nearest_pair(self._mentions, columns[1], columns[2])
-        if pair:
-            head, tail = (self._entities[index] for index in pair)
-            self.items.relation(head, tail, label_of(columns[0], columns[3:]), None)
-        if pair is None or not is_own:
-            self._kept_relations.append(tuple(columns))
-            self._read_by_nearest += pair is not None
-            self._without_mention += pair is None
-
-    def _add_clusters(self) -> None:
-        """Mentions with one of our cluster identifiers; those of databases do not mean coreference."""
-        groups: dict[str, list[int]] = {}
-        for index, mention in enumerate(self._mentions):
-            for own in mention.own:
-                if own.startswith(f"{OWN}C"):
-                    groups.setdefault(own, []).append(index)
-        for indices in groups.values():
-            self.items.cluster([self._entities[index] for index in indices], None)
-
-
-def _is_mention(row: list[str]) -> bool:
-    is_range = len(row) > 4 and _NUMBER.fullmatch(row[1]) and _NUMBER.fullmatch(row[2])
-    return bool(is_range)
+        label, head, tail, *others = columns
+        pair = nearest_pair(mentions, head, tail)
+        if pair is None:
+            items.unread["pubtator relation of an identifier without a mention"] += 1
+            continue
+        items.relation(entities[pair[0]], entities[pair[1]], label_of(label, others), None)
+        if not (head.startswith(OWN) and tail.startswith(OWN)):
+            # PubTator relates concepts: which of their mentions is meant, no line says.
+            kind = "relation between identifiers of pubtator, read as one of their nearest mentions"
+            items.remarks[kind] += 1
+    # Mentions that share an identifier of a data base do not corefer: only ours say so.
+    groups: dict[str, list[Entity]] = {}
+    for mention, entity in zip(mentions, entities, strict=True):
+        for own in mention.own:
+            if own.startswith(f"{OWN}C"):
+                groups.setdefault(own, []).append(entity)
+    for members in groups.values():
+        items.cluster(members, None)
 
 
-def _mention(row: list[str], text: str, place: Place) -> Mention:
+def _mention(row: list[str], text: str, place: Place) -> AnnotationLine:
     _, start, end, written, name, *columns = row
     span = Span(int(start), int(end))
     if not span.char_start < span.char_end <= len(text):
@@ -324,20 +227,20 @@ def _mention(row: list[str], text: str, place: Place) -> Mention:
     if not repeats(written, [span.of(text)]):
         expected = f"the text there is {quoted(span.of(text))}"
         raise place.error(f"the mention {quoted(written)} found, but {expected}")
-    identifier, own = split_own(columns[0]) if columns else ("", ())
-    others = (identifier, *columns[1:]) if columns else ()
-    return Mention(
-        span.char_start,
-        span.char_end,
+    parts = columns[0].split("|") if columns else []
+    own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
+    identifier = "|".join(part for part in parts if part not in own)
+    return AnnotationLine(
+        span,
         label_of(name, own),
-        others,
-        tuple(each for each in own if not is_label(each)),
+        "" if identifier == NO_IDENTIFIER else identifier,
+        tuple(part for part in own if not part.startswith(_OWN_LABEL)),
+        sum(map(bool, columns[1:])),
     )
 
 
 _REFUSED_IN_KEYS = re.compile(r"[|\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_END = re.compile(r"[\r\n]")
-_UNTYPED = "Mention"
 
 
 class PubtatorWriter(LineWriter):
@@ -359,124 +262,54 @@ class PubtatorWriter(LineWriter):
         if not abstract:
             # An empty abstract line says that there is no abstract, not that the title ends a line.
             title = text
-        breaks = len(_LINE_END.findall(title + abstract))
-        lines = _Lines(document)
-        lines.count("document key with other characters", key != document.document.doc_key)
-        lines.count("line break in the text", breaks)
+        self.lose("document key with other characters", key != document.document.doc_key)
+        self.lose("line break in the text", len(_LINE_END.findall(title + abstract)))
         self._sink.write_line(f"{key}|t|{_LINE_END.sub(' ', title)}")
         self._sink.write_line(f"{key}|a|{_LINE_END.sub(' ', abstract)}")
-        for columns in (*lines.mentions(text), *lines.relations):
+        for columns in self._rows(document, text):
             self._sink.write_line("\t".join([key, *columns]))
         self._sink.write_line("")
-        self.losses.update(lines.losses)
 
-
-class _Lines:
-    """The annotation lines of one document, without its key.
-
-    Attributes:
-        relations: Columns of the relations.
-        losses: What has no place, by kind.
-    """
-
-    def __init__(self, annotated: AnnotatedDocument) -> None:
-        self.losses: Counter[str] = Counter()
-        self._items = annotated.annotations
-        self._living = {entity.id: entity for entity in entities_in_text(annotated)}
-        whole = [each for each in self._living.values() if len(each.fragments) == 1]
-        self.count("discontinuous entity", len(self._living) - len(whole))
+    def _rows(self, annotated: AnnotatedDocument, text: str) -> list[list[str]]:
+        """The columns behind the key: mentions in text order, then relations."""
+        items = annotated.annotations
+        living = {entity.id: entity for entity in entities_in_text(annotated)}
+        whole = [each for each in living.values() if len(each.fragments) == 1]
+        self.lose("discontinuous entity", len(living) - len(whole))
         entities = sorted(whole, key=lambda each: each.span)
-        self._index = {entity.id: index for index, entity in enumerate(entities)}
-        self._kept = Kept.from_field(annotated.document.fields.get(FIELD))
-        self._mentions = _with_columns(entities, self._kept)
-        self._add_clusters()
-        self.relations = [*self._relation_columns()]
-
-    def mentions(self, text: str) -> Iterator[list[str]]:
-        """Columns of the mentions, in text order."""
-        for mention in self._mentions:
-            cell, exact = cell_of_label(mention.label, _UNTYPED)
-            first, *others = mention.columns or (NO_IDENTIFIER,)
-            ours = [*mention.own, *exact]
-            identifiers = [] if ours and first in ("", NO_IDENTIFIER) else [first]
-            written = one_line(text[mention.char_start : mention.char_end])
-            offsets = [str(mention.char_start), str(mention.char_end)]
-            yield [*offsets, written, cell, "|".join([*identifiers, *ours]), *others]
-
-    def count(self, kind: str, number: int) -> None:
-        """Count a loss, if there is one."""
-        if number:
-            self.losses[kind] += number
-
-    def _add_clusters(self) -> None:
-        groups: dict[tuple[int, ...], None] = {}
-        for cluster in not_rejected(self._items.clusters):
-            mentions = set(cluster.live_mentions) & self._living.keys()
-            fitting = tuple(sorted(self._index[each] for each in mentions & self._index.keys()))
-            self.count("mention of an entity that does not fit", len(mentions) - len(fitting))
-            self.count("second cluster in the same place", int(fitting in groups))
-            groups |= {fitting: None} if fitting else {}
-        for number, indices in enumerate(sorted(groups), start=1):
-            for index in indices:
-                self._add_identifier(index, f"{OWN}C{number}")
-
-    def _add_identifier(self, index: int, identifier: str) -> str:
-        mention = self._mentions[index]
-        if identifier not in mention.own:
-            self._mentions[index] = replace(mention, own=(*mention.own, identifier))
-        return identifier
-
-    def _relation_columns(self) -> Iterator[list[str]]:
-        """Lines as they were read while their relation is still there, then lines for new relations."""
-        fitting = [each for each in not_rejected(self._items.relations) if self._fits(each)]
-        wanted = dict.fromkeys(
-            (self._index[each.head], self._index[each.tail], each.label) for each in fitting
-        )
-        self.count("second relation in the same place", len(fitting) - len(wanted))
-        new = dict(wanted)
-        for columns in self._kept.relations:
-            name, head, tail, *others = columns
-            label = label_of(name, others)
-            pair = nearest_pair(self._mentions, head, tail)
-            if pair is None or (*pair, label) in wanted:
-                yield list(columns)
-            if pair is not None:
-                new.pop((*pair, label), None)
-        for head_index, tail_index, label in new:
-            cell, exact = cell_of_label(label, _UNTYPED)
-            yield [cell, *self._identifiers(head_index, tail_index), *exact]
-
-    def _fits(self, relation: Relation) -> bool:
-        ends = {relation.head, relation.tail}
-        if ends <= self._index.keys():
-            return True
-        self.count("relation of an entity that does not fit", int(ends <= self._living.keys()))
-        return False
-
-    def _identifiers(self, head: int, tail: int) -> tuple[str, str]:
-        """Those of the data base where they lead back to the same two mentions, else our own."""
-        found = [(self._mentions[index].columns or ("",))[0] for index in (head, tail)]
-        if all(found) and nearest_pair(self._mentions, found[0], found[1]) == (head, tail):
-            return found[0], found[1]
-        return (
-            self._add_identifier(head, f"{OWN}M{head + 1}"),
-            self._add_identifier(tail, f"{OWN}M{tail + 1}"),
-        )
-
-
-def _with_columns(entities: list[Entity], kept: Kept) -> list[Mention]:
-    """The entities as mentions, each with what stood behind its type when it was read, also under another type."""
-    waiting: dict[tuple[int, int], list[Mention]] = {}
-    for mention in kept.mentions:
-        waiting.setdefault((mention.char_start, mention.char_end), []).append(mention)
-    mentions = [Mention(e.span.char_start, e.span.char_end, e.label) for e in entities]
-    for same_label in (True, False):
-        for index, plain in enumerate(mentions):
-            there = waiting.get((plain.char_start, plain.char_end), [])
-            found = next(
-                (each for each in there if each.label == plain.label or not same_label), None
-            )
-            if found is not None and not plain.columns:
-                there.remove(found)
-                mentions[index] = replace(plain, columns=found.columns)
-    return mentions
+        index = {entity.id: number for number, entity in enumerate(entities)}
+        groups: set[tuple[int, ...]] = set()
+        for cluster in not_rejected(items.clusters):
+            mentions = living.keys() & cluster.live_mentions
+            fitting = tuple(sorted(index[each] for each in mentions & index.keys()))
+            self.lose("mention of an entity that does not fit", len(mentions) - len(fitting))
+            self.lose("second cluster in the same place", fitting in groups)
+            groups |= {fitting} - {()}
+        own: list[list[str]] = [[] for _ in entities]
+        for number, members in enumerate(sorted(groups), start=1):
+            for member in members:
+                own[member].append(f"{OWN}C{number}")
+        relations: dict[tuple[int, int, str], None] = {}
+        for relation in not_rejected(items.relations):
+            ends = {relation.head, relation.tail}
+            if ends <= index.keys():
+                key = (index[relation.head], index[relation.tail], relation.label)
+                self.lose("second relation in the same place", key in relations)
+                relations[key] = None
+            else:
+                self.lose("relation of an entity that does not fit", ends <= living.keys())
+        lines = []
+        for head, tail, label in relations:
+            names = [f"{OWN}M{end + 1}" for end in (head, tail)]
+            for end, name in zip((head, tail), names, strict=True):
+                own[end] += [name] if name not in own[end] else []
+            cell, exact = cell_of_label(label)
+            lines.append([cell, *names, *exact])
+        rows = []
+        for entity, identifiers in zip(entities, own, strict=True):
+            span = entity.span
+            cell, exact = cell_of_label(entity.label)
+            column = "|".join([*identifiers, *exact]) or NO_IDENTIFIER
+            offsets = [str(span.char_start), str(span.char_end)]
+            rows.append([*offsets, one_line(span.of(text)), cell, column])
+        return [*rows, *lines]

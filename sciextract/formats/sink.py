@@ -98,12 +98,23 @@ class ArraySink(LineSink):
         super().close()
 
 
-class LineWriter:
-    """What writers to one file or stream share; a subclass has ``write``.
+class LossyWriter:
+    """What writers to files and to folders share.
 
     Attributes:
         losses: What the format could not hold so far, by kind.
     """
+
+    def __init__(self) -> None:
+        self.losses: Counter[str] = Counter()
+
+    def lose(self, kind: str, number: int = 1) -> None:
+        """Count a loss, if there is one."""
+        self.losses += Counter({kind: int(number)})
+
+
+class LineWriter(LossyWriter):
+    """What writers to one file or stream share; a subclass has ``write``."""
 
     _SINK: ClassVar[type[LineSink]] = LineSink
 
@@ -113,7 +124,7 @@ class LineWriter:
         Raises:
             OutputError: The file cannot be opened, or its name says that it is packed.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__()
         self._sink = self._SINK(destination)
 
     def close(self) -> None:
@@ -125,12 +136,8 @@ class LineWriter:
         self._sink.close()
 
 
-class FolderWriter:
-    """What writers of a folder with a file for each document share; a subclass has ``write``.
-
-    Attributes:
-        losses: What the format could not hold so far, by kind.
-    """
+class FolderWriter(LossyWriter):
+    """What writers of a folder with a file for each document share; a subclass has ``write``."""
 
     def __init__(self, destination: Path | str) -> None:
         """Write into a folder that is new or empty.
@@ -138,7 +145,7 @@ class FolderWriter:
         Raises:
             OutputError: It holds files, or cannot be made.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__()
         self._folder = new_folder(destination)
         self._names = FileNames()
 
@@ -148,6 +155,7 @@ class FolderWriter:
     def _save(self, name: str, content: str) -> None:
         path = self._folder / name
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8", newline="\n")
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
@@ -219,54 +227,27 @@ class FileNames:
 EVERYTHING = "*"
 """In :attr:`FormatSpec.holds` of formats that keep every field."""
 
-#: Words for what lies in the field of a format, by key (``""`` stands for the others); ``None`` where it only
-#: helps to write the file again, or manages a task: ids, dates, counters.
-_WORDS: dict[str, dict[str, Any]] = {
-    "bioc": {
-        "unread": "bioc relation between concepts, or other item that is not interpreted",
-        "collection": "bioc data of the collection",
-        "infons": "bioc infon of a document",
-        "annotations": "bioc identifier or other infon of an annotation",
-        "relation_infons": "bioc infon of a relation",
-        "passages": "bioc infons of a passage",
-        **dict.fromkeys(("offset", "ranges", "refs")),
-    },
-    "brat": {
-        "lines": "brat event, attribute, normalisation or note",
-        **dict.fromkeys(("mentions", "relations", "groups")),
-    },
-    "conll": {"columns": "conll columns of a token", "comments": "conll comment"},
-    "conll2012": {"": "conll2012 columns of a token"},
-    "docbin": {"cats": "docbin category of a document"},
-    "doccano": {},
-    "labelstudio": {
-        "": None,
-        "annotation": {"": None, "results": "labelstudio result of another kind"},
-    },
-    "prodigy": {
-        "": None,
-        "spans": "prodigy span of a rejected or ignored task",
-        "relations": "prodigy relation of a rejected or ignored task",
-    },
-    "pubtator": {
-        "mentions": "pubtator identifier of a mention",
-        "relations": "pubtator relation between identifiers",
-    },
-    "xmi": {"features": "xmi features of an item", "metadata": None},
-}
-#: What Prodigy adds to each task, and makes anew.
+#: What Prodigy adds to each task: how it was answered, and what it makes anew.
 _MANAGED = frozenset(
-    ("_input_hash", "_task_hash", "_view_id", "_session_id", "_annotator_id", "_timestamp")
+    (
+        "answer",
+        "_input_hash",
+        "_task_hash",
+        "_view_id",
+        "_session_id",
+        "_annotator_id",
+        "_timestamp",
+    )
 )
 _MOST_KINDS = 50
 _OTHERS = "other fields"
 
 
 class CountingWriter:
-    """A writer that also counts, in the same ``losses``, what was kept and has no place in its format."""
+    """A writer that also counts, in the same ``losses``, what reading has lost and the fields without a place."""
 
     def __init__(self, writer: Writer, held: Container[str]) -> None:
-        """Wrap ``writer``, whose format has a place for the fields ``held``: names, or ``FIELD.KEY``."""
+        """Wrap ``writer``, whose format has a place for the fields ``held``."""
         self._writer = writer
         self._held = held
         self.losses = writer.losses
@@ -278,10 +259,10 @@ class CountingWriter:
             OutputError: The writer cannot write it.
         """
         self._writer.write(document)
-        for kind, count in unheld(document.document.fields, self._held):
-            if count:
-                known = kind in self.losses or len(self.losses) < _MOST_KINDS
-                self.losses[kind if known else _OTHERS] += count
+        self.losses.update(document.unread)
+        for kind in unheld(document.document.fields, self._held):
+            known = kind in self.losses or len(self.losses) < _MOST_KINDS
+            self.losses[kind if known else _OTHERS] += 1
 
     def close(self) -> None:
         """Flush, and close what the writer itself opened.
@@ -292,40 +273,19 @@ class CountingWriter:
         self._writer.close()
 
 
-def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[tuple[str, int]]:
-    """Kinds and counts of what lies in a document's fields and has no place among the fields ``held``.
+def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[str]:
+    """What lies in a document's fields and has no place among the fields ``held``, one kind a field.
 
     What describes the paper is left out: fields with bibliographic data, and next to them all values but lists
     with numbers in them, which refer to the text.
     """
+    if EVERYTHING in held:
+        return
     is_record = "keywords" in fields or "url" in fields or bibliography_of(fields) != Bibliography()
     for name, value in fields.items():
-        if name in held or name in _MANAGED:
-            continue
-        if name in _WORDS and isinstance(value, Mapping | list):
-            parts = value if isinstance(value, Mapping) else {"": value}
-            free = {key: part for key, part in parts.items() if f"{name}.{key}" not in held}
-            yield from _parts(free, _WORDS[name], f"other data of {name}")
-        elif _has_content(value) and not (is_record and not _has_numbers(value)):
-            yield f"field {quoted(name)}", 1
-
-
-def _parts(
-    value: Mapping[str, Any], words: Mapping[str, Any], others: str
-) -> Iterator[tuple[str, int]]:
-    for key, part in value.items():
-        kind = words.get(key, words.get("", others))
-        if isinstance(kind, Mapping) and isinstance(part, Mapping):
-            yield from _parts(part, kind, others)
-        elif isinstance(kind, str):
-            yield kind, _size(part)
-
-
-def _size(value: object) -> int:
-    if isinstance(value, Mapping | list):
-        parts = value.values() if isinstance(value, Mapping) else value
-        return sum(map(_has_content, parts))
-    return int(_has_content(value))
+        has_place = name in held or name in _MANAGED or (is_record and not _has_numbers(value))
+        if not has_place and _has_content(value):
+            yield f"field {quoted(name)}"
 
 
 def _has_content(value: object) -> bool:

@@ -1,8 +1,8 @@
 """One graph of what many abstracts name and relate.
 
-``normalisation``, ``acronyms`` and ``concepts`` decide which mentions mean the same, ``contribution`` what one abstract
-adds, ``contributions`` reads it from files and projects, ``building`` writes it into ``database`` (one SQLite file)
-through ``facts``, and ``derive`` makes nodes and edges of all facts. ``queries`` read the graph, ``export`` and
-``parquet`` write it for other programs, ``page`` makes its page for browsers, ``pictures`` writes it and draws trends.
-No model is loaded here: the graph is made of predictions or of corrected projects.
+A build (``building``) takes four steps, a file each: ``reading`` gets the contribution of each abstract from files and
+projects, ``merging`` decides which names are one node, ``matching`` finds them in the texts, and ``derive`` makes nodes
+and edges. ``contribution`` says what one abstract adds, with the rules of ``normalisation`` and ``acronyms``; all is kept
+in one SQLite file (``database``). ``queries`` read it, ``export``, ``page`` and ``answers`` write files for other
+programs, browsers and people. No model is loaded here: the graph is made of predictions or of corrected projects.
 """

@@ -8,7 +8,7 @@ without their places, and the one of scispaCy needs spaCy and a model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -41,24 +41,20 @@ def find_expansions(text: str) -> tuple[Expansion, ...]:
     """
     found: dict[str, Expansion] = {}
     for match in _BRACKETS.finditer(text):
-        for expansion in _defined(text[: match.start()], match[1]):
-            found.setdefault(expansion.short, expansion)
+        before, inside = text[: match.start()], _CUT.split(match[1], maxsplit=1)[0].strip()
+        ends = [each.end() for each in _END_OF_SENTENCE.finditer(before)]
+        before = before[ends[-1] if ends else 0 :]
+        if _is_short_form(inside):
+            words = list(re.finditer(r"\S+", before))
+            most = min(len(inside) + 5, 2 * len(inside))
+            nearest = before[words[-most].start() if len(words) > most else 0 :].rstrip()
+            if long := long_form(inside, nearest):
+                found.setdefault(_bare(inside), Expansion(_bare(inside), long))
+            continue
+        named = _LAST_WORD.search(before)
+        if named and _is_short_form(named[1]) and long_form(named[1], inside):
+            found.setdefault(_bare(named[1]), Expansion(_bare(named[1]), inside))
     return tuple(found.values())
-
-
-def _defined(before: str, inside: str) -> Iterator[Expansion]:
-    """``long (SHORT)``, else ``SHORT (long)``."""
-    inside = _CUT.split(inside, maxsplit=1)[0].strip()
-    ends = [match.end() for match in _END_OF_SENTENCE.finditer(before)]
-    before = before[ends[-1] if ends else 0 :]
-    if _is_short_form(inside):
-        long = long_form(inside, _last_words(before, inside))
-        if long:
-            yield Expansion(_bare(inside), long)
-        return
-    named = _LAST_WORD.search(before)
-    if named and _is_short_form(named[1]) and _capitals(named[1]) and long_form(named[1], inside):
-        yield Expansion(_bare(named[1]), inside)
 
 
 def long_form(short: str, candidate: str) -> str:
@@ -74,25 +70,21 @@ def long_form(short: str, candidate: str) -> str:
     'self-supervised learning'
     """
     short = _bare(short)
-    return _by_initials(short, candidate) or _by_characters(short, candidate)
-
-
-def _by_initials(short: str, candidate: str) -> str:
     words = list(_WORD.finditer(candidate))[-len(short) :]
-    if "".join([word[0][0] for word in words]).lower() != short.lower():
-        return ""
-    long = candidate[words[0].start() :].strip()
-    return long if _is_long_form(short, long) else ""
-
-
-def _by_characters(short: str, candidate: str) -> str:
+    if "".join([word[0][0] for word in words]).lower() == short.lower():
+        long = candidate[words[0].start() :].strip()
+        if _is_long_form(short, long):
+            return long
     place = len(candidate)
     for index in range(len(short) - 1, -1, -1):
         character = short[index].lower()
         if not character.isalnum():
             continue
         place -= 1
-        while place >= 0 and not _fits(candidate, place, character, first=index == 0):
+        while place >= 0:
+            begins = place == 0 or not candidate[place - 1].isalnum()
+            if candidate[place].lower() == character and (index > 0 or begins):
+                break
             place -= 1
         if place < 0:
             return ""
@@ -100,25 +92,15 @@ def _by_characters(short: str, candidate: str) -> str:
     return long if _is_long_form(short, long) else ""
 
 
-def _fits(candidate: str, place: int, character: str, *, first: bool) -> bool:
-    if candidate[place].lower() != character:
-        return False
-    return not first or place == 0 or not candidate[place - 1].isalnum()
-
-
 def _is_long_form(short: str, long: str) -> bool:
     words = re.split(r"[\s-]+", long)
     enough = len(long) > len(short) and len(words) <= min(len(short) + 5, 2 * len(short))
     if not enough or short in long.split() or "(" in long or ")" in long:
         return False
-    return _FUNCTION_WORDS.isdisjoint(words) or _holds_initials(short, words)
-
-
-def _holds_initials(short: str, words: Sequence[str]) -> bool:
-    """Whether all words but function words begin with letters of the acronym, in order.
-
-    "Light detection and ranging" is LiDAR; "role in facilitating visible", which holds R, G and B, is not RGB.
-    """
+    if _FUNCTION_WORDS.isdisjoint(words):
+        return True
+    # All other words must begin with letters of the acronym, in order: "Light detection and ranging" is LiDAR;
+    # "role in facilitating visible", which holds R, G and B, is not RGB.
     rest = iter(short.casefold())
     initials = [each[0].casefold() for each in words if each and each not in _FUNCTION_WORDS]
     return all(initial in rest for initial in initials)
@@ -128,22 +110,12 @@ def _is_short_form(word: str) -> bool:
     """Two to ten characters in at most two words, with a letter, and beginning with a letter or a digit."""
     if not 2 <= len(word) <= _LONGEST_SHORT or len(word.split()) > _MOST_WORDS:
         return False
-    return word[0].isalnum() and any(map(str.isalpha, word)) and _capitals(word) > 0
-
-
-def _capitals(word: str) -> int:
-    return sum(map(str.isupper, word))
+    return word[0].isalnum() and any(map(str.isalpha, word)) and any(map(str.isupper, word))
 
 
 def _bare(short: str) -> str:
     """Without the plural's ending: ``CNN`` for ``CNNs``."""
     return short[:-1] if short.endswith("s") and short[:-1].isupper() and len(short) > 2 else short
-
-
-def _last_words(before: str, short: str) -> str:
-    words = list(re.finditer(r"\S+", before))
-    most = min(len(short) + 5, 2 * len(short))
-    return before[words[-most].start() if len(words) > most else 0 :].rstrip()
 
 
 _ALIKE = 0.75
@@ -152,31 +124,10 @@ _SHORTEST = 3
 _ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed)s?$")
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusAcronym:
-    """An acronym with all expansions that a corpus gives it.
+def group_expansions(counts: Mapping[int, int], spaced: Mapping[int, str]) -> list[tuple[int, int]]:
+    """What an acronym stands for in a corpus and in how many abstracts, the most frequent first.
 
-    Attributes:
-        expansions: What it stands for and in how many abstracts, the most frequent first; wordings of the same
-            thing, such as "convolution" next to "convolutional neural network", are counted together.
-    """
-
-    expansions: tuple[tuple[int, int], ...]
-
-    def meaning(self, least_share: float) -> int | None:
-        """The expansion that an abstract without one means too, ``None`` where that is open.
-
-        Args:
-            least_share: How large a share of the abstracts must give it; 1 allows no second expansion.
-        """
-        name, abstracts = self.expansions[0]
-        return (
-            name if abstracts >= least_share * sum(count for _, count in self.expansions) else None
-        )
-
-
-def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> CorpusAcronym:
-    """Counts wordings of the same expansion together.
+    Wordings of the same thing, such as "convolution" next to "convolutional neural network", count together.
 
     Args:
         counts: Abstracts by the number of the expansion.
@@ -184,15 +135,14 @@ def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> Corp
     """
     groups: list[list[int]] = []
     for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
-        alike = next(
-            (group for group in groups if same_meaning(spaced[group[0]], spaced[each])), None
-        )
-        if alike is None:
-            groups.append([each])
+        for group in groups:
+            if same_meaning(spaced[group[0]], spaced[each]):
+                group.append(each)
+                break
         else:
-            alike.append(each)
+            groups.append([each])
     merged = [(group[0], sum(counts[each] for each in group)) for group in groups]
-    return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1])))
+    return sorted(merged, key=lambda pair: -pair[1])
 
 
 def same_meaning(first: str, second: str) -> bool:

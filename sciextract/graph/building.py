@@ -1,29 +1,41 @@
-"""The build: contributions in batches into the facts, then nodes and edges from all facts."""
+"""The build: read abstracts into facts, then merge their names, match these in the texts, and derive nodes and edges."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.graph.contribution import Contribution, CountSettings
-from sciextract.graph.contributions import Reading
-from sciextract.graph.database import open_graph, property_of, set_property, transaction
+from sciextract.graph.database import (
+    DERIVED,
+    DERIVED_TABLES,
+    open_graph,
+    property_of,
+    run_statements,
+    set_property,
+    transaction,
+)
 from sciextract.graph.derive import DeriveSettings, derive
-from sciextract.graph.facts import Changes, Facts
+from sciextract.graph.matching import match_names
+from sciextract.graph.merging import merge_names
+from sciextract.graph.reading import Reading
 from sciextract.graph.vocabulary import keep_vocabulary
 
 _BATCH = 500
+# New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
 _SECONDS_A_TRANSACTION = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class GraphTotals:
     """What is in a graph.
 
     Attributes:
@@ -63,7 +75,7 @@ class BuildReport:
 
     changes: Changes
     bad: int
-    totals: Totals
+    totals: GraphTotals
     reading_seconds: float
     deriving_seconds: float
 
@@ -92,7 +104,7 @@ def _ignore(*_: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class BuildListener:
     """Functions that a build calls.
 
     Attributes:
@@ -112,7 +124,7 @@ def build_graph(
     graph: Path,
     reading: Reading,
     derive_settings: DeriveSettings | None = None,
-    listener: Listener | None = None,
+    listener: BuildListener | None = None,
 ) -> BuildReport:
     """Add abstracts to a graph file, which is created if it does not exist.
 
@@ -130,108 +142,95 @@ def build_graph(
         FormatError: The only input is unusable.
         UsageError: The graph was built with other generic labels, or another minimum score.
     """
+    settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
     with open_graph(graph, write=True) as connection:
-        how = derive_settings or DeriveSettings()
-        return _Build(connection, how, listener or Listener()).run(reading)
-
-
-class _Build:
-    def __init__(
-        self, connection: sqlite3.Connection, derive_settings: DeriveSettings, listener: Listener
-    ) -> None:
-        self._connection = connection
-        self._settings = derive_settings
-        self._listener = listener
-        self._bad = 0
-
-    def run(self, reading: Reading) -> BuildReport:
         started = time.monotonic()
-        self._check_counted(reading.counted)
-        facts = Facts(self._connection, self._number())
-        self._keep(facts, _batches(self._usable(reading.contributions())))
-        self._keep_vocabulary()
-        read = time.monotonic()
-        derived = self._derive_if_needed()
-        seconds = time.monotonic() - read if derived else 0.0
-        return BuildReport(
-            facts.changes, self._bad, totals_of(self._connection), read - started, seconds
-        )
+        _check_counted(connection, reading.counted)
+        last = int(property_of(connection, "build") or 0)
+        # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
+        again = last and property_of(connection, "state") == "unfinished"
+        facts = Facts(connection, last if again else last + 1)
+        bad = _read(connection, reading, facts, listener)
+        given = settings.vocabulary
+        if given and given.digest != property_of(connection, "vocabulary"):
+            with transaction(connection):
+                set_property(connection, "state", "unfinished")
+                keep_vocabulary(connection, given.terms)
+                set_property(connection, "vocabulary", given.digest)
+        read, seconds = time.monotonic(), 0.0
+        same = property_of(connection, "understanding") == settings.to_json()
+        if property_of(connection, "state") != "finished" or not same:
+            listener.deriving()
+            set_property(connection, "state", "unfinished")
+            make_nodes_and_edges(connection, settings)
+            set_property(connection, "understanding", settings.to_json())
+            seconds = time.monotonic() - read
+        return BuildReport(facts.changes, bad, totals_of(connection), read - started, seconds)
 
-    def _check_counted(self, counted: CountSettings) -> None:
-        """The same in all builds, or counts would mean two things."""
-        empty = not self._connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
-        given = {
-            "generic": ", ".join(sorted(counted.generic)),
-            "least-score": repr(counted.least_score),
-        }
-        for name, wanted in given.items():
-            found = property_of(self._connection, name)
-            if empty:
-                set_property(self._connection, name, wanted)
-            elif found != wanted:
-                problem = (
-                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-                )
-                raise UsageError(problem, "use the same value, or build into another file")
 
-    def _keep_vocabulary(self) -> None:
-        given = self._settings.vocabulary
-        if given and given.digest != property_of(self._connection, "vocabulary"):
-            with transaction(self._connection):
-                set_property(self._connection, "state", "unfinished")
-                keep_vocabulary(self._connection, given.terms)
-                set_property(self._connection, "vocabulary", given.digest)
+def _check_counted(connection: sqlite3.Connection, counted: CountSettings) -> None:
+    """The same in all builds, or counts would mean two things."""
+    empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
+    generic = ", ".join(sorted(counted.generic))
+    for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
+        found = property_of(connection, name)
+        if empty:
+            set_property(connection, name, wanted)
+        elif found != wanted:
+            problem = f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
+            raise UsageError(problem, "use the same value, or build into another file")
 
-    def _number(self) -> int:
-        """The number of an unfinished build again, or the next one."""
-        last = int(property_of(self._connection, "build") or 0)
-        unfinished = property_of(self._connection, "state") == "unfinished"
-        return last if unfinished and last else last + 1
 
-    def _usable(self, items: Iterable[Contribution | BadRecord]) -> Iterator[Contribution]:
-        for item in items:
+def _read(
+    connection: sqlite3.Connection, reading: Reading, facts: Facts, listener: BuildListener
+) -> int:
+    """Facts in transactions of some seconds, the first of a single batch; the number of bad records."""
+    bad = 0
+
+    def usable() -> Iterator[Contribution]:
+        nonlocal bad
+        for item in reading.contributions():
             if isinstance(item, BadRecord):
-                self._bad += 1
-                self._listener.bad_record(item.error)
+                bad += 1
+                listener.bad_record(item.error)
             else:
                 yield item
 
-    def _keep(self, facts: Facts, batches: Iterator[list[Contribution]]) -> None:
-        """In transactions of some seconds, the first of a single batch.
-
-        New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
-        """
-        seconds = 0.0
-        for batch in batches:
-            end = time.monotonic() + seconds
-            with transaction(self._connection):
-                self._write(facts, batch)
-                while time.monotonic() < end and (further := next(batches, None)):
-                    self._write(facts, further)
-            seconds = _SECONDS_A_TRANSACTION
-            self._listener.kept(facts.changes.total)
-
-    def _write(self, facts: Facts, batch: list[Contribution]) -> None:
-        before = facts.changes.added + facts.changes.replaced
-        facts.write(batch)
-        if facts.changes.added + facts.changes.replaced > before:
-            set_property(self._connection, "state", "unfinished")
-            set_property(self._connection, "build", str(facts.build))
-        self._listener.progress(facts.changes.total)
-
-    def _derive_if_needed(self) -> bool:
-        wanted = self._settings.to_json()
-        known = property_of(self._connection, "understanding")
-        if property_of(self._connection, "state") == "finished" and known == wanted:
-            return False
-        self._listener.deriving()
-        set_property(self._connection, "state", "unfinished")
-        derive(self._connection, self._settings)
-        set_property(self._connection, "understanding", wanted)
-        return True
+    contributions = usable()
+    batches = iter(lambda: list(islice(contributions, _BATCH)), [])
+    seconds = 0.0
+    for batch in batches:
+        end = time.monotonic() + seconds
+        with transaction(connection):
+            while batch:
+                facts.write(batch)
+                listener.progress(facts.changes.total)
+                batch = next(batches, []) if time.monotonic() < end else []
+        seconds = _SECONDS_A_TRANSACTION
+        listener.kept(facts.changes.total)
+    return bad
 
 
-def totals_of(connection: sqlite3.Connection) -> Totals:
+def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
+    """Make nodes and edges of all facts anew. What is killed in between is done by the next build.
+
+    Args:
+        connection: The graph, open for writing.
+        settings: How facts become nodes and edges.
+    """
+    with transaction(connection):  # on its own, so that the freed pages need no second copy
+        for table in DERIVED_TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+    with transaction(connection):
+        run_statements(connection, DERIVED)
+        merge_names(connection, settings.acronym_share)
+        match_names(connection)
+        derive(connection, settings.symmetric)
+        set_property(connection, "state", "finished")
+    connection.execute("PRAGMA optimize")
+
+
+def totals_of(connection: sqlite3.Connection) -> GraphTotals:
     """Counts of a finished graph."""
     documents, without_year, nameless, loops, unlikely = connection.execute(
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
@@ -243,15 +242,193 @@ def totals_of(connection: sqlite3.Connection) -> Totals:
     (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
     (linked,) = connection.execute("SELECT count(vocabulary_id) FROM node").fetchone()
     left_out = nameless, loops, unlikely
-    return Totals(documents, without_year, nodes, edges, *left_out, ambiguous, linked)
+    return GraphTotals(documents, without_year, nodes, edges, *left_out, ambiguous, linked)
 
 
-def _batches(items: Iterable[Contribution]) -> Iterator[list[Contribution]]:
-    batch: list[Contribution] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+_MOST_REMEMBERED = 1 << 19
+# SQLite allows 32,766 parameters; more than some hundred at once are no faster.
+_AT_ONCE = 500
+
+
+class Numbers:
+    """The numbers of strings in one table, most of them remembered.
+
+    Args:
+        connection: The graph.
+        table: ``name``, ``form``, ``label`` or ``model``.
+        column: Where the string stands.
+        beside: The column that :meth:`add` fills next to the string, if there is one.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, table: str, column: str, beside: str = ""
+    ) -> None:
+        self._connection = connection
+        columns, marks = (f"{column}, {beside}", "?, ?") if beside else (column, "?")
+        self._insert = f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})"
+        self._select = f"SELECT {column}, id FROM {table} WHERE {column} IN "
+        self._known: dict[str, int] = {}
+
+    def __getitem__(self, string: str) -> int:
+        return self._known[string]
+
+    def add(self, strings: Mapping[str, object | None]) -> None:
+        """Give numbers to the strings (with what stands next to each), so that they can be asked for."""
+        wanted = sorted(strings.keys() - self._known.keys())
+        self._look_up(wanted)
+        fresh = [each for each in wanted if each not in self._known]
+        rows = [(each, strings[each]) if "?, ?" in self._insert else (each,) for each in fresh]
+        self._connection.executemany(self._insert, rows)
+        self._look_up(fresh)
+
+    def trim(self) -> None:
+        """Forget the strings where they have become too many; for the time between two batches."""
+        if len(self._known) > _MOST_REMEMBERED:
+            self._known.clear()
+
+    def _look_up(self, strings: list[str]) -> None:
+        for start in range(0, len(strings), _AT_ONCE):
+            some = strings[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            self._known.update(self._connection.execute(f"{self._select} ({marks})", some))
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a build did to the facts.
+
+    Attributes:
+        added: Abstracts that are new.
+        replaced: Abstracts whose text, model or annotations are others than before.
+        known: Abstracts that were there already, just so.
+    """
+
+    added: int = 0
+    replaced: int = 0
+    known: int = 0
+
+    @property
+    def total(self) -> int:
+        """Abstracts seen."""
+        return self.added + self.replaced + self.known
+
+
+class Facts:
+    """Writes contributions: new ones are added, changed ones replaced, known ones left alone.
+
+    Args:
+        connection: The graph, open for writing.
+        build: The number of this build: a name that occurs twice in one build means two abstracts, one that
+            comes again in a later build means that the abstract has changed.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, build: int) -> None:
+        self.changes = Changes()
+        self.build = build
+        self._connection = connection
+        self._names = Numbers(connection, "name", "key", "folded")
+        self._forms = Numbers(connection, "form", "surface", "spaced")
+        self._labels = Numbers(connection, "label", "name")
+        self._models = Numbers(connection, "model", "name")
+        last = connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
+        self._last = int(last[0])
+
+    def write(self, contributions: Iterable[Contribution]) -> None:
+        """Bring contributions in; the caller holds a transaction."""
+        for numbers in (self._names, self._forms, self._labels, self._models):
+            numbers.trim()
+        # Numbers ascend: rows in this order fill pages one after the other.
+        fresh = [
+            (number, each)
+            for each in contributions
+            if (number := self._number_if_fresh(each)) is not None
+        ]
+        if fresh:
+            set_property(self._connection, "state", "unfinished")
+            set_property(self._connection, "build", str(self.build))
+            self._number_strings([each for _, each in fresh])
+            self._insert(fresh)
+
+    def _number_if_fresh(self, contribution: Contribution) -> int | None:
+        """The number of its document where there is something to write; what it replaces is removed."""
+        execute, digest = self._connection.execute, bytes.fromhex(contribution.text_sha256)
+        same_text = execute(
+            "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
+        ).fetchone()
+        if same_text and (same_text[1] == contribution.fingerprint or same_text[2] == self.build):
+            self.changes.known += 1
+            return None
+        former = [same_text[:1]] if same_text else []
+        if not former and self.build > 1:
+            former = execute(
+                "SELECT id FROM document WHERE doc_key = ? AND build < ?",
+                (contribution.doc_key, self.build),
+            ).fetchall()
+        for document in former:
+            for table in ("text", "paper", "naming", "coreferent", "evidence", "expansion"):
+                execute(f"DELETE FROM {table} WHERE document = ?", document)
+            execute("DELETE FROM document WHERE id = ?", document)
+        self.changes.replaced += bool(former)
+        self.changes.added += not former
+        self._models.add({contribution.model: None})
+        self._last += 1
+        # Takes the place now: the same text may come again within this batch.
+        execute(
+            """INSERT INTO document
+            (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            (
+                *(self._last, contribution.doc_key, digest, contribution.fingerprint),
+                *(self._models[contribution.model], contribution.paper.year, self.build),
+                *(contribution.nameless, contribution.loops, contribution.unlikely),
+            ),
+        )
+        return self._last
+
+    def _number_strings(self, contributions: Iterable[Contribution]) -> None:
+        keys, labels, spaced = set[str](), set[str](), dict[str, str]()
+        for each in contributions:
+            spaced.update(each.spaced)
+            keys.update([naming.key for naming in each.namings])
+            keys.update([key for link in each.coreferents for key in link])
+            keys.update([key for short, long, _ in each.expansions for key in (short, long)])
+            labels.update([naming.label for naming in each.namings])
+            labels.update([relation.label for relation in each.evidence])
+        acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
+        # Words in lower case first: the row of an acronym holds the number of its own.
+        self._names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
+        self._names.add({key: self._names[folded] for key, folded in acronyms.items()})
+        self._forms.add(spaced)
+        self._labels.add(dict.fromkeys(labels))
+
+    def _insert(self, fresh: Iterable[tuple[int, Contribution]]) -> None:
+        names, forms, labels = self._names, self._forms, self._labels
+        texts, papers, namings, links, evidence, expansions = rows = [
+            list[tuple[object, ...]]() for _ in range(6)
+        ]
+        for document, each in fresh:
+            texts.append((document, each.content))
+            paper, authors = each.paper, json.dumps(each.paper.authors, ensure_ascii=False)
+            papers.append((document, paper.title, paper.venue, paper.doi, paper.pmid, authors))
+            for (key, surface, label, rules), mentions in each.namings.items():
+                known = (names[key], forms[surface], labels[label])
+                namings.append((document, *known, rules, mentions))
+            links += [(document, *[names[key] for key in link]) for link in each.coreferents]
+            for number, (head, tail, label, *rest) in enumerate(each.evidence):
+                evidence.append((document, number, names[head], names[tail], labels[label], *rest))
+            expansions += [
+                (document, names[short], names[long], forms[wording])
+                for short, long, wording in each.expansions
+            ]
+        for statement, some in zip(_INSERTS, rows, strict=True):
+            self._connection.executemany(statement, some)
+
+
+_INSERTS = (
+    "INSERT INTO text VALUES (?, ?)",
+    "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO naming VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT OR IGNORE INTO coreferent VALUES (?, ?, ?, ?)",
+    "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)",
+)

@@ -1,98 +1,27 @@
-"""What one abstract says: which concepts it names, how often and how, and how it relates them."""
+"""What one abstract says: which concepts it names, how often and how, and how it relates them.
+
+Coreferent mentions are one concept, which the best of them names.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
-from sciextract.graph.acronyms import Expansion, find_expansions
-from sciextract.graph.concepts import Concept, ConceptFinder, shorter_name
-from sciextract.graph.normalisation import clean, normal_form
+from sciextract.graph.acronyms import find_expansions
+from sciextract.graph.normalisation import MergeRule, clean, normal_form
 
-
-@dataclass(frozen=True, slots=True)
-class Abstract:
-    """An annotated abstract without its tokens.
-
-    Attributes:
-        doc_key: Its name.
-        text: Its text.
-        text_sha256: The hash of the text.
-        model: ``NAME@HASH``; empty where no model predicted.
-        paper: What is known of its publication; texts as they were read.
-        annotations: What was found in it, the rejected included.
-        sentences: Where its sentences lie.
-    """
-
-    doc_key: str
-    text: str
-    text_sha256: str
-    model: str
-    paper: Bibliography
-    annotations: Annotations
-    sentences: Sentences
-
-
-@dataclass(frozen=True, slots=True)
-class Sentences:
-    """Where the sentences of a text begin and end, in characters, ascending; ends are exclusive."""
-
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def around(self, first: Span, second: Span) -> tuple[int, int] | None:
-        """From the start of the first to the end of the last sentence that one of the spans touches.
-
-        ``None`` in a text without sentences.
-        """
-        if not self.starts:
-            return None
-        begin = bisect_right(self.starts, min(first.char_start, second.char_start)) - 1
-        end = bisect_right(self.starts, max(first.char_end, second.char_end) - 1) - 1
-        return self.starts[max(begin, 0)], self.ends[max(end, 0)]
-
-
-def abstract_of(annotated: AnnotatedDocument, year: int | None = None) -> Abstract:
-    """What a graph needs of an annotated document.
-
-    Args:
-        annotated: The document.
-        year: Of publication; that of the document's fields when ``None``.
-    """
-    document = annotated.document
-    tokens = document.tokens
-    return Abstract(
-        document.doc_key,
-        document.text,
-        document.text_sha256,
-        str(annotated.model or ""),
-        published(document.fields, year),
-        annotated.annotations,
-        Sentences(
-            [tokens.spans[each.token_start].char_start for each in tokens.sentences],
-            [tokens.spans[each.token_end - 1].char_end for each in tokens.sentences],
-        ),
-    )
-
-
-def published(fields: Mapping[str, Any], year: int | None) -> Bibliography:
-    """The bibliographic data in a document's fields; ``year`` comes before the one that they give."""
-    found = bibliography_of(fields)
-    return replace(found, year=year) if year else found
-
-
-_FAST_COMPRESSION = 1
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
 
@@ -132,7 +61,7 @@ class Coreferent(NamedTuple):
     Attributes:
         key: The normal form of a mention.
         other: That of the mention that names the cluster best.
-        shorter: The one of both that the other holds: see :func:`~sciextract.graph.concepts.shorter_name`.
+        shorter: The one of both that the other holds: see :func:`shorter_name`.
     """
 
     key: str
@@ -215,60 +144,62 @@ def contribution_of(
         settings: What counts of it.
         year: Of publication; that of the abstract's fields when ``None``.
     """
-    return contribution_from(abstract_of(annotated, year), settings)
-
-
-def contribution_from(abstract: Abstract, settings: CountSettings) -> Contribution:
-    """The contribution of an abstract: see :func:`contribution_of`."""
-    found = find_expansions(abstract.text)
-    concepts = _concepts(abstract, settings.generic, found)
-    namings, model = _namings(concepts), clean(abstract.model)
-    coreferents = tuple(dict.fromkeys([each for one in concepts for each in _coreferents(one)]))
-    paper = _cleaned(abstract.paper)
-    evidence, nameless, loops, unlikely = _evidence(abstract, concepts, settings.least_score)
-    expansions = tuple([each for each in map(_expansion, found) if each[0] and each[1]])
-    facts = (
-        model,
-        astuple(paper),
-        list(namings.items()),
-        coreferents,
-        evidence,
-        expansions,
-        nameless,
-        loops,
-        unlikely,
+    document = annotated.document
+    found = find_expansions(document.text)
+    concepts = concepts_of(annotated, settings.generic, {each.short: each.long for each in found})
+    namings = Counter(
+        [
+            Naming(mention.key, mention.surface, clean(mention.entity.label), mention.rules)
+            for concept in concepts
+            for mention in concept.mentions
+            if mention.key
+        ]
     )
-    return Contribution(
-        doc_key=clean(abstract.doc_key),
-        content=packed(abstract.text),
-        text_sha256=abstract.text_sha256,
-        model=model,
-        paper=paper,
-        namings=namings,
-        coreferents=coreferents,
-        evidence=tuple(evidence),
-        expansions=expansions,
-        spaced=_spaced(namings, expansions),
-        nameless=nameless,
-        loops=loops,
-        unlikely=unlikely,
-        fingerprint=_fingerprint(abstract.text_sha256, facts),
-    )
-
-
-def _cleaned(paper: Bibliography) -> Bibliography:
-    return replace(
+    coreferents: dict[Coreferent, None] = {}
+    for concept in concepts:
+        for mention in concept.mentions:
+            if mention.key and mention.key != concept.key:
+                best = next(each for each in concept.mentions if each.key == concept.key)
+                if shorter := shorter_name(mention, best):
+                    coreferents[Coreferent(mention.key, concept.key, shorter)] = None
+    evidence, left_out = _evidence(annotated, concepts, settings.least_score)
+    read = [(normal_form(e.short).key, normal_form(e.long).folded, clean(e.long)) for e in found]
+    expansions = tuple([each for each in read if each[0] and each[1]])
+    forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
+    paper = bibliography_of(document.fields)
+    paper = replace(
         paper,
+        year=year or paper.year,
         doi=paper.doi and clean(paper.doi),
         title=paper.title and clean(paper.title),
         venue=paper.venue and clean(paper.venue),
         authors=tuple(map(clean, paper.authors)),
     )
+    model, links = clean(str(annotated.model or "")), tuple(coreferents)
+    # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
+    # strings and numbers apart, and is faster than repr.
+    facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
+    said = document.text_sha256 + json.dumps(facts, separators=(",", ":"))
+    return Contribution(
+        clean(document.doc_key),
+        packed(document.text),
+        document.text_sha256,
+        model,
+        paper,
+        namings,
+        links,
+        tuple(evidence),
+        expansions,
+        {each: normal_form(each).spaced for each in forms},
+        *left_out,
+        hashlib.blake2b(said.encode("ascii"), digest_size=16).digest(),
+    )
 
 
 def packed(text: str) -> bytes:
     """A text as a graph keeps it."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION)
+    # Level 1 takes a fifth less time than the usual 6, for 3 % more bytes.
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
 
 
 def unpacked(content: bytes) -> str:
@@ -276,20 +207,99 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-def _concepts(
-    abstract: Abstract, generic: frozenset[str], expansions: Iterable[Expansion]
+@dataclass(frozen=True, slots=True)
+class NamedMention:
+    """An entity with the key that it has by itself.
+
+    Attributes:
+        entity: The entity.
+        surface: Its string, on one line.
+        key: Its normal form; empty where it names nothing.
+        rules: What had to be changed or known for it: bits of ``MergeRule``.
+    """
+
+    entity: Entity
+    surface: str
+    key: str
+    rules: int
+
+    @property
+    def is_name(self) -> bool:
+        """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
+        inner = _INNER.findall(self.surface)
+        capital_or_digit = any(each.isupper() or each.isdigit() for each in inner)
+        return capital_or_digit or bool(self.rules & _ACRONYM)
+
+
+_ACRONYM = int(MergeRule.ACRONYM)
+_IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
+_INNER = re.compile(r"(?<=\S)\w")
+# A mention of more words is no better a name: it is a description.
+_MOST_WORDS = 5
+_AND = "and"
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """The meaning of one or more mentions of an abstract.
+
+    Attributes:
+        mentions: In text order.
+        key: The normal form of its name; empty where no mention names it.
+    """
+
+    mentions: tuple[NamedMention, ...]
+    key: str
+
+
+def concepts_of(
+    annotated: AnnotatedDocument, generic: frozenset[str], expansions: Mapping[str, str]
 ) -> list[Concept]:
-    annotations = abstract.annotations
-    named = ConceptFinder({each.short: each.long for each in expansions}, generic)
+    """The concepts of an abstract; a cluster is several where its mentions are names of different ones.
+
+    Models often take what is listed or compared for coreferent.
+
+    Args:
+        annotated: The abstract.
+        generic: Labels of mentions that name nothing of their own.
+        expansions: Acronyms of the abstract with what they stand for.
+    """
+    text, annotations = annotated.document.text, annotated.annotations
+    expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
+    spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
-    groups = _groups(kept, annotations)
-    return [concept for group in groups for concept in named.of(group, abstract.text)]
+    concepts = []
+    for group in _coreferent_groups(kept, annotations.clusters):
+        mentions = [_mention(entity, text, generic, expanded) for entity in group]
+        times = Counter([each.key for each in mentions])
+        # Proper names are best, then several words, then frequent ones, then the first one.
+        best = max(
+            [each for each in mentions if each.key],
+            key=lambda each: (
+                each.is_name,
+                min(len(each.surface.split()), _MOST_WORDS),
+                times[each.key],
+                -each.entity.span.char_start,
+            ),
+            default=None,
+        )
+        if best is None:
+            concepts.append(Concept(tuple(mentions), ""))
+            continue
+        apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
+        rest = [each for each in mentions if each.key not in apart]
+        concepts.append(Concept(tuple(rest), best.key))
+        for key in apart:
+            concepts.append(Concept(tuple([each for each in mentions if each.key == key]), key))
+    return concepts
 
 
-def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entity]]:
+def _coreferent_groups(
+    entities: Sequence[Entity], clusters: Iterable[Cluster]
+) -> list[list[Entity]]:
     """Entities that mean the same, together; clusters that share a mention are one."""
     group_of = dict(zip([each.id for each in entities], count(), strict=False))
-    for cluster in annotations.clusters:
+    for cluster in clusters:
         together = {group_of[each] for each in cluster.live_mentions if each in group_of}
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
@@ -300,38 +310,66 @@ def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entit
     return list(groups.values())
 
 
-def _namings(concepts: Iterable[Concept]) -> Counter[Naming]:
-    return Counter(
-        [
-            Naming(mention.key, mention.surface, clean(mention.entity.label), mention.rules)
-            for concept in concepts
-            for mention in concept.mentions
-            if mention.key
-        ]
-    )
+def _mention(
+    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str]
+) -> NamedMention:
+    surface = clean(" ".join(entity.text_of(text).split()))
+    if not entity.label or entity.label in generic:
+        return NamedMention(entity, surface, "", 0)
+    # A mention that holds an acronym of the text in brackets means the same without it.
+    bare = _IN_BRACKETS.sub(
+        lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
+    ).strip()
+    form = normal_form(bare or surface)
+    if expanded.get(form.key):
+        return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM)
+    return NamedMention(entity, surface, form.key, form.rules | _ACRONYM * (bare != surface))
 
 
-def _coreferents(concept: Concept) -> Iterator[Coreferent]:
-    for mention in concept.mentions:
-        if mention.key and mention.key != concept.key:
-            best = next(each for each in concept.mentions if each.key == concept.key)
-            if shorter := shorter_name(mention, best):
-                yield Coreferent(mention.key, concept.key, shorter)
+def _is_another(mention: NamedMention, best: NamedMention, spelled_out: frozenset[str]) -> bool:
+    """Whether a mention cannot mean what the one does that names its cluster."""
+    both = {mention.key, best.key}
+    if len(both) == 2 and both <= spelled_out:
+        return True  # the text itself spells out two concepts
+    key, other = mention.key.casefold(), best.key.casefold()
+    if not key or key in other or other in key or not mention.is_name:
+        return False
+    if mention.rules & best.rules & _ACRONYM:
+        return True  # two acronyms of the text
+    return not set(mention.surface.casefold().split()) & set(best.surface.casefold().split())
+
+
+def shorter_name(mention: NamedMention, best: NamedMention) -> str:
+    """The key of the name that the other one ends with, or begins with as a proper name; "" where neither does.
+
+    A "chart parser" may be called "parser", and the "WildCD corpus" "WildCD"; "back-translation" and "neural
+    translation" agree in a word only.
+    """
+    words = [(normal_form(each.surface).spaced.split(), each) for each in (mention, best)]
+    (few, shorter), (many, _) = sorted(words, key=lambda pair: len(pair[0]))
+    if _AND in many or len(few) == len(many):
+        return ""
+    rest = iter(many)
+    ends = many[-1:] == few[-1:] and all(word in rest for word in few)
+    begins = many[: len(few)] == few and shorter.is_name
+    return shorter.key if ends or begins else ""
 
 
 def _evidence(
-    abstract: Abstract, concepts: Iterable[Concept], least_score: float
-) -> tuple[list[Evidence], int, int, int]:
-    """Relations between concepts; and how many are left out, as :class:`Contribution` counts them."""
+    annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
+) -> tuple[list[Evidence], tuple[int, int, int]]:
+    """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
+    text, tokens = annotated.document.text, annotated.document.tokens
+    starts = [tokens.spans[each.token_start].char_start for each in tokens.sentences]
+    ends = [tokens.spans[each.token_end - 1].char_end for each in tokens.sentences]
     by_id = {
         mention.entity.id: (concept, mention)
         for concept in concepts
         for mention in concept.mentions
     }
-    whole = 0, len(abstract.text)
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
-    for relation in abstract.annotations.relations:
+    for relation in annotated.annotations.relations:
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
@@ -343,41 +381,13 @@ def _evidence(
         elif relation.score is not None and relation.score < least_score:
             unlikely += 1
         else:
-            first, second = head[1].entity.span, tail[1].entity.span
-            around = abstract.sentences.around(first, second) or whole
-            evidence.append(
-                Evidence(
-                    head=names[0],
-                    tail=names[1],
-                    label=clean(relation.label),
-                    score=relation.score,
-                    char_start=around[0],
-                    char_end=around[1],
-                    head_start=first.char_start,
-                    head_end=first.char_end,
-                    tail_start=second.char_start,
-                    tail_end=second.char_end,
-                )
-            )
-    return evidence, nameless, loops, unlikely
-
-
-def _expansion(expansion: Expansion) -> tuple[str, str, str]:
-    return (
-        normal_form(expansion.short).key,
-        normal_form(expansion.long).folded,
-        clean(expansion.long),
-    )
-
-
-def _spaced(
-    namings: Iterable[Naming], expansions: Iterable[tuple[str, str, str]]
-) -> dict[str, str]:
-    forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
-    return {each: normal_form(each).spaced for each in forms}
-
-
-def _fingerprint(text_sha256: str, facts: tuple[object, ...]) -> bytes:
-    """A hash of the facts in this order; JSON keeps strings and numbers apart, and is faster than ``repr``."""
-    content = text_sha256 + json.dumps(facts, separators=(",", ":"))
-    return hashlib.blake2b(content.encode("ascii"), digest_size=16).digest()
+            one, two = head[1].entity.span, tail[1].entity.span
+            begin, end = 0, len(text)
+            if starts:
+                first = bisect_right(starts, min(one.char_start, two.char_start)) - 1
+                last = bisect_right(starts, max(one.char_end, two.char_end) - 1) - 1
+                begin, end = starts[max(first, 0)], ends[max(last, 0)]
+            places = (begin, end, one.char_start, one.char_end, two.char_start, two.char_end)
+            label = clean(relation.label)
+            evidence.append(Evidence(names[0], names[1], label, relation.score, *places))
+    return evidence, (nameless, loops, unlikely)

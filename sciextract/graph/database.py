@@ -144,6 +144,19 @@ _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0
 
 
+_PROBLEMS = {
+    sqlite3.SQLITE_FULL: (
+        "the disk is full; what was added before is kept",
+        "free some space, then repeat the command to resume",
+    ),
+    sqlite3.SQLITE_BUSY: ("another process writes to the graph", "wait until it has ended"),
+    sqlite3.SQLITE_READONLY: ("cannot be written: read-only", "name another file with --graph"),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check its permissions and its folder"),
+    sqlite3.SQLITE_NOTADB: ("is not a graph", "name a graph, or a new file, with --graph"),
+    sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph again, into another file"),
+}
+
+
 @contextmanager
 def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
     """The connection to a graph, in autocommit mode.
@@ -157,34 +170,39 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
         GraphError: It is not a graph, of a newer version, unfinished, damaged, locked or on a full disk.
     """
     file = Path(path)
-    _check_place(file, write=write)
-    with translated(file):
+    if file.is_dir():
+        raise GraphError(f"{file} is a folder", "name a graph file with --graph")
+    if not write and not file.exists():
+        hint = "sciextract graph build PREDICTIONS --graph FILE makes one"
+        raise GraphMissingError(f"{file}: no such graph", hint)
+    if not file.parent.is_dir():
+        raise GraphMissingError(f"{file}: no such folder: {file.parent}", f"mkdir -p {file.parent}")
+    try:
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}", uri=True,
             isolation_level=None, timeout=_BUSY_SECONDS,
         )  # fmt: skip
         try:
             connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
-            if write and not _has_tables(connection):
-                _make(connection)
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+            if write and not tables:
+                # Before the first table: later only VACUUM would change it.
+                connection.execute("PRAGMA page_size=8192")
+                with transaction(connection):
+                    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version={VERSION}")
+                    run_statements(connection, FACTS)
+                    set_property(connection, "naming", str(NAMING_VERSION))
+                    set_property(connection, "state", "unfinished")
             _check(connection, file, write=write)
             yield connection
         finally:
             connection.close()
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Errors of SQLite as errors that name the file and the next step.
-
-    Raises:
-        GraphError: The block raised an ``sqlite3.Error``.
-    """
-    try:
-        yield
     except sqlite3.Error as error:
+        # The low byte is the class of the error, the rest says more of it.
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        raise GraphError(*_open_error(path, code, str(error))) from error
+        problem, hint = _PROBLEMS.get(code, (f"cannot be used: {error}", ""))
+        raise GraphError(f"{file}: {problem}", hint) from error
 
 
 @contextmanager
@@ -200,6 +218,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+def run_statements(connection: sqlite3.Connection, statements: str) -> None:
+    """Statements one after the other within a transaction: ``executescript`` would commit first."""
+    for statement in statements.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
 def property_of(connection: sqlite3.Connection, name: str) -> str:
     """A property of the graph, "" where it has none of that name."""
     row = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
@@ -209,33 +234,6 @@ def property_of(connection: sqlite3.Connection, name: str) -> str:
 def set_property(connection: sqlite3.Connection, name: str, value: str) -> None:
     """Keep a property of the graph."""
     connection.execute("INSERT OR REPLACE INTO property VALUES (?, ?)", (name, value))
-
-
-def _check_place(file: Path, *, write: bool) -> None:
-    if file.is_dir():
-        raise GraphError(f"{file} is a folder", "name a graph file with --graph")
-    if not write and not file.exists():
-        hint = "sciextract graph build PREDICTIONS --graph FILE makes one"
-        raise GraphMissingError(f"{file}: no such graph", hint)
-    if not file.parent.is_dir():
-        raise GraphMissingError(f"{file}: no such folder: {file.parent}", f"mkdir -p {file.parent}")
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    return bool(found[0])
-
-
-def _make(connection: sqlite3.Connection) -> None:
-    """All tables or none: ``executescript`` would commit in between."""
-    connection.execute("PRAGMA page_size=8192")
-    with transaction(connection):
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
-        for statement in FACTS.split(";\n"):
-            connection.execute(statement)
-        set_property(connection, "naming", str(NAMING_VERSION))
-        set_property(connection, "state", "unfinished")
 
 
 def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
@@ -256,19 +254,3 @@ def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
     if not write and property_of(connection, "state") != "finished":
         problem = f"{file}: its last build was not finished"
         raise GraphError(problem, "repeat the same sciextract graph build to resume it")
-
-
-def _open_error(path: Path, code: int, words: str) -> tuple[str, str]:
-    known = {
-        sqlite3.SQLITE_FULL: (
-            "the disk is full; what was added before is kept",
-            "free some space, then repeat the command to resume",
-        ),
-        sqlite3.SQLITE_BUSY: ("another process writes to the graph", "wait until it has ended"),
-        sqlite3.SQLITE_READONLY: ("cannot be written: read-only", "name another file with --graph"),
-        sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check its permissions and its folder"),
-        sqlite3.SQLITE_NOTADB: ("is not a graph", "name a graph, or a new file, with --graph"),
-        sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph again, into another file"),
-    }
-    problem, hint = known.get(code, (f"cannot be used: {words}", ""))
-    return f"{path}: {problem}", hint

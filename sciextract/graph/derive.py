@@ -12,20 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
-from sciextract.graph.database import (
-    ANY_TYPE,
-    DERIVED,
-    DERIVED_TABLES,
-    INDEXES,
-    MOST_RECENT,
-    set_property,
-    transaction,
-)
-from sciextract.graph.matching import match_names
-from sciextract.graph.merging import resolve_names
-from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
+from sciextract.graph.normalisation import MergeRule, is_generic
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
-from sciextract.graph.words import is_generic
 
 _Ints = npt.NDArray[np.int64]
 
@@ -106,17 +95,6 @@ _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
 _FIRST = "mentions * 8192 - rules"
 
-_MENTIONS = f"""
-CREATE TEMP VIEW mention AS
-SELECT coalesce(r.node, j.other, n.name) AS node, n.document, n.form, n.label,
-    n.rules | coalesce(r.rules, 0) | CASE
-        WHEN coalesce(r.node, j.other, n.name) <> coalesce(own.node, n.name) THEN {int(MergeRule.COREFERENCE)} ELSE 0 END
-        AS rules, n.mentions
-FROM naming n LEFT JOIN joined j ON j.document = n.document AND j.name = n.name
-LEFT JOIN resolved r ON r.name = coalesce(j.other, n.name)
-LEFT JOIN resolved own ON own.name = n.name
-"""
-
 _EDGES = """
 CREATE TEMP VIEW stated AS
 SELECT coalesce(h.node, hj.other, e.head) AS head, coalesce(t.node, tj.other, e.tail) AS tail,
@@ -156,10 +134,6 @@ DROP TABLE edge_place;
 DROP TABLE related;
 DROP VIEW ordered;
 DROP VIEW stated
-"""
-
-_NODE_DOCUMENTS = """
-INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document
 """
 
 _NODES = f"""
@@ -251,47 +225,19 @@ class DeriveSettings:
         return json.dumps([self.acronym_share, sorted(self.symmetric)])
 
 
-def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
-    """Make nodes and edges anew. What is killed in between is done by the next build.
+def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
+    """The last step of a build: nodes, edges and what queries are quick by.
 
     Args:
-        connection: The graph, open for writing.
-        settings: How facts become nodes and edges.
+        connection: The graph, in a transaction, with names merged and matched.
+        symmetric: Relation types without direction.
     """
-    with transaction(connection):  # on its own, so that the freed pages need no second copy
-        for table in DERIVED_TABLES:
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-    with transaction(connection):
-        _run(connection, DERIVED)
-        _note_symmetric(connection, settings.symmetric)
-        resolve_names(connection, settings.acronym_share)
-        _run(connection, _MENTIONS)
-        _run(connection, _NODE_DOCUMENTS)
-        match_names(connection)
-        _run(connection, _EDGES)
-        _connect(connection)
-        _run(connection, _NODES)
-        _mark_generic(connection)
-        link_nodes(connection)
-        fill_recent(connection)
-        _run(connection, INDEXES)
-        set_property(connection, "state", "finished")
-    connection.execute("PRAGMA optimize")
-
-
-def _run(connection: sqlite3.Connection, statements: str) -> None:
-    for statement in statements.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
-
-
-def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
-    rows = [(label,) for label in sorted(labels)]
+    rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
-
-
-def _mark_generic(connection: sqlite3.Connection) -> None:
-    """Marks nodes whose names tell little. What several abstracts abbreviate, such as "language models (LMs)", is a term."""
+    run_statements(connection, _EDGES)
+    _connect(connection)
+    run_statements(connection, _NODES)
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
     nodes = connection.execute(
         """SELECT id, name FROM node WHERE id NOT IN (
             SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
@@ -299,13 +245,14 @@ def _mark_generic(connection: sqlite3.Connection) -> None:
     )
     generic = [(node,) for node, name in nodes if is_generic(name)]
     connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
+    link_nodes(connection)
+    fill_recent(connection)
+    run_statements(connection, INDEXES)
 
 
 def _connect(connection: sqlite3.Connection) -> None:
     """Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number."""
-    rows = connection.execute("SELECT head, tail, documents FROM edge")
-    numbers = (number for row in rows for number in row)  # rows as tuples would take gigabytes
-    edges = np.fromiter(numbers, dtype=np.int64).reshape(-1, 3)
+    edges = _columns(connection, "SELECT head, tail, documents FROM edge", 3).T
     both = np.concatenate([edges, edges[:, [1, 0, 2]]])
     both = both[np.lexsort((both[:, 2], both[:, 1], both[:, 0]))]
     # Of several edges between two nodes the one that most abstracts support stands for all: the last of its pair.

@@ -1,4 +1,4 @@
-"""Where the names of nodes stand in the texts, whether or not a model found them there.
+"""The third step of a build: where the names of nodes stand in the texts, whether or not a model found them there.
 
 All names are looked for in all texts at once (A. V. Aho and M. J. Corasick, Communications of the ACM 18, 1975), as
 whole words, in any case and number, except acronyms, which need their capitals. Places in lower case count by
@@ -41,7 +41,7 @@ COMMON_PARTS = "within longer names: common words, extracted at few of their pla
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordSequence:
     """A text as a sequence of words.
 
     Attributes:
@@ -64,13 +64,13 @@ def _bare(word: str) -> str:
     return singular(word.translate(_APOSTROPHES).casefold())
 
 
-def words_of(text: str) -> Words:
+def words_of(text: str) -> WordSequence:
     """The words of a text, with a break where no name continues.
 
     >>> words_of("Neural-network models. We").haystack.split("\\x1f")
     ['', 'neural', 'network', 'model', '\\x1e', 'we', '']
     """
-    found = Words("", [], [], {}, {})
+    found = WordSequence("", [], [], {}, {})
     parts, place = [_EDGE], 0
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -85,7 +85,7 @@ def words_of(text: str) -> Words:
         found.starts.append(start)
         found.ends.append(end)
         parts.append(word + _EDGE)
-    return Words("".join(parts), found.starts, found.ends, found.before, found.after)
+    return WordSequence("".join(parts), found.starts, found.ends, found.before, found.after)
 
 
 @dataclass(slots=True)
@@ -108,12 +108,14 @@ class _Pattern:
 
 
 def match_names(connection: sqlite3.Connection) -> None:
-    """Complete ``node_document`` by matched and nested names, and fill ``unmatched``.
+    """Fill ``node_document`` by extracted, matched and nested names, and ``unmatched``.
 
     Args:
-        connection: The graph, in a transaction, with ``resolved``, the view ``mention``, and the extracted mentions in
-            ``node_document``.
+        connection: The graph, in a transaction, with ``resolved`` and the view ``mention``.
     """
+    connection.execute(
+        "INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
+    )
     patterns = _patterns(connection)
     if not patterns:
         return
@@ -219,8 +221,13 @@ class _Matcher:
         ):
             first, last = words.before[begin], words.after[end - 1]
             surface = text[words.starts[first] : words.ends[last]]
-            node = self._node(self._patterns[index], surface, expansions)
-            if node is not None:
+            pattern = self._patterns[index]
+            node = pattern.node[0]
+            if pattern.acronyms:
+                name = pattern.acronyms.get(normal_form(surface).key)
+                if name is not None:
+                    node = expansions.get(name, self._resolved.get(name, name))
+            if node in self._nodes:
                 found.append((first, -last, index, node, _is_proper(surface)))
         counts: dict[tuple[int, int, bool], list[int]] = {}
         reached, longest = -1, 0
@@ -232,14 +239,6 @@ class _Matcher:
                 continue  # "BLEU" within "BLEU score" is the same thing, named once
             counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
         return counts
-
-    def _node(self, pattern: _Pattern, surface: str, expansions: dict[int, int]) -> int | None:
-        node: int | None = pattern.node[0] or None
-        if pattern.acronyms:
-            name = pattern.acronyms.get(normal_form(surface).key)
-            if name is not None:
-                node = expansions.get(name, self._resolved.get(name, name))
-        return node if node in self._nodes else None
 
 
 def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:

@@ -1,4 +1,4 @@
-"""Which names are one node: acronyms, last and first words that add nothing, and coreference.
+"""The second step of a build: which names are one node, by acronyms, last and first words that add nothing, and coreference.
 
 All rules work on names, over the whole corpus, and only join a name to one that stands there by itself too:
 
@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sciextract.graph.acronyms import corpus_acronym, same_meaning
-from sciextract.graph.normalisation import MergeRule, normal_form
-from sciextract.graph.words import (
+from sciextract.graph.acronyms import group_expansions, same_meaning
+from sciextract.graph.normalisation import (
     ADJECTIVES,
     DATA_HEADS,
     EMPTY_MODIFIERS,
@@ -29,6 +28,8 @@ from sciextract.graph.words import (
     METHOD_HEADS,
     METRIC_HEADS,
     TASK_HEADS,
+    MergeRule,
+    normal_form,
 )
 
 Words = tuple[str, ...]
@@ -89,22 +90,45 @@ class Resolved:
     rules: int
 
 
-def resolve_names(connection: sqlite3.Connection, acronym_share: float) -> None:
-    """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts.
+def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
+    """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts, and make the view ``mention`` of all.
 
     Args:
         connection: The graph, in a transaction.
         acronym_share: How large a share of the abstracts that expand an acronym must agree.
     """
-    names = _names(connection)
-    merger = _Merger(connection, names, acronym_share)
+    merger = _Merger(connection, _names(connection), acronym_share)
     merger.run()
     connection.executemany(
         "INSERT INTO resolved VALUES (?, ?, ?)",
         [(name, each.node, each.rules) for name, each in merger.resolved() if name != each.node],
     )
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
-    _join_coreferents(connection)
+    # Coreference counts where the names agree, and where few abstracts have the shorter one.
+    connection.execute(
+        """WITH used AS (
+            SELECT DISTINCT coalesce(r.node, n.name) AS node, n.document
+            FROM naming n LEFT JOIN resolved r ON r.name = n.name
+        ), frequent AS (SELECT node FROM used GROUP BY node HAVING count(*) > ?)
+        INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
+        LEFT JOIN resolved r ON r.name = c.shorter
+        WHERE coalesce(r.node, c.shorter) NOT IN frequent""",
+        (_FEW_ABSTRACTS,),
+    )
+    connection.execute(_MENTIONS)
+
+
+# Mentions with the node that each means in the end.
+_MENTIONS = f"""
+CREATE TEMP VIEW mention AS
+SELECT coalesce(r.node, j.other, n.name) AS node, n.document, n.form, n.label,
+    n.rules | coalesce(r.rules, 0) | CASE
+        WHEN coalesce(r.node, j.other, n.name) <> coalesce(own.node, n.name) THEN {int(MergeRule.COREFERENCE)} ELSE 0 END
+        AS rules, n.mentions
+FROM naming n LEFT JOIN joined j ON j.document = n.document AND j.name = n.name
+LEFT JOIN resolved r ON r.name = coalesce(j.other, n.name)
+LEFT JOIN resolved own ON own.name = n.name
+"""
 
 
 def _names(connection: sqlite3.Connection) -> dict[int, Name]:
@@ -127,17 +151,15 @@ def _names(connection: sqlite3.Connection) -> dict[int, Name]:
     for number, documents, surface, own, capitals, mentions in rows:
         if not own:
             surface = wordings.get(number, surface)
-        proper = _proper(surface, capitals, mentions)
+        proper: Literal["", "capital", "inner"] = ""
+        if any(each.isupper() or each.isdigit() for each in surface.split(" ", 1)[0][1:]):
+            proper = "inner"
+        elif mentions and capitals >= _PROPER_SHARE * mentions:
+            proper = "capital"
         names[number] = Name(
             number, normal_form(surface).words, documents, proper, labels.get(number, 0)
         )
     return names
-
-
-def _proper(surface: str, capitals: int, mentions: int) -> Literal["", "capital", "inner"]:
-    if any(each.isupper() or each.isdigit() for each in surface.split(" ", 1)[0][1:]):
-        return "inner"
-    return "capital" if mentions and capitals >= _PROPER_SHARE * mentions else ""
 
 
 class _Merger:
@@ -155,7 +177,11 @@ class _Merger:
             number: (key, folded) for number, key, folded in rows if folded is not None
         }
         self._expansions = _expansions(connection, names)
-        self._method_labels = _labels_of_methods(names.values())
+        # The types of names that end with "method", "task" and the like, such as Method and Task.
+        ends = [each for each in names.values() if each.words[-1:] and each.words[-1] in _ANY_HEAD]
+        labels = Counter([each.label for each in ends])
+        least = _METHOD_LABEL_SHARE * labels.total()
+        self._method_labels = {label for label, several in labels.items() if several >= least}
         self._documents = Counter({each.id: each.documents for each in names.values()})
 
     def resolved(self) -> Iterator[tuple[int, Resolved]]:
@@ -171,10 +197,18 @@ class _Merger:
         return Resolved(node, rules)
 
     def run(self) -> None:
-        """Acronyms twice, because an expansion may hold another one; then the words that add nothing."""
-        for _ in range(2):
-            self._read_acronyms()
-        self._fold_acronyms()
+        """Acronyms, their spelling, and the words that add nothing."""
+        self._read_acronyms()
+        self._read_acronyms()  # again, because an expansion may hold another acronym
+        # Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym.
+        for number, (_, folded) in self._acronyms.items():
+            if number not in self._expansions:
+                self._resolved[number] = Resolved(folded, int(MergeRule.CASE))
+            elif number in self._resolved and (word := self._names.get(folded)) and word.proper:
+                self._resolved[folded] = Resolved(number, int(MergeRule.CASE))
+        for number in self._acronyms:
+            if number in self._resolved:
+                self._documents[self._resolved[number].node] += self._documents[number]
         self._merge_words()
 
     def _read_acronyms(self) -> None:
@@ -185,27 +219,16 @@ class _Merger:
             for long in counts
         }
         for short, counts in self._expansions.items():
-            acronym = corpus_acronym(counts, spaced)
-            meaning = acronym.meaning(self._share)
-            if meaning is not None:
+            expansions = group_expansions(counts, spaced)
+            meaning, most = expansions[0]
+            if most >= self._share * sum(abstracts for _, abstracts in expansions):
                 self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
                 self._meaning[self._acronyms[short][0]] = self._names[meaning]
                 for long in counts:  # other wordings of what it means
                     if long != meaning and same_meaning(spaced[long], spaced[meaning]):
                         self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
-            if len(acronym.expansions) > 1:
-                self.ambiguous += [(short, *each) for each in acronym.expansions]
-
-    def _fold_acronyms(self) -> None:
-        """Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym."""
-        for number, (_, folded) in self._acronyms.items():
-            if number not in self._expansions:
-                self._resolved[number] = Resolved(folded, int(MergeRule.CASE))
-            elif number in self._resolved and (word := self._names.get(folded)) and word.proper:
-                self._resolved[folded] = Resolved(number, int(MergeRule.CASE))
-        for number in self._acronyms:
-            if number in self._resolved:
-                self._documents[self._resolved[number].node] += self._documents[number]
+            if len(expansions) > 1:
+                self.ambiguous += [(short, *each) for each in expansions]
 
     def _bare(self, name: int) -> Words:
         """The words of a name in lower case with acronyms spelled out, without last words that add nothing."""
@@ -239,10 +262,17 @@ class _Merger:
             if target is not None and target != name.id:
                 self._resolved[name.id] = Resolved(target, rules | removed)
                 continue
-            stem = _stem(words)
-            if stem:
-                variants.setdefault(stem, []).append(name)
-        self._merge_variants(variants.values())
+            head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
+            if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
+                variants.setdefault((rest, "method"), []).append(name)
+            elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
+                variants.setdefault((rest, "data"), []).append(name)
+        for group in variants.values():
+            most = max(group, key=lambda each: (each.documents, -each.id))
+            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
+                for each in group:
+                    if each.id != most.id:
+                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
 
     def _without_empty_words(self, name: Name, words: Words) -> tuple[int | None, int]:
         """The name without words that add nothing, the shortest that stands by itself, and the rules."""
@@ -303,33 +333,6 @@ class _Merger:
         acronym = self._number.get("".join(words))
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
 
-    def _merge_variants(self, groups: Iterable[list[Name]]) -> None:
-        for group in groups:
-            most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
-
-
-def _labels_of_methods(names: Iterable[Name]) -> frozenset[int]:
-    """The types of names that end with "method", "task" and the like, such as Method and Task."""
-    labels = Counter(
-        [each.label for each in names if each.words[-1:] and each.words[-1] in _ANY_HEAD]
-    )
-    least = _METHOD_LABEL_SHARE * labels.total()
-    return frozenset({label for label, names_of_it in labels.items() if names_of_it >= least})
-
-
-def _stem(words: Words) -> tuple[str, str] | None:
-    """What names have in common that differ in a last word that adds nothing."""
-    head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
-    if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-        return rest, "method"
-    if len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-        return rest, "data"
-    return None
-
 
 def _expansions(
     connection: sqlite3.Connection, names: Mapping[int, Name]
@@ -352,17 +355,3 @@ def _expansions(
         if frequent:
             meanings[short] = frequent
     return meanings
-
-
-def _join_coreferents(connection: sqlite3.Connection) -> None:
-    """Coreference counts where the names agree, and where few abstracts have the shorter one."""
-    connection.execute(
-        """WITH used AS (
-            SELECT DISTINCT coalesce(r.node, n.name) AS node, n.document
-            FROM naming n LEFT JOIN resolved r ON r.name = n.name
-        ), frequent AS (SELECT node FROM used GROUP BY node HAVING count(*) > ?)
-        INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
-        LEFT JOIN resolved r ON r.name = c.shorter
-        WHERE coalesce(r.node, c.shorter) NOT IN frequent""",
-        (_FEW_ABSTRACTS,),
-    )

@@ -1,4 +1,7 @@
-"""The normal form of a mention: what two mentions must share to be called the same across abstracts."""
+"""The normal form of a mention, which mentions of one thing share across abstracts; and words that tell little in names.
+
+All word lists are in lower case and in the singular.
+"""
 
 from __future__ import annotations
 
@@ -112,17 +115,34 @@ def normal_form(surface: str) -> NormalForm:
     >>> normal_form("The SVMs").key, normal_form("data set").key == normal_form("Datasets").key
     ('SVM', True)
     """
-    words = _plain(surface).split()
-    bare = _without_determiners(words)
+    if not (surface.isascii() and surface.isprintable()):
+        # Compatibility characters are unified; control and format characters, which nobody sees, go.
+        text = unicodedata.normalize("NFKC", surface)
+        seen = [
+            each for each in text if each.isspace() or unicodedata.category(each) not in _CONTROLS
+        ]
+        surface = "".join([" " if each.isspace() else each for each in seen])
+    words = surface.split()
+    # "A" at the end is a name (of a class, of an algorithm), "this" is none.
+    end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
+    first = 0
+    while first < end and words[first].casefold() in _DETERMINERS:
+        first += 1
+    bare = words[first:]
     text = " ".join(bare)
-    pure = "".join(
-        bare
-    ).isalnum()  # then there is nothing to split or to drop, and no need to look for it
+    # Then there is nothing to split or to drop, and no need to look for it: true for nine of ten mentions.
+    pure = "".join(bare).isalnum()
     apart = bare if pure else _without_punctuation(_HYPHENS.sub(" ", text)).split()
-    last = _singular(apart)
+    last = _singular(apart[-1]) if apart else ""
     spaced = " ".join([*apart[:-1], last]) if apart else ""
     folded = _joined(spaced.casefold())
-    acronym = len(bare) == 1 and _is_acronym(last if pure else _with_hyphens(text, last))
+    acronym = False
+    if len(bare) == 1:
+        # One short word with two or more capitals, and as many capitals as small letters at least.
+        whole = last if pure else "-".join([*_HYPHENS.split(text)[:-1], last])
+        capitals = sum(map(str.isupper, whole))
+        many = capitals >= 2 and 2 * capitals >= sum(map(str.isalpha, whole))
+        acronym = many and _ACRONYM.fullmatch(whole) is not None
     if not any(map(str.isalnum, folded)) or (folded in _PRONOUNS and not acronym):
         return NormalForm("", "", "", 0, ())
     key = _joined(spaced) if acronym else folded
@@ -136,62 +156,19 @@ def normal_form(surface: str) -> NormalForm:
     return NormalForm(key, folded, spaced.casefold(), rules, (*apart[:-1], last))
 
 
-def _plain(surface: str) -> str:
-    """Compatibility characters unified; control and format characters, which nobody sees, gone."""
-    if surface.isascii() and surface.isprintable():
-        return surface
-    text = unicodedata.normalize("NFKC", surface)
-    return "".join([_printable(character) for character in text])
-
-
-def _printable(character: str) -> str:
-    if character.isspace():
-        return " "
-    return "" if unicodedata.category(character) in _CONTROLS else character
-
-
-def _without_determiners(words: list[str]) -> list[str]:
-    # "A" at the end is a name (of a class, of an algorithm), "this" is none.
-    end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
-    first = 0
-    while first < end and words[first].casefold() in _DETERMINERS:
-        first += 1
-    return words[first:]
-
-
 def _without_punctuation(text: str) -> str:
     return " ".join(_FULL_STOP.sub(" ", _DROPPED.sub("", text)).split())
 
 
-def _singular(words: list[str]) -> str:
-    """The last word in the singular; of one in capitals only where it is too long for an acronym."""
-    if not words:
-        return ""
-    last = words[-1]
-    if last.isupper() and len(last) <= _LOUDEST_PLURAL:
-        return last
-    found = singular(last.casefold())
-    if found != last.casefold():
-        return last[: len(found)] if last.casefold().startswith(found) else found
-    return _acronym_singular(last)
-
-
-def _acronym_singular(word: str) -> str:
-    """``GPU`` for ``GPUs``, ``GAN`` for ``GANs``: endings that no lower case word would lose."""
+def _singular(word: str) -> str:
+    """A word in the singular; in capitals only where it is too long for an acronym."""
+    if word.isupper() and len(word) <= _LOUDEST_PLURAL:
+        return word
+    found = singular(word.casefold())
+    if found != word.casefold():
+        return word[: len(found)] if word.casefold().startswith(found) else found
+    # "GPU" for "GPUs", "GAN" for "GANs": endings that no lower case word would lose.
     return word[:-1] if word.endswith("s") and word[:-1].isupper() and len(word) > 2 else word
-
-
-def _with_hyphens(word: str, last: str) -> str:
-    """The word with its last part in the singular."""
-    return "-".join([*_HYPHENS.split(word)[:-1], last])
-
-
-def _is_acronym(word: str) -> bool:
-    """One short word with two or more capitals, and as many capitals as small letters at least."""
-    if not _ACRONYM.fullmatch(word):
-        return False
-    capitals = sum(map(str.isupper, word))
-    return capitals >= 2 and 2 * capitals >= sum(map(str.isalpha, word))
 
 
 def _joined(spaced: str) -> str:
@@ -204,3 +181,79 @@ def _joined(spaced: str) -> str:
 def clean(string: str) -> str:
     """The string with a question mark for each lone surrogate, which no UTF-8 file can hold."""
     return string if string.isascii() else string.encode("utf-8", "replace").decode("utf-8")
+
+
+METHOD_HEADS = frozenset(
+    ("algorithm", "approach", "architecture", "baseline", "engine", "framework", "method", "methodology", "model",
+     "network", "paradigm", "procedure", "scheme", "setup", "solution", "strategy", "system", "technique",
+     "technology")
+)  # fmt: skip
+"""Last words that add nothing to the name of a method: an "NMT system" is NMT."""
+
+TASK_HEADS = frozenset(("application", "challenge", "problem", "task"))
+"""Last words that add nothing to the name of a task."""
+
+METRIC_HEADS = frozenset(("measure", "metric", "point", "score"))
+"""Last words that add nothing to an acronym or a proper name of a metric, as in "BLEU score"."""
+
+DATA_HEADS = frozenset(("corpus", "data", "dataset"))
+"""Last words that stand for each other: "parallel corpus" and "parallel data"."""
+
+MECHANISM = "mechanism"
+"""Adds nothing to a single word either: an "attention mechanism" is attention."""
+
+ADJECTIVES = frozenset(
+    ("art", "aware", "based", "box", "domain", "driven", "end", "free", "language", "level", "resource", "scale",
+     "shot", "source", "space", "specific", "step", "target", "time", "trained", "wise")
+)  # fmt: skip
+"""Last words of what describes a thing, such as "sentence-level" or "low-resource", and is not a thing itself."""
+
+EMPTY_MODIFIERS = frozenset(
+    ("conventional", "current", "different", "existing", "many", "new", "novel", "popular", "powerful",
+     "proposed", "recent", "several", "strong", "traditional", "typical", "various", "vanilla")
+)  # fmt: skip
+"""First words that say how somebody judges a thing, not which one it is."""
+
+GENERIC_WORDS = frozenset((
+    "ability", "accuracy", "advantage", "aim", "algorithm", "amount", "analysis", "application", "approach",
+    "architecture", "area", "aspect", "assumption", "attribute", "author", "background", "baseline", "benchmark",
+    "benefit", "bias", "case", "category", "challenge", "change", "characteristic", "choice", "class", "code",
+    "cohort", "community", "comparison", "complexity", "component", "computation", "computational", "concept",
+    "condition", "configuration", "constraint", "content", "context", "contribution", "control", "corpus", "cost",
+    "current", "data", "dataset", "dependency", "design", "detail", "development", "difference", "different",
+    "difficulty", "direction", "distribution", "document", "domain", "drawback", "effect", "effectiveness",
+    "efficiency", "effort", "element", "entity", "environment", "error", "evaluation", "evidence", "example",
+    "existing", "experiment", "experimental", "experimentation", "expert", "extension", "factor", "feature",
+    "field", "file", "finding", "form", "formulation", "framework", "function", "gain", "generalization", "goal",
+    "group", "human", "hypothesis", "idea", "image", "impact", "implementation", "improvement", "increase",
+    "individual", "information", "infrastructure", "input", "instance", "insight", "interaction", "interest",
+    "issue", "item", "kind", "knowledge", "label", "language", "large", "layer", "learning", "length", "level",
+    "limitation", "literature", "loss", "machine", "material", "measure", "measurement", "mechanism", "member",
+    "memory", "method", "methodology", "metric", "model", "modeling", "modelling", "module", "need", "network",
+    "new", "noise", "novel", "number", "object", "objective", "observation", "operation", "optimization", "order",
+    "outcome", "output", "paper", "parameter", "part", "participant", "pattern", "people", "performance",
+    "person", "phase", "phenomenon", "phrase", "pipeline", "point", "population", "power", "practice",
+    "precision", "prediction", "principle", "problem", "procedure", "process", "processing", "program", "project",
+    "property", "proposed", "protocol", "quality", "question", "range", "rate", "real", "recall", "reference",
+    "region", "relation", "relationship", "representation", "requirement", "research", "researcher", "resource",
+    "response", "result", "robustness", "role", "rule", "runtime", "sample", "scale", "scenario", "scheme",
+    "score", "sentence", "sequence", "series", "set", "setting", "shared", "sign", "signal", "size", "small",
+    "software", "solution", "source", "space", "speed", "stage", "standard", "state", "step", "strategy",
+    "structure", "study", "subject", "system", "target", "task", "technique", "technology", "term", "test",
+    "text", "theory", "time", "tool", "topic", "training", "trial", "type", "unit", "usage", "use", "user",
+    "value", "variable", "variation", "version", "view", "weakness", "web", "window", "word", "work", "world",
+))  # fmt: skip
+"""Words that tell little by themselves in any field."""
+
+
+def is_generic(name: str) -> bool:
+    """Whether a name holds nothing but words that tell little by themselves.
+
+    >>> [is_generic(name) for name in ("training data", "Features", "feature selection", "DATA")]
+    [True, True, False, False]
+    """
+    first = name.split(" ", 1)[0].casefold()
+    if first.isalpha() and first not in GENERIC_WORDS and singular(first) not in GENERIC_WORDS:
+        return False
+    form = normal_form(name)
+    return not form.is_acronym and GENERIC_WORDS.issuperset(map(singular, form.spaced.split()))

@@ -10,6 +10,7 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import DeviceError, ModelMismatchError, ModelNotFoundError, UsageError
 from sciextract.inference.batching import SINGLE, Batching, in_order, usable_cores
@@ -33,6 +34,7 @@ from sciextract.inference.tokenization import with_cut_words
 from sciextract.text.analyse import make_document
 
 if TYPE_CHECKING:
+    from sciextract.inference.adapter.model import Adapter
     from sciextract.inference.onnx_network import OnnxNetwork
 
 
@@ -173,6 +175,7 @@ class Extractor:
         workers: Documents, or pools of them where windows share calls, that are predicted at a time.
         device_message: Which device was chosen and why, if none was named.
         origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
+        adapter: Heads that predict instead of the pipeline's own, on its encoder.
     """
 
     def __init__(
@@ -184,8 +187,10 @@ class Extractor:
         workers: int = 1,
         device_message: str = "",
         origin: tuple[Path, RunOptions] | None = None,
+        adapter: Adapter | None = None,
     ) -> None:
         self._origin = origin
+        self.adapter = adapter
         self.pipeline = pipeline
         self.batching = batching
         self.workers = workers
@@ -232,15 +237,22 @@ class Extractor:
     @classmethod
     def _from_folder(cls, path: Path, wanted: RunOptions) -> Extractor:
         folder = open_folder(path)
-        running = start_model(folder, wanted)
+        base = folder.base()
+        running = start_model(base, wanted)
+        pipeline, adapter = _pipeline(base, running.network), None
+        if folder.config.adapter:
+            from sciextract.inference.adapter.folder import load_adapter
+
+            adapter = load_adapter(folder, base, pipeline)
         return cls(
-            _pipeline(folder, running.network),
+            pipeline,
             folder.config,
             ModelId(folder.config.name, folder.hash),
             running.batching,
             running.workers,
             device_message(wanted.device, running),
             (path.absolute(), wanted),
+            adapter,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -281,9 +293,27 @@ class Extractor:
             self.workers,
             self.device_message,
             self._origin,
+            self.adapter,
         )
         other.settings = settings
         return other
+
+    def with_adapter(self, adapter: Adapter, config: ModelConfig, model: ModelId) -> Extractor:
+        """The same encoder with the heads of an adapter, on the same device and with the same batches.
+
+        Args:
+            adapter: The heads.
+            config: Their labels and thresholds.
+            model: Recorded as the source of what they predict.
+        """
+        own = (self.batching, self.workers, self.device_message)
+        return Extractor(self.pipeline, config, model, *own, adapter=adapter)
+
+    def using(self, layers: Iterable[Layer]) -> Extractor:
+        """An adapter whose heads are used for some layers only; any other extractor as it is."""
+        if self.adapter is None:
+            return self
+        return self.with_adapter(self.adapter.only(layers), self.config, self.model)
 
     def __call__(self, texts: str | Document | Iterable[str | Document]) -> list[AnnotatedDocument]:
         """Predicts texts or documents; a text gets its position as ``doc_key``: ``0``, ``1``...
@@ -323,11 +353,14 @@ class Extractor:
                 "sciextract annotate --given-entities, with input that has entities",
             )
         seen = [self._seen(document) for document in documents]
-        raw = self.pipeline.predict_batch(seen, self.settings, self.batching)
-        found = [
-            annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
-            for document, prediction in zip(seen, raw, strict=True)
-        ]
+        if self.adapter:
+            found = self.adapter.annotate(seen, self.settings, self.batching, self.model)
+        else:
+            raw = self.pipeline.predict_batch(seen, self.settings, self.batching)
+            found = [
+                annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
+                for document, prediction in zip(seen, raw, strict=True)
+            ]
         return [
             replace(each, document=document)
             for each, document in zip(found, documents, strict=True)
@@ -344,7 +377,7 @@ class Extractor:
             annotated: A document with entities. They are kept; its relations and clusters are ignored.
         """
         seen = replace(annotated, document=self._seen(annotated.document))
-        found = annotate_given(self.pipeline, seen, self.settings, self.model)
+        found = annotate_given(self.adapter or self.pipeline, seen, self.settings, self.model)
         return replace(found, document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
@@ -358,7 +391,7 @@ class Extractor:
     def word_states(self, document: Document) -> tuple[Document, WordStates]:
         """A document as the model sees it, with states and span scores of its words."""
         seen = self._seen(document)
-        return seen, self.pipeline.word_states(seen)
+        return seen, self.pipeline.word_states([seen])[0]
 
     def stream(
         self, texts: str | Document | Iterable[str | Document]

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.label_layout import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Version of the model folder; raised when an older program could not read it.
 
 2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores, 4 entities that
-a relation rescues; all others still say 1, so that older programs read them.
+a relation rescues, 5 adapters; all others still say 1, so that older programs read them.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterBase:
+    """What an adapter stands on.
+
+    Attributes:
+        name: Name of the model whose encoder it runs on.
+        hash: Hex SHA-256 of that model's manifest: another edition has other states.
+        layers: The layers that its heads are used for; the others are the base's own predictions.
+        finished: How many abstracts it was trained on.
+    """
+
+    name: str
+    hash: str
+    layers: tuple[str, ...]
+    finished: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +56,7 @@ class ModelConfig:
         given_entities: Whether it predicts no entities, only relations between given ones.
         cuts_words: Whether it sees words cut at punctuation, so that it finds "IL-2" in "IL-2-induced".
         feature_version: Version of the features that it was trained on.
+        adapter: What it stands on if it is an adapter.
     """
 
     name: str
@@ -54,6 +73,7 @@ class ModelConfig:
     given_entities: bool = False
     cuts_words: bool = False
     feature_version: int = FEATURE_VERSION
+    adapter: AdapterBase | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
@@ -84,6 +104,7 @@ class ModelConfig:
             "origin": self.origin,
             **({"given_entities": True} if self.given_entities else {}),
             **({"cuts_words": True} if self.cuts_words else {}),
+            **({"adapter": asdict(self.adapter)} if self.adapter else {}),
         }
 
     @property
@@ -94,6 +115,8 @@ class ModelConfig:
     @property
     def _oldest_version(self) -> int:
         """The version of the oldest program that uses the model rightly."""
+        if self.adapter:
+            return 5
         if self.settings.rescue:
             return 4
         if self.labels.groups or self.cuts_words or self.settings.calibrated:
@@ -164,7 +187,15 @@ def _config(values: dict[str, Any]) -> ModelConfig:
         given_entities=bool(values.get("given_entities", False)),
         cuts_words=bool(values.get("cuts_words", False)),
         feature_version=int(values["feature_version"]),
+        adapter=_adapter(values.get("adapter")),
     )
+
+
+def _adapter(values: dict[str, Any] | None) -> AdapterBase | None:
+    if values is None:
+        return None
+    layers = tuple(Layer(each).value for each in values["layers"])
+    return AdapterBase(str(values["name"]), str(values["hash"]), layers, int(values["finished"]))
 
 
 def _rescue(values: dict[str, Any]) -> Rescue | None:

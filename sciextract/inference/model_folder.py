@@ -18,6 +18,12 @@ from sciextract.resources import bundled_models, user_models
 
 CONFIG, MANIFEST, TOKENIZER, CARD = "config.json", "manifest.json", "tokenizer.json", "README.md"
 PAIRS_GRAPH = "pairs.onnx"
+HEADS, STRINGS = "heads.safetensors", "strings.json"
+"""What an adapter has instead of a tokenizer and graphs."""
+
+BASE = "base"
+"""The folder in an adapter's that holds its base, where that travels with it."""
+
 GRAPHS = {
     "int8": "model.int8.onnx",
     "int4": "model.int4.onnx",
@@ -42,6 +48,32 @@ class ModelFolder:
     path: Path
     config: ModelConfig
     hash: str
+
+    def base(self) -> ModelFolder:
+        """The verified folder of the model whose encoder it runs on: itself, unless it is an adapter.
+
+        Raises:
+            ModelNotFoundError: The base is not here, or only in another edition.
+            ModelDamagedError: The base is damaged, or itself an adapter.
+        """
+        wanted = self.config.adapter
+        if wanted is None:
+            return self
+        others = [Path(each.folder) for each in installed() if not each.problem]
+        known = [self.path / BASE, *bundled_folders(), *others, *registered_folders()]
+        for path in known:
+            with suppress(OSError):
+                if manifest_hash(path) == wanted.hash:
+                    found = open_folder(path)
+                    if found.config.adapter:
+                        raise _damaged(path / CONFIG, f": {path} is itself an adapter")
+                    return found
+        edition = f"{wanted.name}-{wanted.hash[:HASH_CHARACTERS]}"
+        raise ModelNotFoundError(
+            f"{self.config.name} is an adapter on {edition}, which is not here",
+            f"learn again on a model that is here ({', '.join(known_words())}), or get the base: "
+            "whoever has it writes both with sciextract models export NAME FILE --with-base",
+        )
 
     def graph(self, precision: str | None, preferred: Sequence[str] = tuple(GRAPHS)) -> Path:
         """The encoder graph of a precision, or the first preferred one that is present.
@@ -91,9 +123,8 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
         if not isinstance(expected, dict):
             raise _damaged(manifest, f": {name!r} lacks its size and hash")
         _verify(path, str(name), expected, hashes)
-    for name in (CONFIG, TOKENIZER):
-        if name not in listed:
-            raise _damaged(manifest, f": {name} is not listed")
+    if CONFIG not in listed:
+        raise _damaged(manifest, f": {CONFIG} is not listed")
     # A graph is code: `graph` takes the first one that exists, so none may exist that was not verified above.
     for file in sorted(path.glob("*.onnx*")):
         if file.name not in listed:
@@ -102,6 +133,9 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
                 f"remove {file.name}, or get the model again",
             )
     config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
+    for name in (HEADS, STRINGS) if config.adapter else (TOKENIZER,):
+        if name not in listed:
+            raise _damaged(manifest, f": {name} is not listed")
     return ModelFolder(path, config, manifest_hash(path))
 
 

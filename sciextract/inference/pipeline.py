@@ -169,21 +169,36 @@ class Pipeline:
             return np.zeros(0, dtype=np.float32)
         return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
 
-    def word_states(self, document: Document) -> WordStates:
-        """States and span scores of all words; each word's come from the window that decides about it.
+    def word_states(
+        self, documents: Sequence[Document], batching: Batching = SINGLE
+    ) -> list[WordStates]:
+        """States and span scores of all words of each document; each word's come from the window that decides about it.
 
         A span that leaves its sentence has scores, too, which mean nothing.
         """
-        kept: list[WordStates] = []
-        for plan in self._plan(0, document):
-            [states] = self.network.encode([plan.frame])
-            rows = plan.window.kept_rows
-            kept.append(WordStates(states.first[rows], states.last[rows], states.span_logits[rows]))
-        if not kept:
-            none = np.zeros((0, 0), dtype=np.float32)
-            return WordStates(none, none, none[None])
-        first, last, logits = zip(*((e.first, e.last, e.span_logits) for e in kept), strict=True)
-        return WordStates(np.concatenate(first), np.concatenate(last), np.concatenate(logits))
+        plans = [plan for row, each in enumerate(documents) for plan in self._plan(row, each)]
+        kept: list[list[tuple[int, WordStates]]] = [[] for _ in documents]
+        for call in batching.calls([len(plan.frame.input_ids) for plan in plans]):
+            states = self.network.encode([plans[index].frame for index in call])
+            for index, each in zip(call, states, strict=True):
+                rows = plans[index].window.kept_rows
+                part = WordStates(each.first[rows], each.last[rows], each.span_logits[rows])
+                kept[plans[index].row].append((index, part))
+        none = np.zeros((0, 0), dtype=np.float32)
+        found = []
+        for windows in kept:
+            # Windows of similar length share a call, so they come out of order.
+            parts = [part for _, part in sorted(windows, key=lambda each: each[0])]
+            if not parts:
+                found.append(WordStates(none, none, none[None]))
+                continue
+            first, last, logits = zip(
+                *((e.first, e.last, e.span_logits) for e in parts), strict=True
+            )
+            found.append(
+                WordStates(np.concatenate(first), np.concatenate(last), np.concatenate(logits))
+            )
+        return found
 
     def _plan(self, row: int, document: Document) -> Iterator[_Plan]:
         subwords = self.tokenizer.split(document.tokens.slices(document.text))

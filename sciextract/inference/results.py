@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.relations import directed
 from sciextract.inference.settings import DecodeSettings, calibrated_score
+
+if TYPE_CHECKING:
+    from sciextract.inference.adapter.model import Adapter
 
 
 def calibrated(raw: RawPrediction, settings: DecodeSettings) -> RawPrediction:
@@ -295,7 +299,7 @@ def given_types(names: list[str], labels: Labels) -> Floats:
 
 
 def annotate_given(
-    pipeline: Pipeline,
+    pipeline: Pipeline | Adapter,
     source: AnnotatedDocument,
     settings: DecodeSettings,
     model: ModelId | None = None,

@@ -1,4 +1,4 @@
-"""The head that predicts entities: which spans are what."""
+"""What finished abstracts teach the head that predicts entities."""
 
 from __future__ import annotations
 
@@ -7,29 +7,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations, Entity
-from sciextract.inference.network import Floats, Ints
-from sciextract.inference.pipeline import Labels
-from sciextract.learning.head import Examples, Head, Training
-from sciextract.learning.spans import (
+from sciextract.documents.annotations import Annotations, Entity, Layer
+from sciextract.inference.adapter.entities import EntityModel, first_span_weights, span_features
+from sciextract.inference.adapter.spans import (
     COMPONENTS,
     ROLES,
-    SHAPES,
-    SPELLINGS,
     Memory,
     Place,
     Words,
     model_scores,
-    products,
     projection_of,
-    shape_features,
-    spelling_features,
     total,
     wide_features,
 )
+from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pipeline import Labels
+from sciextract.learning.head import Examples, HeadTraining
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
-from sciextract.store import Layer
 
 MASKED = -1
 """The class of a span that says nothing."""
@@ -39,12 +34,6 @@ _HARD, _RANDOM, _MOST_WEIGHT = 6, 4, 6.0
 """Negatives for each positive: such that overlap it or that the model considers, and any others; most weight of one."""
 
 _CONSIDERED = np.log(0.02)
-_LEAST = -3.0
-"""Where the weight of a label that the model lacks starts, for spans that are too wide for the model."""
-
-_MEMORY_WEIGHT = 0.5
-_CONSISTENCY = 0.5
-"""How far scores are drawn to the mean of the same surface form in a document, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,50 +91,12 @@ def supervised(words: Words, example: TrainingDocument, labels: Sequence[str]) -
     return Supervised(words, annotations, verdicts, example.complete, classes, labelled)
 
 
-@dataclass(frozen=True, slots=True)
-class EntityModel:
-    """A trained head with what its features need.
-
-    Attributes:
-        head: The head; its classes are "no entity" and the labels.
-        memory: Surface forms of finished abstracts.
-        labels: What it predicts, with the widest span that it considers.
-        projection: float32 (hidden, components), of states.
-    """
-
-    head: Head
-    memory: Memory
-    labels: Labels
-    projection: Floats
-
-    def logits(self, words: Words) -> Floats:
-        """Logits of all spans. Shape: (words, max width, 1 + labels), as a bundled model has them."""
-        count, width = len(words.stems), self.labels.max_span_width
-        found = np.zeros((count, width, 1 + len(self.labels.entities)), np.float32)
-        spans = words.all_spans(width)
-        if len(spans):
-            narrow = _narrow(words, spans, self.memory, None)
-            linear = products(words, spans, self.projection, self.head.linear)
-            inner = products(words, spans, self.projection, self.head.inner)
-            logits = self.head.finished(linear, inner, narrow)
-            logits = _consistent(logits, words, spans)
-            found[spans[:, 0], spans[:, 1] - spans[:, 0]] = logits
-        return found
-
-
-def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
-    """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
-    numbers: dict[str, int] = {}
-    groups = np.array([numbers.setdefault(each, len(numbers)) for each in words.surfaces(spans)])
-    counts = np.bincount(groups)
-    sums = np.zeros((len(counts), logits.shape[1]), np.float32)
-    np.add.at(sums, groups, logits)
-    mean = sums[groups] / counts[groups, None].astype(np.float32)
-    return np.asarray(logits + np.float32(_CONSISTENCY) * (mean - logits))
-
-
 def learn_entities(
-    abstracts: Sequence[Supervised], labels: Labels, base: Labels, hidden: int, training: Training
+    abstracts: Sequence[Supervised],
+    labels: Labels,
+    base: Labels,
+    hidden: int,
+    training: HeadTraining,
 ) -> EntityModel:
     """Train the head on finished abstracts.
 
@@ -167,9 +118,9 @@ def learn_entities(
         for each, own in zip(abstracts, memories, strict=True)
     ]
     parts = [each for each in parts if len(each)]
-    head = Head.untrained(ROLES * COMPONENTS, _first_weights(labels, base), training)
+    head = training.untrained(ROLES * COMPONENTS, first_span_weights(labels, base))
     if parts:
-        head.train(Examples.joined(parts), training)
+        training.fit(head, Examples.joined(parts))
     return EntityModel(head, memory, labels, projection)
 
 
@@ -198,35 +149,6 @@ def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list
     return memories
 
 
-def _narrow(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
-    parts = (
-        model_scores(words, spans),
-        memory.features(words, spans, own),
-        shape_features(words, spans),
-        spelling_features(words, spans),
-    )
-    return np.concatenate(parts, axis=1)
-
-
-def _first_weights(labels: Labels, base: Labels) -> Floats:
-    """Where the features' weights start: scores of labels that the model knows count once, memory counts half."""
-    classes = 1 + len(labels.entities)
-    of_model = np.zeros((2 + len(base.entities), classes), np.float32)
-    known = [label for label in labels.entities if label in base.entities]
-    for label in known:
-        of_model[1 + base.entities.index(label), 1 + labels.entities.index(label)] = 1
-    if known:
-        of_model[0, 0] = 1
-        rest = [1 + labels.entities.index(each) for each in labels.entities if each not in known]
-        of_model[-1, rest] = _LEAST
-    of_memory = np.zeros((2 * classes + 1, classes), np.float32)
-    of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT
-    shapes = np.zeros((SHAPES + SPELLINGS, classes), np.float32)
-    if not known:
-        shapes[0, 0] = 3  # without any knowledge a span is not an entity
-    return np.concatenate([of_model, of_memory, shapes])
-
-
 def _examples(
     each: Supervised,
     memory: Memory,
@@ -252,7 +174,7 @@ def _examples(
         numbers = np.concatenate([numbers, np.zeros(len(others), np.int64)])
         weights = np.concatenate([weights, their_weights])
     targets = np.eye(count, dtype=np.float32)[numbers]
-    narrow = _narrow(words, spans, memory, own)
+    narrow = span_features(words, spans, memory, own)
     return Examples(wide_features(words, spans, projection), narrow, targets, weights)
 
 

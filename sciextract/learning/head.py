@@ -1,26 +1,17 @@
-"""A softmax head with one hidden layer, trained by Adam in NumPy, whose weights are drawn to given first values."""
+"""Training of a head by AdamW in NumPy: a few abstracts take a second, and need no PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.inference.adapter.head import Head
 from sciextract.inference.network import Floats
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Matrix products run on one core here: learning runs alongside a person's work, and results do not depend on cores."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(1, "blas"):
-        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class HeadTraining:
     """How a head is trained.
 
     Attributes:
@@ -77,110 +68,67 @@ class Training:
     dropout: float = 0.2
     seed: int = 0
 
-
-@dataclass(slots=True)
-class Head:
-    """``logits = narrow @ narrow_weights + wide @ linear + relu(wide @ inner + inner_bias) @ outer``.
-
-    Attributes:
-        narrow: float32 (narrow, classes).
-        linear: float32 (wide, classes).
-        inner: float32 (wide, hidden).
-        inner_bias: float32 (hidden,).
-        outer: float32 (hidden, classes); zero at first, so that an untrained head says what ``narrow`` says.
-    """
-
-    narrow: Floats
-    linear: Floats
-    inner: Floats
-    inner_bias: Floats
-    outer: Floats
-
-    @classmethod
-    def untrained(cls, wide: int, narrow_weights: Floats, training: Training) -> Head:
+    def untrained(self, wide: int, narrow_weights: Floats) -> Head:
         """A head before training: its logits are ``narrow @ narrow_weights``."""
-        classes = narrow_weights.shape[1]
-        random = np.random.default_rng(training.seed)
-        inner = random.standard_normal((wide, training.hidden), dtype=np.float32)
-        return cls(
-            narrow_weights.astype(np.float32),
-            np.zeros((wide, classes), np.float32),
-            inner / np.float32(np.sqrt(max(1, wide))),
-            np.zeros(training.hidden, np.float32),
-            np.zeros((training.hidden, classes), np.float32),
-        )
+        return Head.untrained(wide, narrow_weights, self.hidden, self.seed)
 
-    @property
-    def _weights(self) -> tuple[Floats, ...]:
-        return self.narrow, self.linear, self.inner, self.inner_bias, self.outer
-
-    def logits(self, wide: Floats, narrow: Floats) -> Floats:
-        """Scores of the classes. Shape: (rows, classes)."""
-        return self.finished(wide @ self.linear, wide @ self.inner, narrow)
-
-    def finished(self, linear: Floats, inner: Floats, narrow: Floats) -> Floats:
-        """The logits from products that were made elsewhere: ``wide @ linear`` and ``wide @ inner``."""
-        hidden = np.maximum(inner + self.inner_bias, 0)
-        return np.asarray(narrow @ self.narrow + linear + hidden @ self.outer, dtype=np.float32)
-
-    def train(self, examples: Examples, training: Training) -> None:
-        """Fit to examples: cross-entropy, AdamW (Loshchilov and Hutter 2019) with decay towards the first weights."""
+    def fit(self, head: Head, examples: Examples) -> None:
+        """Fit a head to examples: cross-entropy, AdamW (Loshchilov and Hutter 2019) with decay towards the first weights."""
         rows = len(examples)
         if not rows:
             return
-        random = np.random.default_rng(training.seed + 1)
-        per_epoch = -(-rows // training.batch)
-        steps = max(training.least_steps, training.epochs * per_epoch)
-        steps = min(steps, training.most_steps)
-        first = tuple(each.copy() for each in self._weights)
+        random = np.random.default_rng(self.seed + 1)
+        per_epoch = -(-rows // self.batch)
+        steps = max(self.least_steps, self.epochs * per_epoch)
+        steps = min(steps, self.most_steps)
+        first = tuple(each.copy() for each in head.weights)
         moments = [(np.zeros_like(each), np.zeros_like(each)) for each in first]
         # The pull is that of a prior: the more is known, the less it counts.
         share = np.float32(min(1.0, 1_000 / float(examples.weights.sum())))
-        decays = (training.decay_narrow, *(training.decay_wide,) * 4)
+        decays = (self.decay_narrow, *(self.decay_wide,) * 4)
         order = np.empty(0, np.int64)
         for step in range(steps):
-            if len(order) < min(training.batch, rows):
+            if len(order) < min(self.batch, rows):
                 order = np.concatenate([order, random.permutation(rows)])
-            chosen, order = order[: training.batch], order[training.batch :]
-            gradients = self._gradients(examples, chosen, training.dropout, random)
-            rate = np.float32(training.rate * (1 - step / steps))
+            chosen, order = order[: self.batch], order[self.batch :]
+            gradients = _gradients(head, examples, chosen, self.dropout, random)
+            rate = np.float32(self.rate * (1 - step / steps))
             for weights, start, moment, gradient, decay in zip(
-                self._weights, first, moments, gradients, decays, strict=True
+                head.weights, first, moments, gradients, decays, strict=True
             ):
                 _adam(weights, gradient, moment, rate, step + 1)
                 weights -= rate * np.float32(decay) * share * (weights - start)
 
-    def _gradients(
-        self,
-        examples: Examples,
-        rows: NDArray[np.int64],
-        dropout: float,
-        random: np.random.Generator,
-    ) -> tuple[Floats, ...]:
-        wide, narrow = examples.wide[rows], examples.narrow[rows]
-        keep, classes = np.float32(1 - dropout), self.linear.shape[1]
-        seen = (random.random((wide.shape[1], 1), np.float32) < keep) / keep
-        of_wide = np.concatenate([self.linear, self.inner], axis=1) * seen
-        products = np.asarray(wide @ of_wide, dtype=np.float32)
-        linear, inner = products[:, :classes], products[:, classes:] + self.inner_bias
-        kept = (random.random(inner.shape, np.float32) < keep) / keep
-        hidden = np.maximum(inner, 0) * kept
-        logits = narrow @ self.narrow + linear + hidden @ self.outer
-        error = _error(logits, examples.targets[rows]) * examples.weights[rows, None]
-        error /= np.float32(max(1e-6, float(examples.weights[rows].sum())))
-        back = (error @ self.outer.T) * kept * (inner > 0)
-        by_wide = (wide.T @ np.concatenate([error, back], axis=1)) * seen
-        by_state = by_wide[:, :classes], by_wide[:, classes:]
-        gradients = (narrow.T @ error, *by_state, back.sum(axis=0), hidden.T @ error)
-        return tuple(np.asarray(each, np.float32) for each in gradients)
 
-
-def _error(logits: Floats, targets: Floats) -> Floats:
-    """The gradient of ``-log sum of the right classes' probabilities`` by the logits."""
+def _gradients(
+    head: Head,
+    examples: Examples,
+    rows: NDArray[np.int64],
+    dropout: float,
+    random: np.random.Generator,
+) -> tuple[Floats, ...]:
+    wide, narrow = examples.wide[rows], examples.narrow[rows]
+    keep, classes = np.float32(1 - dropout), head.linear.shape[1]
+    seen = (random.random((wide.shape[1], 1), np.float32) < keep) / keep
+    of_wide = np.concatenate([head.linear, head.inner], axis=1) * seen
+    products = np.asarray(wide @ of_wide, dtype=np.float32)
+    linear, inner = products[:, :classes], products[:, classes:] + head.inner_bias
+    kept = (random.random(inner.shape, np.float32) < keep) / keep
+    hidden = np.maximum(inner, 0) * kept
+    logits = narrow @ head.narrow + linear + hidden @ head.outer
+    # The gradient of ``-log sum of the right classes' probabilities`` by the logits: several classes may be right.
     probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
     probabilities /= probabilities.sum(axis=1, keepdims=True)
+    targets = examples.targets[rows]
     right = probabilities * targets + np.float32(1e-12) * targets
-    return np.asarray(probabilities - right / right.sum(axis=1, keepdims=True), dtype=np.float32)
+    error = np.asarray(probabilities - right / right.sum(axis=1, keepdims=True), dtype=np.float32)
+    error *= examples.weights[rows, None]
+    error /= np.float32(max(1e-6, float(examples.weights[rows].sum())))
+    back = (error @ head.outer.T) * kept * (inner > 0)
+    by_wide = (wide.T @ np.concatenate([error, back], axis=1)) * seen
+    by_state = by_wide[:, :classes], by_wide[:, classes:]
+    gradients = (narrow.T @ error, *by_state, back.sum(axis=0), hidden.T @ error)
+    return tuple(np.asarray(each, np.float32) for each in gradients)
 
 
 def _adam(

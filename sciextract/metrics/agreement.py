@@ -6,7 +6,6 @@ Neither annotator is right: every score is the same when the two change places.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
 from statistics import fmean
@@ -14,15 +13,13 @@ from statistics import fmean
 import numpy as np
 
 from sciextract.documents.annotations import State
-from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.spans import Span
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, interval
 from sciextract.metrics.counts import (
     NOTHING,
-    Labelled,
-    Mention,
+    HasLabel,
     Scorable,
-    ScoredEntity,
     Tally,
     compare,
     compare_by_label,
@@ -31,7 +28,6 @@ from sciextract.metrics.counts import (
 )
 from sciextract.metrics.differences import Difference, differences, matched
 from sciextract.metrics.kappa import kappa
-from sciextract.metrics.relations import RelationKey, relation_keys
 from sciextract.metrics.report import (
     AgreementReport,
     ClusterAgreement,
@@ -44,7 +40,7 @@ from sciextract.metrics.report import (
     SpanLabelAgreement,
     TokenAgreement,
 )
-from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, relation_keys, tally
 
 __all__ = ["AgreementReport", "Difference", "agreement", "differences"]
 
@@ -73,103 +69,84 @@ def agreement(
     Raises:
         ValueError: The two sides have different numbers of documents, or two texts differ.
     """
-    pairs = [_pair(*each) for each in zip(first, second, strict=True)]
-    scores = _Scores([_tallies(pair, symmetric_labels) for pair in pairs], resamples, seed)
+    for one, other in zip(first, second, strict=True):
+        if one.document.text != other.document.text:
+            raise ValueError(f"{one.document.doc_key!r}: the two annotators have different texts")
+    pairs = list(zip(first, second, strict=True))
+    scores = _Scores([_count(*pair, symmetric_labels) for pair in pairs], resamples, seed)
+    span_labels = {
+        label: SpanLabelAgreement(
+            scores.f1("spans", "labels", label, "exact"),
+            scores.f1("spans", "labels", label, "overlap"),
+        )
+        for label in scores.labels("spans")
+    }
+    relation_labels = {
+        label: RelationLabelAgreement(
+            **{kind: scores.f1("relations", "labels", label, kind) for kind in _RELATION_KINDS}
+        )
+        for label in scores.labels("relations")
+    }
+    kinds = {kind: scores.f1("spans", kind) for kind in ("exact", "boundaries", "overlap")}
+    clusters = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
     return AgreementReport(
         documents=len(pairs),
-        spans=_span_agreement(scores),
+        spans=SpanAgreement(**kinds, labels=span_labels),
         tokens=_token_agreement(pairs, resamples, seed),
-        relations=_relation_agreement(scores),
-        coreference=_coreference_agreement(scores),
+        relations=RelationAgreement(
+            **{kind: scores.f1("relations", kind) for kind in _RELATION_KINDS},
+            labels=relation_labels,
+        ),
+        coreference=CoreferenceAgreement(**clusters, conll=scores.clusters(*CONLL_METRICS)),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """One text as both have it.
-
-    Attributes:
-        shared: Mentions that both have, whatever their labels.
-        units: What both label: the tokens; where the two tables differ, the pieces between the edges of both.
-    """
-
-    first: Scorable
-    second: Scorable
-    shared: frozenset[Mention]
-    units: TokenTable
-
-
-def _pair(first: AnnotatedDocument, second: AnnotatedDocument) -> _Pair:
-    if first.document.text != second.document.text:
-        raise ValueError(f"{first.document.doc_key!r}: the two annotators have different texts")
-    return _Pair(
-        scorable(first),
-        scorable(second),
-        _mentions(first) & _mentions(second),
-        _units(first.document, second.document),
-    )
-
-
-def _mentions(document: AnnotatedDocument) -> frozenset[Mention]:
-    entities = document.annotations.entities
-    return frozenset([mention_of(each) for each in entities if each.state is not State.REJECTED])
-
-
-def _units(first: Document, second: Document) -> TokenTable:
-    if first.tokens.spans == second.tokens.spans:
-        return first.tokens
-    spans = {*first.tokens.spans, *second.tokens.spans}
-    edges = sorted({edge for span in spans for edge in (span.char_start, span.char_end)})
-    pieces = [Span(start, end) for start, end in pairwise(edges)]
-    tables = (first.tokens, second.tokens)
-    return TokenTable(tuple([p for p in pieces if any(table.covering(p) for table in tables)]), ())
-
-
-def _tallies(pair: _Pair, symmetric: frozenset[str]) -> Tallies:
+def _count(
+    first: AnnotatedDocument, second: AnnotatedDocument, symmetric: frozenset[str]
+) -> Tallies:
     """Everything that is counted in one document; the second annotator stands where predictions do."""
-    first, second = pair.first, pair.second
+    sides = (scorable(first), scorable(second))
     tallies: Tallies = {
         path: counts
-        for path, counts in tally(first, second, symmetric).items()
+        for path, counts in tally(*sides, symmetric).items()
         if path[0] == "coreference"
     }
-    tallies |= _labelled(("spans", "exact"), first.entities, second.entities)
-    boundaries = [frozenset([each.mention for each in side.entities]) for side in (first, second)]
+    entities = [side.entities for side in sides]
+    tallies |= _count_labelled(("spans", "exact"), *entities)
+    boundaries = [frozenset([each.mention for each in side]) for side in entities]
     tallies["spans", "boundaries"] = compare(*boundaries)
-    tallies |= _overlap_tallies(first.entities, second.entities)
-    sides = zip(
-        _RELATION_KINDS, _keys(first, pair, symmetric), _keys(second, pair, symmetric), strict=True
+    tallies["spans", "overlap"] = NOTHING
+    for label in {each.label for side in entities for each in side}:
+        places = [[each.mention for each in side if each.label == label] for side in entities]
+        both = matched(*places)
+        counts = Tally(both, len(places[1]), both, len(places[0]))
+        tallies["spans", "labels", label, "overlap"] = counts
+        tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
+    # Whoever lacks a mention cannot have its relations: the last kind asks about those of shared mentions alone.
+    live = (
+        {mention_of(each) for each in side.annotations.entities if each.state is not State.REJECTED}
+        for side in (first, second)
     )
-    for kind, *keys in sides:
-        tallies |= _labelled(("relations", kind), *keys)
+    shared = set.intersection(*live)
+    strict = [relation_keys(side.relations, symmetric, strict=True) for side in sides]
+    loose = [relation_keys(side.relations, symmetric, strict=False) for side in sides]
+    between = [
+        frozenset([key for key in keys if {key.head.mention, key.tail.mention} <= shared])
+        for keys in loose
+    ]
+    for kind, keys in zip(_RELATION_KINDS, (strict, loose, between), strict=True):
+        tallies |= _count_labelled(("relations", kind), *keys)
     return tallies
 
 
-def _labelled(path: ScorePath, first: frozenset[Labelled], second: frozenset[Labelled]) -> Tallies:
+def _count_labelled(
+    path: ScorePath, first: frozenset[HasLabel], second: frozenset[HasLabel]
+) -> Tallies:
     """The tally of two sets, and by label under ``(task, "labels", label, kind)``."""
     task, kind = path
     labels = compare_by_label(first, second)
     compared: Tallies = {path: compare(first, second)}
     return compared | {(task, "labels", label, kind): counts for label, counts in labels.items()}
-
-
-def _overlap_tallies(first: frozenset[ScoredEntity], second: frozenset[ScoredEntity]) -> Tallies:
-    tallies: Tallies = {("spans", "overlap"): NOTHING}
-    for label in {each.label for each in first | second}:
-        sides = [[each.mention for each in side if each.label == label] for side in (first, second)]
-        both = matched(*sides)
-        counts = Tally(both, len(sides[1]), both, len(sides[0]))
-        tallies["spans", "labels", label, "overlap"] = counts
-        tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
-    return tallies
-
-
-def _keys(side: Scorable, pair: _Pair, symmetric: frozenset[str]) -> list[frozenset[RelationKey]]:
-    """The relations of one side as each of ``_RELATION_KINDS`` compares them."""
-    strict = relation_keys(side.relations, symmetric, strict=True)
-    boundaries = relation_keys(side.relations, symmetric, strict=False)
-    shared = [key for key in boundaries if {key.head.mention, key.tail.mention} <= pair.shared]
-    return [strict, boundaries, frozenset(shared)]
 
 
 class _Scores:
@@ -207,6 +184,7 @@ class _Scores:
         return int(total.gold), int(total.predicted), int(total.recall_hits)
 
     def _interval(self, rows: Sequence[Sequence[Tally]]) -> Interval | None:
+        # One document gives the same sample every time: an interval of no width, which would look certain.
         if len(rows) < 2 or not self._resamples:
             return None
         return interval(np.array(rows, dtype=np.float64), self._resamples, self._seed)
@@ -221,43 +199,14 @@ def _sum(tallies: Iterable[Tally]) -> Tally:
     return reduce(Tally.plus, tallies, NOTHING)
 
 
-def _span_agreement(scores: _Scores) -> SpanAgreement:
-    return SpanAgreement(
-        exact=scores.f1("spans", "exact"),
-        boundaries=scores.f1("spans", "boundaries"),
-        overlap=scores.f1("spans", "overlap"),
-        labels={
-            label: SpanLabelAgreement(
-                scores.f1("spans", "labels", label, "exact"),
-                scores.f1("spans", "labels", label, "overlap"),
-            )
-            for label in scores.labels("spans")
-        },
-    )
-
-
-def _relation_agreement(scores: _Scores) -> RelationAgreement:
-    return RelationAgreement(
-        **{kind: scores.f1("relations", kind) for kind in _RELATION_KINDS},
-        labels={
-            label: RelationLabelAgreement(
-                **{kind: scores.f1("relations", "labels", label, kind) for kind in _RELATION_KINDS}
-            )
-            for label in scores.labels("relations")
-        },
-    )
-
-
-def _coreference_agreement(scores: _Scores) -> CoreferenceAgreement:
-    metrics = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
-    return CoreferenceAgreement(**metrics, conll=scores.clusters(*CONLL_METRICS))
-
-
-def _token_agreement(pairs: Sequence[_Pair], resamples: int, seed: int) -> TokenAgreement:
-    labelled = [
-        (_token_labels(pair.first, pair.units), _token_labels(pair.second, pair.units))
-        for pair in pairs
-    ]
+def _token_agreement(
+    pairs: Sequence[tuple[AnnotatedDocument, AnnotatedDocument]], resamples: int, seed: int
+) -> TokenAgreement:
+    labelled = []
+    for pair in pairs:
+        units = _shared_units(*(each.document.tokens for each in pair))
+        first, second = (_token_labels(scorable(each), units) for each in pair)
+        labelled.append((first, second))
     names = {name for sides in labelled for side in sides for labels in side for name in labels}
     by_label = {
         name: [([name in each for each in a], [name in each for each in b]) for a, b in labelled]
@@ -267,6 +216,19 @@ def _token_agreement(pairs: Sequence[_Pair], resamples: int, seed: int) -> Token
         kappa(labelled, resamples, seed),
         {name: kappa(each, resamples, seed) for name, each in by_label.items()},
     )
+
+
+def _shared_units(first: TokenTable, second: TokenTable) -> TokenTable:
+    """What both label: the tokens; where the two tables differ, the pieces between the edges of both."""
+    if first.spans == second.spans:
+        return first
+    edges = sorted(
+        {edge for s in (*first.spans, *second.spans) for edge in (s.char_start, s.char_end)}
+    )
+    pieces = [Span(start, end) for start, end in pairwise(edges)]
+    # A piece that no token of either side touches is white space, on which nobody can disagree.
+    held = [each for each in pieces if first.covering(each) or second.covering(each)]
+    return TokenTable(tuple(held), ())
 
 
 def _token_labels(side: Scorable, units: TokenTable) -> list[frozenset[str]]:

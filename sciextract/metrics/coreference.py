@@ -69,20 +69,12 @@ class _Search:
             distance = float(shortest[sink])
             done[sink] = True
             row = int(self._row_of[sink])
-        self._update_prices(start, done, shortest, distance)
-        self._augment(start, sink, parent)
-
-    def _update_prices(
-        self, start: int, done: NDArray[np.bool_], shortest: Floats, distance: float
-    ) -> None:
-        """Keep all reduced costs non-negative, and zero along the path."""
+        # Prices move so that all reduced costs stay non-negative, and become zero along the path.
         passed = done & (self._row_of != -1)
         self._row_price[start] += distance
         self._row_price[self._row_of[passed]] += distance - shortest[passed]
         self._column_price[done] -= distance - shortest[done]
-
-    def _augment(self, start: int, sink: int, parent: Indices) -> None:
-        """Shift every row on the path to its new column."""
+        # Every row on the path to the free column moves to its new one.
         column, row = sink, -1
         while row != start:
             row = int(parent[column])
@@ -168,13 +160,21 @@ def ceaf_e(overlap: Overlap) -> Tally:
     """Similarity of clusters aligned one to one, phi 4 (Luo 2005, "On Coreference Resolution
     Performance Metrics", section 3): twice the shared mentions over the sum of both sizes.
     """
-    similarity = _aligned_similarity(
-        {
-            (g, p): 2 * shared / (overlap.gold_sizes[g] + overlap.predicted_sizes[p])
-            for (g, p), shared in overlap.common.items()
-        }
-    )
-    return Tally(similarity, len(overlap.predicted_sizes), similarity, len(overlap.gold_sizes))
+    similarity = {
+        (g, p): 2 * shared / (overlap.gold_sizes[g] + overlap.predicted_sizes[p])
+        for (g, p), shared in overlap.common.items()
+    }
+    rows = {g: index for index, g in enumerate(dict.fromkeys([g for g, _ in similarity]))}
+    columns = {p: index for index, p in enumerate(dict.fromkeys([p for _, p in similarity]))}
+    if len(rows) == len(columns) == len(similarity):
+        # Every cluster shares mentions with one other at most, as in most abstracts: nothing is to be assigned.
+        total = sum(similarity.values(), 0.0)
+    else:
+        weights = np.zeros((len(rows), len(columns)))
+        for (g, p), value in similarity.items():
+            weights[rows[g], columns[p]] = value
+        total = float(weights[best_assignment(weights)].sum())
+    return Tally(total, len(overlap.predicted_sizes), total, len(overlap.gold_sizes))
 
 
 def lea(overlap: Overlap) -> Tally:
@@ -195,24 +195,3 @@ def _resolved(shared: int, size: int, other_size: int) -> float:
     if size == 1:
         return float(other_size == 1)
     return size * comb(shared, 2) / comb(size, 2)
-
-
-def _aligned_similarity(similarity: dict[tuple[int, int], float]) -> float:
-    """The greatest sum of similarities in which no cluster of either side is used twice."""
-    if not similarity:
-        return 0.0
-    rows = {g: index for index, g in enumerate(dict.fromkeys([g for g, _ in similarity]))}
-    columns = {p: index for index, p in enumerate(dict.fromkeys([p for _, p in similarity]))}
-    if len(rows) == len(columns) == len(similarity):
-        return sum(similarity.values())
-    return _assigned(
-        {(rows[g], columns[p]): value for (g, p), value in similarity.items()},
-        (len(rows), len(columns)),
-    )
-
-
-def _assigned(similarity: dict[tuple[int, int], float], shape: tuple[int, int]) -> float:
-    weights = np.zeros(shape)
-    for place, value in similarity.items():
-        weights[place] = value
-    return float(weights[best_assignment(weights)].sum())

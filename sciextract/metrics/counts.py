@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.annotations import Entity, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 
 #: ``(start, end)`` of each fragment in turn, flat. Equal mentions have equal fragments.
@@ -97,37 +97,33 @@ def scorable(document: AnnotatedDocument, only: Collection[str] = ()) -> Scorabl
     return Scorable(
         document.document.doc_key,
         frozenset([entity for entity in entities.values() if entity.label]),
-        frozenset(_relations(annotations, entities)),
-        tuple(_clusters(annotations, entities)),
+        frozenset(
+            [
+                ScoredRelation(entities[relation.head], entities[relation.tail], relation.label)
+                for relation in annotations.relations
+                if relation.state is not State.REJECTED
+                and relation.head in entities
+                and relation.tail in entities
+            ]
+        ),
+        tuple(
+            [
+                frozenset(
+                    [entities[key].mention for key in cluster.live_mentions if key in entities]
+                )
+                for cluster in annotations.clusters
+                if cluster.state is not State.REJECTED
+            ]
+        ),
         TokenWidths(document.document.tokens),
     )
 
 
 def mention_of(entity: Entity) -> Mention:
     """The flat character offsets of an entity's fragments."""
-    if len(entity.fragments) == 1:
+    if len(entity.fragments) == 1:  # nearly all of them, and this is called for every item
         return (entity.fragments[0].char_start, entity.fragments[0].char_end)
     return tuple([at for span in entity.fragments for at in (span.char_start, span.char_end)])
-
-
-def _relations(annotations: Annotations, entities: dict[str, ScoredEntity]) -> list[ScoredRelation]:
-    return [
-        ScoredRelation(entities[relation.head], entities[relation.tail], relation.label)
-        for relation in annotations.relations
-        if relation.state is not State.REJECTED
-        and relation.head in entities
-        and relation.tail in entities
-    ]
-
-
-def _clusters(
-    annotations: Annotations, entities: dict[str, ScoredEntity]
-) -> list[frozenset[Mention]]:
-    return [
-        frozenset([entities[key].mention for key in cluster.live_mentions if key in entities])
-        for cluster in annotations.clusters
-        if cluster.state is not State.REJECTED
-    ]
 
 
 class Tally(NamedTuple):
@@ -171,7 +167,7 @@ class Tally(NamedTuple):
 NOTHING = Tally(0, 0, 0, 0)
 
 
-class Labelled(Protocol):
+class HasLabel(Protocol):
     """Something hashable that has a label."""
 
     @property
@@ -190,18 +186,16 @@ def compare(gold: AbstractSet[object], predicted: AbstractSet[object]) -> Tally:
 
 
 def compare_by_label(
-    gold: AbstractSet[Labelled], predicted: AbstractSet[Labelled]
+    gold: AbstractSet[HasLabel], predicted: AbstractSet[HasLabel]
 ) -> dict[str, Tally]:
     """Tallies of two sets of labelled items, for every label that occurs in either."""
-    wanted, found, correct = (_labels(items) for items in (gold, predicted, gold & predicted))
+    wanted, found, correct = (
+        Counter([item.label for item in items]) for items in (gold, predicted, gold & predicted)
+    )
     return {
         label: Tally(correct[label], found[label], correct[label], wanted[label])
         for label in wanted | found
     }
-
-
-def _labels(items: Iterable[Labelled]) -> Counter[str]:
-    return Counter([item.label for item in items])
 
 
 def _percent(part: float, whole: float) -> float:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.coreference import Partition, partition, without_singletons
@@ -152,7 +152,7 @@ def closeness(first: Mention, second: Mention) -> float:
     >>> closeness((0, 4), (2, 6))
     0.5
     """
-    both = _length(first) + _length(second)
+    both = sum([sum(each[1::2]) - sum(each[::2]) for each in (first, second)])
     return 2 * shared_length(first, second) / both if both else 0.0
 
 
@@ -188,35 +188,18 @@ def _augment(start: int, neighbours: Sequence[Sequence[int]], partner: dict[int,
             if other in reached_from:
                 continue
             reached_from[other] = one
-            if other not in partner:
-                _shift(other, reached_from, paired_with, partner)
-                return True
-            paired_with[partner[other]] = other
-            waiting.append(partner[other])
+            if other in partner:
+                paired_with[partner[other]] = other
+                waiting.append(partner[other])
+                continue
+            # A free one ends the path: every pair on it moves by one, back to ``start``, which had none.
+            free: int | None = other
+            while free is not None:
+                one = reached_from[free]
+                partner[free] = one
+                free = paired_with.get(one)
+            return True
     return False
-
-
-def _shift(
-    free: int, reached_from: dict[int, int], paired_with: dict[int, int], partner: dict[int, int]
-) -> None:
-    """Move every pair by one on the path that led to ``free``; the path starts with one unpaired."""
-    other: int | None = free
-    while other is not None:
-        one = reached_from[other]
-        partner[other] = one
-        other = paired_with.get(one)
-
-
-def _length(mention: Mention) -> int:
-    return sum(mention[1::2]) - sum(mention[::2])
-
-
-class Layer(StrEnum):
-    """What kind of item two annotators differ on."""
-
-    ENTITY = "entity"
-    RELATION = "relation"
-    LINK = "link"
 
 
 class DifferenceKind(StrEnum):
@@ -283,25 +266,26 @@ def differences(
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         if one.document.text != other.document.text:
             raise ValueError(f"{one.document.doc_key!r}: the two annotators have different texts")
-        for layer, sides in _document_differences(Side(one), Side(other), symmetric_labels):
+        mine, theirs = Side(one), Side(other)
+        relations = (side.relations(symmetric_labels) for side in (mine, theirs))
+        pairs: list[tuple[Layer, Sides]] = [
+            *((Layer.ENTITIES, each) for each in _pair(mine.entities(), theirs.entities())),
+            *((Layer.RELATIONS, each) for each in _pair(*relations)),
+            *((Layer.COREFERENCE, (each, None)) for each in _unshared(mine, theirs)),
+            *((Layer.COREFERENCE, (None, each)) for each in _unshared(theirs, mine)),
+        ]
+        for layer, sides in sorted(pairs, key=_position):
+            first_item, second_item = sides
+            if first_item is None or second_item is None:
+                only_first = second_item is None
+                kind = DifferenceKind.ONLY_FIRST if only_first else DifferenceKind.ONLY_SECOND
+            elif sorted(first_item.mentions) == sorted(second_item.mentions):
+                kind = DifferenceKind.OTHER_LABEL
+            else:
+                kind = DifferenceKind.OTHER_BOUNDARIES
             annotated = [item and item.annotated for item in sides]
-            result.append(Difference(one.document.doc_key, index, layer, _kind(sides), *annotated))
+            result.append(Difference(one.document.doc_key, index, layer, kind, *annotated))
     return result
-
-
-def _document_differences(
-    first: Side, second: Side, symmetric: frozenset[str]
-) -> list[tuple[Layer, Sides]]:
-    pairs = [
-        *((Layer.ENTITY, each) for each in _paired(first.entities(), second.entities())),
-        *(
-            (Layer.RELATION, each)
-            for each in _paired(first.relations(symmetric), second.relations(symmetric))
-        ),
-        *((Layer.LINK, (each, None)) for each in _unshared(first.links(), second.partition())),
-        *((Layer.LINK, (None, each)) for each in _unshared(second.links(), first.partition())),
-    ]
-    return sorted(pairs, key=_position)
 
 
 def _position(pair: tuple[Layer, Sides]) -> tuple[Mention, int, list[Key]]:
@@ -312,27 +296,17 @@ def _position(pair: tuple[Layer, Sides]) -> tuple[Mention, int, list[Key]]:
     return first, list(Layer).index(layer), items
 
 
-def _kind(sides: Sides) -> DifferenceKind:
-    first, second = sides
-    if second is None:
-        return DifferenceKind.ONLY_FIRST
-    if first is None:
-        return DifferenceKind.ONLY_SECOND
-    if sorted(first.mentions) == sorted(second.mentions):
-        return DifferenceKind.OTHER_LABEL
-    return DifferenceKind.OTHER_BOUNDARIES
-
-
-def _unshared(links: Iterable[Item], clusters: Partition) -> Iterator[Item]:
-    """The links whose mentions do not stand in one of the clusters."""
-    home = {mention: index for index, cluster in enumerate(clusters) for mention in cluster}
-    for link in links:
+def _unshared(side: Side, other: Side) -> Iterator[Item]:
+    """The links of a side whose mentions do not stand in one cluster of the other one."""
+    clusters = enumerate(other.partition())
+    home = {mention: index for index, cluster in clusters for mention in cluster}
+    for link in side.links():
         earlier, later = (home.get(mention) for mention in link.mentions)
         if earlier is None or earlier != later:
             yield link
 
 
-def _paired(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
+def _pair(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     """Items that differ, each at most once: closest pairs first, then what is left alone.
 
     Closest are the same mentions, then an equal label, then the greatest overlap; ties go by text order,
@@ -341,8 +315,15 @@ def _paired(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     ours, theirs = ({_key(item): item for item in reversed([*side])} for side in (first, second))
     left = [item for key, item in ours.items() if key not in theirs]
     right = [item for key, item in theirs.items() if key not in ours]
+    extents = [[extent_of(item.mentions) for item in side] for side in (left, right)]
+    ranked = [
+        (rank, left[one], right[other])
+        for one, other in crossing(*extents)
+        if (rank := _rank(left[one], right[other])) is not None
+    ]
     taken: set[Key] = set()
-    for _, one, other in _candidates(left, right):
+    # By the rank alone: items themselves have no order. No key of one side occurs on the other.
+    for _, one, other in sorted(ranked, key=lambda each: each[0]):
         if not taken & {_key(one), _key(other)}:
             taken |= {_key(one), _key(other)}
             yield one, other
@@ -350,35 +331,21 @@ def _paired(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     yield from ((None, item) for item in right if _key(item) not in taken)
 
 
-def _candidates(left: Sequence[Item], right: Sequence[Item]) -> list[tuple[Rank, Item, Item]]:
-    """Pairs that have to do with each other, closest first. No key of one side occurs on the other."""
-    extents = [[extent_of(item.mentions) for item in side] for side in (left, right)]
-    ranked = [
-        (rank, left[one], right[other])
-        for one, other in crossing(*extents)
-        if (rank := _rank(left[one], right[other])) is not None
-    ]
-    return sorted(ranked, key=lambda each: each[0])
-
-
 def _rank(one: Item, other: Item) -> Rank | None:
-    same = sorted(one.mentions) == sorted(other.mentions)
-    overlap = _overlap(one, other)
-    if not same and not overlap:
-        return None
-    keys = sorted([_key(one), _key(other)])
-    return not same, one.label != other.label, -overlap, (keys[0], keys[1])
-
-
-def _overlap(one: Item, other: Item) -> float:
-    """How far all mentions overlap, summed; 0 when one of them does not."""
+    """How close two items are, smaller is closer; ``None`` where they have nothing to do with each other."""
     orders = [other.mentions]
     if one.symmetric and other.symmetric:
         orders.append(other.mentions[::-1])
     shares = [
         [closeness(*pair) for pair in zip(one.mentions, each, strict=True)] for each in orders
     ]
-    return max([sum(each) for each in shares if all(each)], default=0.0)
+    # All mentions have to overlap: one shared argument does not make two relations the same.
+    overlap = max([sum(each) for each in shares if all(each)], default=0.0)
+    same = sorted(one.mentions) == sorted(other.mentions)
+    if not same and not overlap:
+        return None
+    keys = sorted([_key(one), _key(other)])
+    return not same, one.label != other.label, -overlap, (keys[0], keys[1])
 
 
 def _key(item: Item) -> Key:

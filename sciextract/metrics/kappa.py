@@ -34,13 +34,18 @@ def kappa(
     observed, expected = _shares(total)
     if not units:
         return KappaAgreement(None, None, None, 0, None)
-    return KappaAgreement(
-        _number(_kappas(total)),
-        float(observed[0]),
-        float(expected[0]),
-        units,
-        _interval(counts, resamples, seed),
-    )
+    spread = None
+    if len(counts) >= 2 and resamples:
+        kappas = [_kappas(weights @ counts) for weights in draws(len(counts), resamples, seed)]
+        values = np.concatenate(kappas)
+        # A sample in which all units have one label has no kappa: there, agreement is what chance alone gives.
+        values = values[~np.isnan(values)]
+        if len(values):
+            low, high = np.percentile(values, [2.5, 97.5])
+            spread = Interval(float(low), float(high))
+    whole = float(_kappas(total)[0])
+    value = None if np.isnan(whole) else whole
+    return KappaAgreement(value, float(observed[0]), float(expected[0]), units, spread)
 
 
 def _counts(documents: Sequence[LabelPair]) -> Floats:
@@ -77,19 +82,3 @@ def _kappas(summed: Floats) -> Floats:
     observed, expected = _shares(summed)
     beyond = np.where(single, np.nan, 1 - expected)
     return np.asarray((observed - expected) / beyond, dtype=np.float64)
-
-
-def _interval(counts: Floats, resamples: int, seed: int) -> Interval | None:
-    if len(counts) < 2 or not resamples:
-        return None
-    kappas = [_kappas(weights @ counts) for weights in draws(len(counts), resamples, seed)]
-    values = np.concatenate(kappas)
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return None
-    low, high = np.percentile(values, [2.5, 97.5])
-    return Interval(float(low), float(high))
-
-
-def _number(values: Floats) -> float | None:
-    return None if np.isnan(values[0]) else float(values[0])

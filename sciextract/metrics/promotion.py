@@ -6,20 +6,25 @@ Machine Translation Evaluation", section 4.2), so that a hard document weighs eq
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sciextract.documents.annotations import Layer
 from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
 from sciextract.metrics.counts import NOTHING, Scorable
-from sciextract.metrics.relations import relation_label_tallies
-from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.metrics.scorer import (
+    CONLL_METRICS,
+    ScorePath,
+    Tallies,
+    relation_label_tallies,
+    tally,
+)
 
 Verdict = Literal["promote", "keep", "worse", "too few"]
-_CHANCE = "probability"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ probability. Of two equal models, normal differences of ten documents reach it i
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """One score of both models.
 
     Attributes:
@@ -96,7 +101,9 @@ class Difference:
     def to_json(self) -> dict[str, float]:
         """Plain values; scores with two digits."""
         return {
-            name: value if isinstance(value, int) else round(value, 3 if name == _CHANCE else 2)
+            name: value
+            if isinstance(value, int)
+            else round(value, 3 if name == "probability" else 2)
             for name, value in {**asdict(self), "difference": self.difference}.items()
         }
 
@@ -113,9 +120,9 @@ class Compared:
     """
 
     documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
+    target: ScoreDifference | None
+    tasks: Mapping[str, ScoreDifference]
+    labels: Mapping[str, Mapping[str, ScoreDifference]]
 
     @property
     def entities(self) -> int:
@@ -136,35 +143,30 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
+class Blind(Compared):
     """Two models on the documents that were not corrected from a model's suggestions.
 
     Attributes:
-        compared: The scores.
         few: Whether these documents are too few to tell which model is better.
         message: What they are worth, in a sentence.
     """
 
-    compared: Compared
     few: bool
     message: str
 
     def to_json(self) -> dict[str, Any]:
         """Nested plain values."""
-        return {**self.compared.to_json(), "few": self.few, "told": self.message}
+        # By name: the decorator makes a class with slots anew, and super() would still mean the first one.
+        return {**Compared.to_json(self), "few": self.few, "told": self.message}
 
 
 @dataclass(frozen=True, slots=True)
-class GateReport:
+class GateReport(Compared):
     """Two models on the same held-out documents, and what follows.
 
     Attributes:
         verdict: ``promote``, ``keep`` (the earlier one), ``worse`` (by far), or ``too few`` (documents to tell).
         reasons: Why, in sentences, and what to mind.
-        documents: Documents with a complete layer.
-        target: The mean over the tasks that have gold; ``None`` where none has.
-        tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
-        labels: The same by label, of entities and relations.
         tolerances: F1 that each task may lose at the lower end of its interval.
         samples: How many times documents were drawn.
         blind: The documents without suggestions apart; ``None`` where they were not requested.
@@ -174,19 +176,10 @@ class GateReport:
 
     verdict: Verdict
     reasons: list[str]
-    documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
     tolerances: dict[str, float]
     samples: int
     blind: Blind | None = None
     cross_validated: int = 0
-
-    @property
-    def compared(self) -> Compared:
-        """Both models on all documents."""
-        return Compared(self.documents, self.target, self.tasks, self.labels)
 
     def to_json(self) -> dict[str, Any]:
         """The report as nested plain values; ``blind`` and ``cross_validated`` only where there is some."""
@@ -196,7 +189,7 @@ class GateReport:
         return {
             "verdict": self.verdict,
             "reasons": list(self.reasons),
-            **self.compared.to_json(),
+            **Compared.to_json(self),
             "tolerances": self.tolerances,
             "samples": self.samples,
             **more,
@@ -219,34 +212,28 @@ FAVOURS = "documents that were corrected from a model's suggestions favour that 
 class _Task(NamedTuple):
     """A task: the layer that must be done, its place in tallies, the metrics whose F1 it averages."""
 
-    name: str
-    title: str
-    layer: str
+    layer: Layer
     place: str
     paths: tuple[ScorePath, ...]
     counted: ScorePath
 
 
 TASKS = (
-    _Task("entity", "entities", "entities", "ner", (("ner", "all"),), ("ner", "all")),
+    _Task(Layer.ENTITIES, "ner", (("ner", "all"),), ("ner", "all")),
     _Task(
-        "relation",
-        "relations",
-        "relations",
+        Layer.RELATIONS,
         "relation",
         (("relation", "boundaries", "unordered"),),
         ("relation", "boundaries", "unordered"),
     ),
     _Task(
-        "coreference",
-        "coreference",
-        "coreference",
+        Layer.COREFERENCE,
         "coreference",
         tuple([("coreference", name) for name in CONLL_METRICS]),
         ("coreference", "clusters"),
     ),
 )
-TITLES = {task.name: task.title for task in TASKS}
+TITLES = {layer.task: layer.value for layer in Layer}
 
 
 def compare_models(
@@ -255,7 +242,7 @@ def compare_models(
     after: Sequence[Scorable],
     symmetric: frozenset[str],
     *,
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int = 1000,
     seed: int = 0,
     tolerances: Mapping[str, float] = TOLERANCES,
@@ -273,8 +260,7 @@ def compare_models(
         before: The same documents as the earlier model predicts them, in the same order.
         after: The same as the later model predicts them.
         symmetric: Relation labels without direction.
-        complete: Per document the layers that are done: ``entities``, ``relations``, ``coreference``. A
-            document counts in the tasks of its complete layers only.
+        complete: Per document the layers that are done. It counts in the tasks of these layers only.
         samples: How many times documents are drawn with replacement.
         seed: Of the draws; equal seeds give equal reports.
         tolerances: F1 that each task may lose at the lower end of its interval.
@@ -286,59 +272,91 @@ def compare_models(
     Raises:
         ValueError: The sequences differ in length, or documents without suggestions are wanted but not known.
     """
-    sides = [
-        [_tally(*each, symmetric) for each in zip(gold, complete, side, strict=True)]
-        for side in (before, after)
-    ]
-    whole = _compared(sides, complete, samples, seed)
-    verdict, reasons = _verdict(whole, tolerances, standard)
-    count = None if suggested is None else sum(map(bool, suggested))
+    sides: list[list[Tallies]] = []
+    for side in (before, after):
+        sides.append([])
+        for one, layers, predicted in zip(gold, complete, side, strict=True):
+            counted = tally(one, predicted, symmetric)
+            for label, counts in relation_label_tallies(one, predicted, symmetric).items():
+                counted["relation", "labels", label] = counts
+            # In a layer that is not done, what is missing from gold may be right: its task is not counted.
+            kept = {task.place for task in TASKS if task.layer in layers}
+            sides[-1].append({path: each for path, each in counted.items() if path[0] in kept})
+    whole = _compare(sides, complete, samples, seed)
+    verdict, reasons = _decide(whole, tolerances, standard)
+    for name, title in TITLES.items():
+        if name not in whole.tasks:
+            why = f"none of the {standard.name} that are done there has gold"
+            reasons.append(f"{title}: not compared, for {why}")
+    if suggested is None and whole.documents:
+        reasons.append(FAVOURS)
+    elif count := sum(map(bool, suggested or ())):
+        reasons.append(f"{count} of {whole.documents} {standard.name}: {FAVOURS}")
+    apart = None
+    if blind:
+        if suggested is None:
+            raise ValueError("blind needs to know which documents were corrected from suggestions")
+        apart = _compare_blind(suggested, sides, complete, samples, seed, standard)
     return GateReport(
-        verdict,
-        [*reasons, *_left_out(whole.tasks, standard), *_favours(count, whole.documents, standard)],
         whole.documents,
         whole.target,
         whole.tasks,
         whole.labels,
+        verdict,
+        reasons,
         dict(tolerances),
         samples,
-        _without(suggested, sides, complete, samples, seed, standard) if blind else None,
+        apart,
     )
 
 
-def _without(
-    suggested: Sequence[bool] | None,
+def _compare_blind(
+    suggested: Sequence[bool],
     sides: Sequence[Sequence[Tallies]],
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int,
     seed: int,
     standard: Standard,
 ) -> Blind:
     """Both models on the documents that nobody corrected from suggestions."""
-    if suggested is None:
-        raise ValueError("blind needs to know which documents were corrected from suggestions")
     kept = [not each for each in suggested]
-    chosen = [list(compress(side, kept)) for side in sides]
-    compared = _compared(chosen, list(compress(complete, kept)), samples, seed)
-    return Blind(compared, _few(compared, standard), _of_blind(compared, standard))
+    left = [list(compress(side, kept)) for side in sides]
+    found = _compare(left, list(compress(complete, kept)), samples, seed)
+    few = not standard.is_met(found.documents, found.entities)
+    if not found.documents:
+        worth = f"none of the {standard.name}; all were corrected from a model's suggestions"
+    elif few:
+        worth = _too_few(found, standard)
+    else:
+        worth = f"{found.documents} {standard.name}; the verdict is by all of them"
+    message = f"without suggestions: {worth}"
+    return Blind(found.documents, found.target, found.tasks, found.labels, few, message)
 
 
-def _compared(
+def _compare(
     sides: Sequence[Sequence[Tallies]],
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int,
     seed: int,
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
-    scores = _scores(sides, samples, seed) if documents else {}
-    tasks = {task.name: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold}
-    target = _mean(list(tasks.values()), documents).difference() if tasks else None
-    labelled = [task for task in TASKS if task.name in ("entity", "relation")]
+    scores = _score_rows(sides, samples, seed) if documents else {}
+    tasks = {
+        task.layer.task: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold
+    }
+    target = None
+    if tasks:
+        each_task = list(tasks.values())
+        whole = [float(np.mean([each.whole[side] for each in each_task])) for side in (0, 1)]
+        drawn = [np.mean([each.drawn[side] for each in each_task], axis=0) for side in (0, 1)]
+        gold = sum(each.gold for each in each_task)
+        target = _Scores(documents, gold, (whole[0], whole[1]), (drawn[0], drawn[1])).difference()
+    labels: dict[str, dict[str, ScoreDifference]] = {task.layer.task: {} for task in TASKS[:2]}
+    for (task, label), found in scores.items():
+        if label:
+            labels[task.layer.task][label] = found.difference()
     return Compared(
-        documents,
-        target,
-        {name: each.difference() for name, each in tasks.items()},
-        {task.name: _by_label(scores, task) for task in labelled},
+        documents, target, {name: each.difference() for name, each in tasks.items()}, labels
     )
 
 
@@ -350,83 +368,50 @@ class _Scores(NamedTuple):
     whole: tuple[float, float]
     drawn: tuple[Floats, Floats]
 
-    def difference(self) -> Difference:
+    def difference(self) -> ScoreDifference:
         """What they say of the two models."""
         before, after = self.drawn
         low, high = map(float, np.percentile(after - before, [5, 95]))
         better = share_better(after, before)
-        return Difference(self.documents, self.gold, *self.whole, low, high, better)
+        return ScoreDifference(self.documents, self.gold, *self.whole, low, high, better)
 
 
-_Row = tuple[_Task, str]
-"""A task and one of its labels; no label for the task as a whole."""
-
-
-def _tally(
-    gold: Scorable, layers: frozenset[str], predicted: Scorable, symmetric: frozenset[str]
-) -> Tallies:
-    """What is counted in one document, without the tasks whose layer is not complete."""
-    counted = tally(gold, predicted, symmetric)
-    for label, counts in relation_label_tallies(gold, predicted, symmetric).items():
-        counted["relation", "labels", label] = counts
-    kept = {task.place for task in TASKS if task.layer in layers}
-    return {path: counts for path, counts in counted.items() if path[0] in kept}
-
-
-def _rows(sides: Sequence[Sequence[Tallies]]) -> Iterator[tuple[_Row, tuple[ScorePath, ...]]]:
-    """All rows of the table with the metrics whose F1 each averages."""
-    paths = {path for side in sides for tallies in side for path in tallies}
+def _score_rows(
+    sides: Sequence[Sequence[Tallies]], samples: int, seed: int
+) -> dict[tuple[_Task, str], _Scores]:
+    """The scores by task and label, with no label those of the whole task; all under the same draws."""
+    found = {path for side in sides for tallies in side for path in tallies}
+    rows: dict[tuple[_Task, str], tuple[ScorePath, ...]] = {}
     for task in TASKS:
-        yield (task, ""), task.paths
-        for path in sorted([path for path in paths if path[:2] == (task.place, "labels")]):
-            yield (task, path[2]), (path,)
-
-
-def _scores(sides: Sequence[Sequence[Tallies]], samples: int, seed: int) -> dict[_Row, _Scores]:
-    """The scores of all rows, all under the same draws."""
-    rows = dict(_rows(sides))
+        rows[task, ""] = task.paths
+        for path in sorted([path for path in found if path[:2] == (task.place, "labels")]):
+            rows[task, path[2]] = (path,)
+    # One table for all rows, cut afterwards: 1,000 draws cost the same for one score as for twenty.
     ends = np.cumsum([len(paths) for paths in rows.values()])[:-1]
     counts = [
         counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
     ]
     drawn = [np.split(each, ends, axis=1) for each in resampled_f1(counts, samples, seed)]
     whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
-    return {
-        row: _Scores(
-            sum(row[0].counted in tallies for tallies in sides[0]),
-            _gold(sides[0], paths[0] if row[1] else row[0].counted),
+    scores = {}
+    for place, ((task, label), paths) in enumerate(rows.items()):
+        gold = paths[0] if label else task.counted
+        scores[task, label] = _Scores(
+            sum(task.counted in tallies for tallies in sides[0]),
+            sum(int(tallies.get(gold, NOTHING).gold) for tallies in sides[0]),
             (float(whole[0][place].mean()), float(whole[1][place].mean())),
             (drawn[0][place].mean(axis=1), drawn[1][place].mean(axis=1)),
         )
-        for place, (row, paths) in enumerate(rows.items())
-    }
+    return scores
 
 
-def _gold(documents: Sequence[Tallies], path: ScorePath) -> int:
-    return sum(int(tallies.get(path, NOTHING).gold) for tallies in documents)
-
-
-def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, Difference]:
-    return {
-        label: found.difference()
-        for (task, label), found in scores.items()
-        if task == wanted and label
-    }
-
-
-def _mean(scores: Sequence[_Scores], documents: int) -> _Scores:
-    """The mean of some scores, as a score."""
-    whole = [float(np.mean([each.whole[side] for each in scores])) for side in (0, 1)]
-    drawn = [np.mean([each.drawn[side] for each in scores], axis=0) for side in (0, 1)]
-    gold = sum(each.gold for each in scores)
-    return _Scores(documents, gold, (whole[0], whole[1]), (drawn[0], drawn[1]))
-
-
-def _verdict(
+def _decide(
     compared: Compared, tolerances: Mapping[str, float], standard: Standard
 ) -> tuple[Verdict, list[str]]:
     target, tasks = compared.target, compared.tasks
-    few = [_too_few(compared, standard)] if _few(compared, standard) else []
+    enough = standard.is_met(compared.documents, compared.entities)
+    few = [] if enough else [_too_few(compared, standard)]
+    # First: a collapse shows on few documents, too, and is worth more than "too few to decide".
     if target is not None and target.high < -FAR:
         lost = f"the mean of the tasks falls by {-target.difference:.2f} F1"
         interval = f"90 % interval {target.low:+.2f} to {target.high:+.2f}"
@@ -449,36 +434,8 @@ def _verdict(
     return ("promote" if improves and not falling else "keep"), reasons
 
 
-def _few(compared: Compared, standard: Standard) -> bool:
-    return not standard.is_met(compared.documents, compared.entities)
-
-
-def _of_blind(compared: Compared, standard: Standard) -> str:
-    """What the documents without suggestions are worth, in a sentence."""
-    if not compared.documents:
-        return f"without suggestions: none of the {standard.name}; all were corrected from a model's suggestions"
-    if _few(compared, standard):
-        return f"without suggestions: {_too_few(compared, standard)}"
-    return (
-        f"without suggestions: {compared.documents} {standard.name}; the verdict is by all of them"
-    )
-
-
 def _too_few(compared: Compared, standard: Standard) -> str:
     return (
         f"{compared.documents} {standard.name} with {compared.entities} gold entities are too few to decide; "
         f"{standard.documents} with {standard.entities} entities are the minimum"
     )
-
-
-def _left_out(tasks: Mapping[str, Difference], standard: Standard) -> Iterator[str]:
-    for name, title in TITLES.items():
-        if name not in tasks:
-            yield f"{title}: not compared, for none of the {standard.name} that are done there has gold"
-
-
-def _favours(suggested: int | None, documents: int, standard: Standard) -> Iterator[str]:
-    if suggested is None and documents:
-        yield FAVOURS
-    elif suggested:
-        yield f"{suggested} of {documents} {standard.name}: {FAVOURS}"

@@ -1,10 +1,14 @@
-"""The one scorer of trainer, command line and store: per-document tallies and the report of their sum."""
+"""The one scorer of trainer, command line and store: per-document tallies and the report of their sum.
+
+Boundaries and strict are the terms of Taille et al. 2020 ("Let's Stop Incorrect Comparisons in
+End-to-end Relation Extraction!", arXiv 2009.10684).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sciextract.metrics.coreference import (
     Overlap,
@@ -19,11 +23,11 @@ from sciextract.metrics.counts import (
     NOTHING,
     Scorable,
     ScoredEntity,
+    ScoredRelation,
     Tally,
     compare,
     compare_by_label,
 )
-from sciextract.metrics.relations import relation_label_tallies, relation_tallies
 from sciextract.metrics.report import (
     PRF,
     ClusterPRF,
@@ -64,6 +68,70 @@ def _narrow(
     entities: frozenset[ScoredEntity], measure: Scorable, max_width: int
 ) -> frozenset[ScoredEntity]:
     return frozenset([entity for entity in entities if measure.width(entity.mention) <= max_width])
+
+
+NO_LABELS: frozenset[str] = frozenset()
+
+
+class RelationKey(NamedTuple):
+    """What two relations must share to be equal; an argument's label is empty where it is ignored."""
+
+    head: ScoredEntity
+    tail: ScoredEntity
+    label: str
+
+
+class RelationVariants(NamedTuple):
+    """The three ways to count symmetric relations, of one document."""
+
+    ordered: Tally
+    unordered: Tally
+    doubled: Tally
+
+
+def relation_tallies(
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
+) -> RelationVariants:
+    """Relations of a document, counted in three ways.
+
+    ``ordered`` wants the annotated direction of every relation (DyGIE++, PURE). ``unordered`` compares
+    symmetric labels without direction, each pair once (HGERE). ``doubled`` is unordered with every
+    symmetric relation counted twice in gold, predicted and correct (PL-Marker).
+
+    Args:
+        gold: The annotated document.
+        predicted: The same document as predicted.
+        symmetric: Labels whose head and tail may be exchanged.
+        strict: Whether the types of both arguments must be right too.
+    """
+    sides = (gold.relations, predicted.relations)
+    ordered = compare(*[relation_keys(each, NO_LABELS, strict=strict) for each in sides])
+    keys = [relation_keys(each, symmetric, strict=strict) for each in sides]
+    unordered = compare(*keys)
+    twice = compare(*[frozenset([key for key in each if key.label in symmetric]) for each in keys])
+    return RelationVariants(ordered, unordered, unordered.plus(twice))
+
+
+def relation_label_tallies(
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str] = NO_LABELS
+) -> dict[str, Tally]:
+    """Relations of a document by label: boundaries; ordered, except for ``symmetric`` labels."""
+    sides = (gold.relations, predicted.relations)
+    return compare_by_label(*[relation_keys(each, symmetric, strict=False) for each in sides])
+
+
+def relation_keys(
+    relations: Iterable[ScoredRelation], symmetric: frozenset[str], *, strict: bool
+) -> frozenset[RelationKey]:
+    """Relations as the keys that are compared; symmetric ones in text order."""
+    keys = set()
+    for head, tail, label in relations:
+        if not strict:
+            head, tail = ScoredEntity(head.mention, ""), ScoredEntity(tail.mention, "")
+        if label in symmetric and tail < head:
+            head, tail = tail, head
+        keys.add(RelationKey(head, tail, label))
+    return frozenset(keys)
 
 
 #: Where a score stands in the report, for instance ``("ner", "labels", "Task")``.
@@ -117,16 +185,44 @@ def tally(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, singletons: bool = False
 ) -> Tallies:
     """Everything that is counted in one document."""
-    return {
-        **_entity_tallies(gold, predicted),
-        **_relation_tallies(gold, predicted, symmetric),
-        **_coreference_tallies(gold, predicted, singletons),
+    tallies: Tallies = {
+        ("ner", "all"): entity_tally(gold, predicted),
+        ("ner", "width8"): narrow_entity_tally(gold, predicted),
+    }
+    for label, counts in entity_label_tallies(gold, predicted).items():
+        tallies["ner", "labels", label] = counts
+    for label, counts in relation_label_tallies(gold, predicted).items():
+        tallies["relation", "labels", label] = counts
+    for kind in ("boundaries", "strict"):
+        variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
+        for name, counts in variants._asdict().items():
+            tallies["relation", kind, name] = counts
+    wanted, found = partition(gold.clusters), partition(predicted.clusters)
+    if not singletons:
+        wanted, found = without_singletons(wanted), without_singletons(found)
+    # All metrics work on the same overlaps, which take most of their time to find.
+    overlap = Overlap.of(wanted, found)
+    mentions = (frozenset(chain.from_iterable(clusters)) for clusters in (wanted, found))
+    tallies[_CLUSTERS] = compare(frozenset(wanted), frozenset(found))
+    tallies[_MENTIONS] = compare(*mentions)
+    return tallies | {
+        ("coreference", name): metric(overlap) for name, metric in _COREFERENCE.items()
     }
 
 
 def report(documents: Sequence[Tallies]) -> EvaluationReport:
     """The scores of all documents together."""
-    total = _total(documents)
+    total: Tallies = {}
+    for tallies in documents:
+        for path, counts in tallies.items():
+            total[path] = total[path].plus(counts) if path in total else counts
+    clusters, mentions = total.get(_CLUSTERS, NOTHING), total.get(_MENTIONS, NOTHING)
+    metrics = {name: total.get(("coreference", name), NOTHING) for name in _COREFERENCE}
+    coreference = {
+        name: ClusterPRF.of_metrics([counts], clusters, mentions)
+        for name, counts in metrics.items()
+    }
+    averaged = [metrics[name] for name in CONLL_METRICS]
     return EvaluationReport(
         documents=len(documents),
         ner=NerScores(
@@ -137,48 +233,10 @@ def report(documents: Sequence[Tallies]) -> EvaluationReport:
         relation=RelationScores(
             _variants(total, "boundaries"), _variants(total, "strict"), _by_label(total, "relation")
         ),
-        coreference=_coreference_scores(total),
+        coreference=CoreferenceScores(
+            **coreference, conll=ClusterPRF.of_metrics(averaged, clusters, mentions)
+        ),
     )
-
-
-def _entity_tallies(gold: Scorable, predicted: Scorable) -> Tallies:
-    labels = entity_label_tallies(gold, predicted)
-    return {
-        ("ner", "all"): entity_tally(gold, predicted),
-        ("ner", "width8"): narrow_entity_tally(gold, predicted),
-        **{("ner", "labels", label): counts for label, counts in labels.items()},
-    }
-
-
-def _relation_tallies(gold: Scorable, predicted: Scorable, symmetric: frozenset[str]) -> Tallies:
-    labels = relation_label_tallies(gold, predicted)
-    tallies: Tallies = {("relation", "labels", label): counts for label, counts in labels.items()}
-    for kind in ("boundaries", "strict"):
-        variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
-        for name, counts in variants._asdict().items():
-            tallies["relation", kind, name] = counts
-    return tallies
-
-
-def _coreference_tallies(gold: Scorable, predicted: Scorable, singletons: bool) -> Tallies:
-    wanted, found = partition(gold.clusters), partition(predicted.clusters)
-    if not singletons:
-        wanted, found = without_singletons(wanted), without_singletons(found)
-    overlap = Overlap.of(wanted, found)
-    mentions = (frozenset(chain.from_iterable(clusters)) for clusters in (wanted, found))
-    return {
-        _CLUSTERS: compare(frozenset(wanted), frozenset(found)),
-        _MENTIONS: compare(*mentions),
-        **{("coreference", name): metric(overlap) for name, metric in _COREFERENCE.items()},
-    }
-
-
-def _total(documents: Iterable[Tallies]) -> Tallies:
-    total: Tallies = {}
-    for tallies in documents:
-        for path, counts in tallies.items():
-            total[path] = total[path].plus(counts) if path in total else counts
-    return total
 
 
 def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
@@ -189,13 +247,3 @@ def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
 def _variants(total: Tallies, kind: str) -> Variants:
     names = ("ordered", "unordered", "doubled")
     return Variants(*[PRF.of(total.get(("relation", kind, name), NOTHING)) for name in names])
-
-
-def _coreference_scores(total: Tallies) -> CoreferenceScores:
-    clusters, mentions = total.get(_CLUSTERS, NOTHING), total.get(_MENTIONS, NOTHING)
-    scores = {
-        name: ClusterPRF.of_metrics([total.get(("coreference", name), NOTHING)], clusters, mentions)
-        for name in _COREFERENCE
-    }
-    averaged = [total.get(("coreference", name), NOTHING) for name in CONLL_METRICS]
-    return CoreferenceScores(**scores, conll=ClusterPRF.of_metrics(averaged, clusters, mentions))

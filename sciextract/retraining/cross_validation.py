@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract import atomic
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import TrainingDataError
 from sciextract.formats.jsonl import encode
@@ -15,7 +16,7 @@ from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT, GateReport
 from sciextract.retraining.run_folder import Run
 from sciextract.retraining.snapshot import Origin, Snapshot, SplitCounts, TrainingDocument
 from sciextract.retraining.snapshot.files import read_lines
-from sciextract.store import Layer, Project
+from sciextract.store import Project
 from sciextract.store.finished import finished_abstracts
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.models.compare import gate_predictions, symmetric_of

@@ -102,8 +102,8 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
     if not unknown_labels(prepared.schema, start.config):
         return lambda documents: start
+    from sciextract.inference.adapter.states import EncoderStates
     from sciextract.learning.adapter import learn
-    from sciextract.learning.states import EncoderStates
 
     with open_project(prepared.request.path, read=True) as project:
         states = EncoderStates(Extractor.load(suited_to(project)))

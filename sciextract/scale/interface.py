@@ -13,7 +13,7 @@ from typing import Protocol
 from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.formats.lazy import LazyItem
-from sciextract.workflows.annotate import Counts, Problem
+from sciextract.workflows.annotate import RecordProblem, RunCounts
 from sciextract.workflows.model_choice import ModelChoice
 
 CHUNK_SIZE = 256
@@ -27,7 +27,7 @@ ChunkKey = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class InputShard:
     """A portion of the inputs that is read from its start to its end by one reader.
 
     Attributes:
@@ -84,8 +84,8 @@ class ChunkResult:
     shard: int
     number: int
     data: bytes
-    counts: Counts
-    problems: tuple[Problem, ...]
+    counts: RunCounts
+    problems: tuple[RecordProblem, ...]
     fingerprint: str
     last: bool
     warnings: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class Work:
         predictor: ``module:function`` that makes a predictor of the work, called once in each worker.
     """
 
-    shards: tuple[Shard, ...]
+    shards: tuple[InputShard, ...]
     choice: ModelChoice
     model: ModelId
     input_format: str | None = None

@@ -5,31 +5,36 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sciextract import __version__
+from sciextract import __version__, atomic
 from sciextract.documents.document import ModelId
-from sciextract.errors import ModelMismatchError, OutputError, UsageError
+from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN
 from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.inputs import MANIFEST
 from sciextract.formats.urls import is_url
-from sciextract.scale.durable import write_whole
 from sciextract.scale.interface import Work
-from sciextract.workflows.model_choice import ModelChoice
 
 FORMAT_VERSION = 1
 
-_NO_SETTINGS = {"model", "threads"}
+disk_errors = partial(
+    explain_write_errors,
+    hint="choose another folder",
+    kept="the parts written so far are complete",
+    when_full="free some space, then repeat the command to resume",
+)
+"""Names what could not be written into a folder of parts."""
 
 Stamp = list[Any]
 """Absolute path, bytes and time of change in nanoseconds; -1 for what has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class PartsManifest:
     """What results depend on, and how they are kept.
 
     Attributes:
@@ -59,12 +64,17 @@ class Manifest:
     totals: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, work: Work, schema: Mapping[str, str], export: str) -> Manifest:
+    def of(cls, work: Work, schema: Mapping[str, str], export: str) -> PartsManifest:
         """The manifest of a work that is about to begin."""
+        settings = asdict(work.choice)
+        # The model has its hash, and no result depends on the number of threads.
+        settings = {name: settings[name] for name in settings if name not in ("model", "threads")}
+        # Sets and tuples as JSON returns them, to be compared with what an earlier run wrote.
+        as_read = json.loads(json.dumps(settings, default=sorted, sort_keys=True))
         return cls(
             __version__,
             {"name": work.model.name, "hash": work.model.hash},
-            {**_settings(work.choice), "given_entities": work.given},
+            {**as_read, "given_entities": work.given},
             dict(schema),
             export,
             SCHEMA_VERSION,
@@ -74,7 +84,7 @@ class Manifest:
         )
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest | None:
+    def read(cls, folder: Path) -> PartsManifest | None:
         """The manifest of a folder, ``None`` where there is none.
 
         Raises:
@@ -103,15 +113,11 @@ class Manifest:
         Raises:
             OutputError: It cannot be written.
         """
-        values = {"format_version": FORMAT_VERSION, **asdict(self)}
-        text = json.dumps(values, indent=1)
-        write_whole(folder / MANIFEST, f"{text}\n".encode())
+        text = json.dumps({"format_version": FORMAT_VERSION, **asdict(self)}, indent=1)
+        with disk_errors(folder / MANIFEST):
+            atomic.write(folder / MANIFEST, f"{text}\n", alone=True, durable=True)
 
-    def done(self, totals: Mapping[str, Any]) -> Manifest:
-        """The same when all is done."""
-        return replace(self, complete=True, totals=totals)
-
-    def changed_shards(self, earlier: Manifest) -> set[int]:
+    def changed_shards(self, earlier: PartsManifest) -> set[int]:
         """Numbers of shards whose files have another size or time than then, and of what has neither."""
         pairs = zip(self.shards, earlier.shards, strict=True)
         return {
@@ -120,7 +126,7 @@ class Manifest:
             if now != then or any(size < 0 for _, size, _ in now)
         }
 
-    def check(self, earlier: Manifest, folder: Path | str) -> None:
+    def check(self, earlier: PartsManifest, folder: object) -> None:
         """Refuse to continue with a folder that holds results of something else.
 
         Args:
@@ -132,55 +138,41 @@ class Manifest:
             OutputError: Another version, settings, inputs...
         """
         if self.model != earlier.model:
+            before, model = (
+                ModelId(str(each.get("name")), str(each.get("hash")))
+                for each in (earlier.model, self.model)
+            )
             raise ModelMismatchError(
-                f"{folder} holds results of the model {_name(earlier.model)}, "
-                f"this run uses {_name(self.model)}",
+                f"{folder} holds results of the model {before}, this run uses {model}",
                 "name the model of the folder, or choose another folder",
             )
-        for what, then, now in self._compared(earlier):
-            if then != now:
-                raise OutputError(
-                    f"{folder} holds results of {what} {_printable(then)}, this run has {_printable(now)}",
-                    "repeat the command of the first run, or choose another folder",
-                )
-        self._check_inputs(earlier, folder)
-
-    def _compared(self, earlier: Manifest) -> list[tuple[str, Any, Any]]:
-        settings = [
-            (name.replace("_", " "), earlier.settings.get(name), value)
-            for name, value in self.settings.items()
-        ]
-        return [
+        compared: list[tuple[str, Any, Any]] = [
             ("sciextract version", earlier.version, self.version),
             ("label schema", dict(earlier.schema), dict(self.schema)),
             ("format", earlier.export, self.export),
             ("format version", earlier.schema_version, self.schema_version),
-            *settings,
+            *((name, earlier.settings.get(name), now) for name, now in self.settings.items()),
             ("input format", earlier.input_format, self.input_format),
             ("chunk size", earlier.chunk_size, self.chunk_size),
         ]
-
-    def _check_inputs(self, earlier: Manifest, folder: Path | str) -> None:
+        for what, then, now in compared:
+            if then != now:
+                raise OutputError(
+                    f"{folder} holds results of {what.replace('_', ' ')} {_printable(then)}, "
+                    f"this run has {_printable(now)}",
+                    "repeat the command of the first run, or choose another folder",
+                )
         then, now = _paths(earlier.shards), _paths(self.shards)
-        if then == now and len(earlier.shards) == len(self.shards):
-            return
-        known, given = set(then), set(now)
-        new = [path for path in now if path not in known]
-        gone = [path for path in then if path not in given]
-        parts = [_listed("new", new), _listed("missing", gone)]
-        difference = "; ".join(part for part in parts if part) or "they are cut otherwise"
-        raise OutputError(
-            f"{folder} holds results of other inputs: {difference}",
-            "give the inputs of the first run; new ones go into another folder",
-        )
-
-
-def _settings(choice: ModelChoice) -> dict[str, Any]:
-    """The choice without the model's name and its speed, as JSON returns it."""
-    values = {each.name: getattr(choice, each.name) for each in fields(choice)}
-    kept = {name: value for name, value in values.items() if name not in _NO_SETTINGS}
-    as_read: dict[str, Any] = json.loads(json.dumps(kept, default=sorted, sort_keys=True))
-    return as_read
+        if then != now or len(earlier.shards) != len(self.shards):
+            known, given = set(then), set(now)
+            new = [path for path in now if path not in known]
+            gone = [path for path in then if path not in given]
+            parts = [_listed("new", new), _listed("missing", gone)]
+            difference = "; ".join(filter(None, parts)) or "they are cut otherwise"
+            raise OutputError(
+                f"{folder} holds results of other inputs: {difference}",
+                "give the inputs of the first run; new ones go into another folder",
+            )
 
 
 def stamp(path: str) -> Stamp:
@@ -197,10 +189,6 @@ def _paths(shards: Sequence[Sequence[Stamp]]) -> list[str]:
     return [path for shard in shards for path, *_ in shard]
 
 
-def _name(model: Mapping[str, str]) -> str:
-    return str(ModelId(str(model.get("name")), str(model.get("hash"))))
-
-
 def _listed(word: str, paths: Sequence[str]) -> str:
     if not paths:
         return ""
@@ -214,20 +202,11 @@ def _printable(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A part.
-
-    Attributes:
-        data: Its bytes.
-        losses: What the format could not hold, by kind.
-    """
-
-    data: bytes
-    losses: Mapping[str, int] = field(default_factory=dict)
+Encoder = Callable[[bytes], tuple[bytes, Mapping[str, int]]]
+"""From lines of exchange records to a part, and what its format cannot hold, by kind."""
 
 
-def encoder(export: str) -> Callable[[bytes], Encoded]:
+def encoder(export: str) -> Encoder:
     """What makes parts of a format.
 
     Raises:
@@ -235,20 +214,16 @@ def encoder(export: str) -> Callable[[bytes], Encoded]:
         MissingExtraError: What writes it is not installed.
     """
     if export == "jsonl":
-        return Encoded
-    if export == "parquet":
-        return _parquet()
-    raise UsageError(f"parts cannot be {export!r}", "formats of parts: jsonl, parquet")
-
-
-def _parquet() -> Callable[[bytes], Encoded]:
+        return lambda lines: (lines, {})
+    if export != "parquet":
+        raise UsageError(f"parts cannot be {export!r}", "formats of parts: jsonl, parquet")
     from sciextract.formats.registry import get_format
 
-    get_format("parquet", "write").load_writer()
+    get_format("parquet", "write").load_writer()  # its error names the extra that is missing
     from sciextract.formats.parquet import parquet_part
 
-    def encoded(lines: bytes) -> Encoded:
+    def encode(lines: bytes) -> tuple[bytes, Mapping[str, int]]:
         part = parquet_part(lines)
-        return Encoded(part.data, part.losses)
+        return part.data, part.losses
 
-    return encoded
+    return encode

@@ -15,9 +15,9 @@ from sciextract.formats.jsonl import encode
 from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Work
 from sciextract.workflows.annotate import (
-    Counts,
-    Problem,
+    RecordProblem,
     Relating,
+    RunCounts,
     annotate,
     relate,
     warning_of,
@@ -28,7 +28,7 @@ MOST_WARNINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecordOutcome:
     """The result of a record.
 
     Attributes:
@@ -39,8 +39,8 @@ class Outcome:
     """
 
     line: bytes
-    counts: Counts
-    problem: Problem | None = None
+    counts: RunCounts
+    problem: RecordProblem | None = None
     warning: str = ""
 
 
@@ -71,7 +71,7 @@ class RecordPredictor:
                 "leave the model as it is while a run is under way",
             )
 
-    def outcomes(self, items: Sequence[LazyItem]) -> list[Outcome]:
+    def outcomes(self, items: Sequence[LazyItem]) -> list[RecordOutcome]:
         """The outcomes of records, in their order; a record that raises an error is quarantined."""
         try:
             return self._together(items)
@@ -82,7 +82,7 @@ class RecordPredictor:
                 return [each for item in items for each in self.outcomes([item])]
             return [quarantined(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
 
-    def _together(self, items: Sequence[LazyItem]) -> list[Outcome]:
+    def _together(self, items: Sequence[LazyItem]) -> list[RecordOutcome]:
         read = [item.read() for item in items]
         documents = [each for each in read if not isinstance(each, BadRecord)]
         kept = _OutcomeWriter(self._candidates)
@@ -96,32 +96,34 @@ class _OutcomeWriter:
 
     def __init__(self, candidates: bool) -> None:
         self.losses: Counter[str] = Counter()
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[RecordOutcome] = []
         self._candidates = candidates
 
     def write(self, document: AnnotatedDocument) -> None:
         line = f"{encode(document, self._candidates)}\n".encode()
-        self.outcomes.append(Outcome(line, Counts.of(document), warning=warning_of(document)))
+        self.outcomes.append(
+            RecordOutcome(line, RunCounts.of(document), warning=warning_of(document))
+        )
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def quarantined(item: LazyItem, reason: str) -> Outcome:
+def quarantined(item: LazyItem, reason: str) -> RecordOutcome:
     """A record that cannot be predicted, and is kept aside."""
     message = f"{item.place}: {reason}"
-    problem = Problem("quarantined", message, "", item.record(), item.digest().hex())
-    return Outcome(b"", Counts(quarantined=1), problem)
+    problem = RecordProblem("quarantined", message, "", item.record(), item.digest().hex())
+    return RecordOutcome(b"", RunCounts(quarantined=1), problem)
 
 
-def chunk_result(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
+def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult:
     """The result of a chunk, of the outcomes of its records in their order."""
     warnings = [each.warning for each in outcomes if each.warning]
     return ChunkResult(
         chunk.shard,
         chunk.number,
         b"".join(each.line for each in outcomes),
-        sum((each.counts for each in outcomes), Counts()),
+        sum((each.counts for each in outcomes), RunCounts()),
         tuple(each.problem for each in outcomes if each.problem is not None),
         chunk.fingerprint,
         chunk.last,
@@ -129,9 +131,9 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
     )
 
 
-def _bad(record: BadRecord) -> Outcome:
-    problem = Problem("bad", record.error.message, record.error.hint)
-    return Outcome(b"", Counts(bad=1), problem)
+def _bad(record: BadRecord) -> RecordOutcome:
+    problem = RecordProblem("bad", record.error.message, record.error.hint)
+    return RecordOutcome(b"", RunCounts(bad=1), problem)
 
 
 LONG_TEXT = 100_000
@@ -139,7 +141,7 @@ LONG_TEXT = 100_000
 
 
 @dataclass(slots=True)
-class Task:
+class WorkerTask:
     """Some records of a chunk.
 
     Attributes:
@@ -163,23 +165,25 @@ class Task:
         """What it may take: for each record ``timeout``, and as much for every ``LONG_TEXT`` characters more."""
         return sum(timeout * (1 + item.characters // LONG_TEXT) for item in self.items)
 
-    def single(self) -> list[Task]:
+    def single(self) -> list[WorkerTask]:
         """A task for each record."""
-        return [Task(self.chunk, self.start + row, [item]) for row, item in enumerate(self.items)]
+        return [
+            WorkerTask(self.chunk, self.start + row, [item]) for row, item in enumerate(self.items)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """A task's outcomes, in the order of its records."""
 
-    task: Task
-    outcomes: Sequence[Outcome]
+    task: WorkerTask
+    outcomes: Sequence[RecordOutcome]
 
 
-def tasks_of(chunk: Chunk, size: int) -> Iterator[Task]:
+def tasks_of(chunk: Chunk, size: int) -> Iterator[WorkerTask]:
     """The records of a chunk, ``size`` at a time."""
     for start in range(0, len(chunk.items), size):
-        yield Task(chunk.key, start, chunk.items[start : start + size])
+        yield WorkerTask(chunk.key, start, chunk.items[start : start + size])
 
 
 Result = Done | Exception | str

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Results, Shard, Work
-from sciextract.scale.predicting import Done, Outcome, RecordPredictor, chunk_result, tasks_of
+from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, InputShard, Results, Work
+from sciextract.scale.predicting import Done, RecordOutcome, RecordPredictor, chunk_result, tasks_of
 from sciextract.scale.shards import Pass, remaining_chunks
-from sciextract.scale.worker_pool import START_CHARACTERS, Pool
+from sciextract.scale.worker_pool import START_CHARACTERS, WorkerPool
 
 
 @dataclass(slots=True)
 class _Open:
     chunk: Chunk
-    outcomes: list[Outcome | None]
+    outcomes: list[RecordOutcome | None]
     missing: int
 
     def result(self) -> ChunkResult:
@@ -109,10 +109,12 @@ class ProcessEngine:
                 yield from _predicted_here(first, work)
                 return
             chunks = chain(first, chunks)
-        with closing(Pool(work, self.workers, self.timeout, self.note)) as pool:
+        with closing(WorkerPool(work, self.workers, self.timeout, self.note)) as pool:
             yield from self._scheduled(chunks, pool, work)
 
-    def _scheduled(self, chunks: Iterable[Chunk], pool: Pool, work: Work) -> Iterator[ChunkResult]:
+    def _scheduled(
+        self, chunks: Iterable[Chunk], pool: WorkerPool, work: Work
+    ) -> Iterator[ChunkResult]:
         """Keeps as many records under way as the workers need, and gives back what is whole."""
         assembly = Assembly(work.ordered)
         most = AHEAD * self.workers + work.chunk_size
@@ -127,14 +129,14 @@ class ProcessEngine:
         while assembly:
             yield from self._taken(assembly, pool)
 
-    def _taken(self, assembly: Assembly, pool: Pool) -> Iterator[ChunkResult]:
+    def _taken(self, assembly: Assembly, pool: WorkerPool) -> Iterator[ChunkResult]:
         """The next outcomes, and the chunks that they make whole."""
         assembly.add(pool.take())
         yield from assembly.complete()
         self.under_way(assembly.finished)
 
 
-def _is_at_hand(shard: Shard) -> bool:
+def _is_at_hand(shard: InputShard) -> bool:
     """Whether reading ahead never waits: files and folders, but neither pipes nor URLs."""
     paths = [Path(path) for path in shard.paths]
     return all(path.is_file() or path.is_dir() for path in paths)

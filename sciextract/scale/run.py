@@ -19,13 +19,12 @@ from sciextract.formats.urls import is_url, without_file_scheme
 from sciextract.inference.model_folder import AUTO
 from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.inference.onnx_network import CPU
-from sciextract.scale import durable
-from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, Shard, Work
-from sciextract.scale.manifest import Manifest, encoder
-from sciextract.scale.parts_folder import PartsFolder, open_parts
+from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
+from sciextract.scale.manifest import PartsManifest, encoder
+from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
-from sciextract.workflows.annotate import Counts, Listener
+from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
 from sciextract.workflows.model_choice import ModelChoice, check_schema
 from sciextract.workflows.resume import EarlierRun
@@ -136,7 +135,7 @@ class Request:
         return identified
 
     def work(
-        self, shards: tuple[Shard, ...], model: Identified, chunk_size: int, ordered: bool
+        self, shards: tuple[InputShard, ...], model: Identified, chunk_size: int, ordered: bool
     ) -> Work:
         """What an engine is to do."""
         return Work(
@@ -150,7 +149,7 @@ class Request:
             self.predictor,
         )
 
-    def final_notes(self, counts: Counts, listener: Listener) -> None:
+    def final_notes(self, counts: RunCounts, listener: Listener) -> None:
         """Notes when all is done."""
         if self.choice.model == AUTO and counts.models:
             chosen = ", ".join(
@@ -189,7 +188,7 @@ def annotate_into_parts(
     model = request.model(listener)
     work = request.work(shards, model, chunk_size, ordered=False)
     schema = {"name": model.config.schema_name, "hash": model.config.schema_hash}
-    with _opened(folder, Manifest.of(work, schema, export), request.inputs) as parts:
+    with _opened(folder, PartsManifest.of(work, schema, export), request.inputs) as parts:
         started = time.monotonic()
         counts = _filled(parts, work, engine, listener)
         seconds = time.monotonic() - started
@@ -199,7 +198,7 @@ def annotate_into_parts(
 
 
 def _opened(
-    folder: str, manifest: Manifest, inputs: Sequence[str]
+    folder: str, manifest: PartsManifest, inputs: Sequence[str]
 ) -> AbstractContextManager[PartsFolder]:
     place = without_file_scheme(folder)
     if is_url(place):
@@ -209,9 +208,9 @@ def _opened(
     return open_parts(Path(place), manifest, inputs)
 
 
-def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> Counts:
+def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> RunCounts:
     """Fill the folder; the counts of this run."""
-    counts = Counts()
+    counts = RunCounts()
     before = parts.before
     if before.records:
         listener.before(before.records)
@@ -228,7 +227,9 @@ def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) 
     return counts
 
 
-def _report(parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str) -> Report:
+def _report(
+    parts: PartsFolder, counts: RunCounts, seconds: float, work: Work, export: str
+) -> Report:
     whole = parts.counts
     return Report(
         counts,
@@ -299,9 +300,9 @@ def _check(target: Target, ordered: bool) -> None:
 
 def _written(
     results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: Listener
-) -> Counts:
+) -> RunCounts:
     """Write lines as they come."""
-    counts = Counts()
+    counts = RunCounts()
     for result in results:
         if result.data:
             stream.write(result.data.decode("utf-8"))
@@ -372,7 +373,7 @@ class _Quarantine:
         self._path = _quarantine_path(target.path)
         self.earlier: set[str] = set()
         if self._path is not None and target.resume:
-            self.earlier = durable.digests(self._path)
+            self.earlier = {str(why.get("digest")) for _, why in read_quarantine(self._path)}
         elif self._path is not None:
             self._path.unlink(missing_ok=True)
         self.place = str(self._path) if self.earlier else ""
@@ -381,7 +382,7 @@ class _Quarantine:
         for problem in result.problems:
             listener.problem(problem)
             if problem.kind == "quarantined" and self._path is not None:
-                durable.add(self._path, problem, result.key)
+                quarantine(self._path, problem, result.key)
                 self.place = str(self._path)
 
 

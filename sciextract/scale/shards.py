@@ -11,7 +11,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, BadRecord
 from sciextract.formats.inputs import expand_inputs, single_sources
 from sciextract.formats.lazy import LazyItem, ParsedItem, read_lazily
-from sciextract.scale.interface import Chunk, ChunkKey, InputChangedError, Shard, Work
+from sciextract.scale.interface import Chunk, ChunkKey, InputChangedError, InputShard, Work
 
 SHARD_BYTES = 4 << 20
 """Small files share a shard up to this size, so that a folder of abstracts is not a folder of as many parts."""
@@ -20,7 +20,7 @@ Pass = Callable[[Iterator[LazyItem]], Iterator[LazyItem]]
 """What records go through before they are cut into chunks."""
 
 
-def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[Shard, ...]:
+def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[InputShard, ...]:
     """The shards of the inputs, in their order.
 
     Raises:
@@ -32,11 +32,11 @@ def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[Shard, ..
     sources = [source for path in paths for source in _sources(path, format_id, len(paths) == 1)]
     alone = len(paths) == 1 and sources == paths
     return tuple(
-        Shard(number, tuple(group), alone) for number, group in enumerate(_by_bytes(sources))
+        InputShard(number, tuple(group), alone) for number, group in enumerate(_by_bytes(sources))
     )
 
 
-def read_chunks(shard: Shard, work: Work, through: Pass = iter) -> Iterator[Chunk]:
+def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator[Chunk]:
     """The records of a shard, ``work.chunk_size`` at a time; the last chunk has fewer, and may have none.
 
     Raises:
@@ -64,7 +64,7 @@ def remaining_chunks(
                 yield chunk
 
 
-def check_unchanged(chunk: Chunk, done: Mapping[ChunkKey, str], shard: Shard) -> None:
+def check_unchanged(chunk: Chunk, done: Mapping[ChunkKey, str], shard: InputShard) -> None:
     """Notice that the records of a chunk are not those that an earlier run predicted.
 
     Raises:
@@ -116,7 +116,7 @@ def _size(source: str) -> int:
     return os.path.getsize(source) if os.path.isfile(source) else SHARD_BYTES + 1
 
 
-def _items(shard: Shard, format_id: str | None) -> Iterator[LazyItem]:
+def _items(shard: InputShard, format_id: str | None) -> Iterator[LazyItem]:
     try:
         yield from read_lazily(shard.paths, format_id)
     except FormatError as error:
@@ -125,6 +125,6 @@ def _items(shard: Shard, format_id: str | None) -> Iterator[LazyItem]:
         yield ParsedItem(BadRecord(error))
 
 
-def _named(shard: Shard) -> str:
+def _named(shard: InputShard) -> str:
     names = ["standard input" if path == STDIN else path for path in shard.paths]
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

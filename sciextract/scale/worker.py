@@ -22,7 +22,7 @@ from typing import Any
 from sciextract.errors import SciextractError
 from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Work, WorkerRefusedError
-from sciextract.scale.predicting import Outcome, RecordPredictor
+from sciextract.scale.predicting import RecordOutcome, RecordPredictor
 
 READY, REFUSED = "ready", "refused"
 _DEATH_SIGNAL_OPTION = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -70,14 +70,14 @@ class WorkerProcess:
         """Hand it records; several lists may be under way. That it has died is noticed when it should answer."""
         self._sent(items)
 
-    def receive(self) -> list[Outcome]:
+    def receive(self) -> list[RecordOutcome]:
         """The outcomes of the first list of records that is not answered yet.
 
         Raises:
             WorkerDiedError: The process ended.
             WorkerRefusedError: The model cannot do the work.
         """
-        outcomes: list[Outcome] = self._answer()[1]
+        outcomes: list[RecordOutcome] = self._answer()[1]
         return outcomes
 
     def kill(self) -> None:

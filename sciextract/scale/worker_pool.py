@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from sciextract.scale.interface import Work, WorkersFailedError
-from sciextract.scale.predicting import Done, Outcome, Result, Task, quarantined
+from sciextract.scale.predicting import Done, RecordOutcome, Result, WorkerTask, quarantined
 from sciextract.scale.worker import WorkerDiedError, WorkerProcess
 
 MOST_STARTS = 3
@@ -34,7 +34,7 @@ class FailureLimits:
         with self._lock:
             self._starts = 0
 
-    def received(self, outcomes: Sequence[Outcome]) -> None:
+    def received(self, outcomes: Sequence[RecordOutcome]) -> None:
         """A worker has sent outcomes; that every record raised an error is a failure, too.
 
         Raises:
@@ -100,7 +100,7 @@ class Worker(threading.Thread):
     def __init__(
         self,
         start: Callable[[], WorkerProcess],
-        tasks: queue.SimpleQueue[Task | None],
+        tasks: queue.SimpleQueue[WorkerTask | None],
         results: queue.SimpleQueue[Result],
         timeout: float,
         limits: FailureLimits,
@@ -111,7 +111,7 @@ class Worker(threading.Thread):
         self._results = results
         self._timeout = timeout
         self._limits = limits
-        self._under_way: deque[Task] = deque()
+        self._under_way: deque[WorkerTask] = deque()
         self._handed_over = 0
         self._lock = threading.Lock()  # of all below, which other threads use, too
         self._process: WorkerProcess | None = None
@@ -200,7 +200,7 @@ class Worker(threading.Thread):
         self._limits.started()
         return process
 
-    def _failed_attempt(self, task: Task, how: str) -> None:
+    def _failed_attempt(self, task: WorkerTask, how: str) -> None:
         """Cut a task whose process ended into single records; quarantine a single one after its last attempt."""
         if self._closing:
             return
@@ -244,7 +244,7 @@ _PAUSE_SECONDS = 1.0
 """A check that is so late means that the whole run was stopped meanwhile, or that the machine slept."""
 
 
-class Pool:
+class WorkerPool:
     """Workers that share a queue.
 
     The first task starts a worker; a further one starts when enough text waits to pay for it.
@@ -259,7 +259,7 @@ class Pool:
     def __init__(
         self, work: Work, workers: int, timeout: float, note: Callable[[str], None]
     ) -> None:
-        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[WorkerTask | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._note = note
         self._left = threading.Event()
@@ -281,7 +281,7 @@ class Pool:
         for worker in self._workers:
             worker.join()
 
-    def submit(self, task: Task) -> None:
+    def submit(self, task: WorkerTask) -> None:
         """Have a task done."""
         self._tasks.put(task)
         self._waiting_characters += task.characters

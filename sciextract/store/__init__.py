@@ -12,7 +12,7 @@ from sciextract.store.context import Outcome
 from sciextract.store.document_state import DocumentState
 from sciextract.store.opening import create_project, open_project
 from sciextract.store.project import Project
-from sciextract.store.rows import Completeness, EntityRow, Layer, LinkRow, RelationRow
+from sciextract.store.rows import Completeness, EntityRow, LinkRow, RelationRow
 
 __all__ = [
     "Completeness",
@@ -20,7 +20,6 @@ __all__ = [
     "EntityRef",
     "EntityRow",
     "ItemRef",
-    "Layer",
     "LinkRef",
     "LinkRow",
     "Outcome",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self, TypeVar, cast
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import Document
 from sciextract.documents.spans import Span
 from sciextract.store.events import Change, change_of
@@ -16,7 +16,6 @@ from sciextract.store.rows import (
     ClusterRow,
     EntityRow,
     Key,
-    Layer,
     LinkRow,
     ProgressRow,
     RelationRow,

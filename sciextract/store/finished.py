@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events, views
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations
-from sciextract.store.rows import Completeness, Layer, ProgressRow, from_values
+from sciextract.store.rows import Completeness, ProgressRow, from_values
 from sciextract.store.sqlite import decoded, translated
 
 if TYPE_CHECKING:

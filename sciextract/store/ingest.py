@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import Annotations, State, new_id
+from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.store import documents, events
 from sciextract.store.actions.marks import finish
@@ -17,7 +17,7 @@ from sciextract.store.document_state import DocumentState, Stored
 from sciextract.store.documents import decode_annotations, digest_of, encode_annotations
 from sciextract.store.imports import ImportMerge
 from sciextract.store.predictions import PredictionMerge
-from sciextract.store.rows import Completeness, Layer, ProgressRow
+from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
 

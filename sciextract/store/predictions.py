@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import (
@@ -18,14 +18,7 @@ from sciextract.store.imports import (
     relation_by_original,
     same_relations,
 )
-from sciextract.store.rows import (
-    Completeness,
-    EntityRow,
-    Layer,
-    LinkRow,
-    ProgressRow,
-    RelationRow,
-)
+from sciextract.store.rows import Completeness, EntityRow, LinkRow, ProgressRow, RelationRow
 
 _TWO = 2
 _DONE = Completeness.DONE

@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import Annotations, Layer
 from sciextract.errors import ActionRefusedError
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
-from sciextract.store.rows import IN_VIEW, Layer
+from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import first_value, translated
 
 if TYPE_CHECKING:

@@ -8,19 +8,11 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sciextract.documents.annotations import LabelScore, State
+from sciextract.documents.annotations import LabelScore, Layer, State
 from sciextract.documents.spans import Span
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
-
-
-class Layer(StrEnum):
-    """A layer of annotation, whose completeness is tracked by itself."""
-
-    ENTITIES = "entities"
-    RELATIONS = "relations"
-    COREFERENCE = "coreference"
 
 
 class Completeness(StrEnum):

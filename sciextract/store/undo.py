@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
 from sciextract.store.consistency import Problem, problems
@@ -17,7 +18,6 @@ from sciextract.store.rows import (
     ClusterRow,
     Completeness,
     EntityRow,
-    Layer,
     LinkRow,
     ProgressRow,
     RelationRow,

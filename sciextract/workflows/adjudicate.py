@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.metrics.differences import Layer
 from sciextract.store import DocumentState, Outcome, Project, state_tables
 from sciextract.store.context import Context
 from sciextract.store.events import Event
@@ -25,9 +25,9 @@ from sciextract.workflows.disagreements import (
 __all__ = [
     "KIND",
     "MERGE",
+    "AdjudicationResult",
     "Dispute",
     "Verdict",
-    "Verdicts",
     "decide",
     "decide_all",
     "disputes",
@@ -39,7 +39,7 @@ _MOST_STEPS = 10_000  # a document with more differences than that is not one ab
 
 
 @dataclass(slots=True)
-class Verdicts:
+class AdjudicationResult:
     """What became of many differences.
 
     Attributes:
@@ -156,7 +156,7 @@ def decide_and_compare(
 
 def decide_all(
     project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
-) -> Verdicts:
+) -> AdjudicationResult:
     """Decide many differences, in each document entities first, then relations, then links.
 
     One decision changes what is different in the rest of its document, so that is looked at anew each time.
@@ -170,7 +170,7 @@ def decide_all(
     Raises:
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
-    verdicts, decisions = Verdicts(), Decisions(project)
+    verdicts, decisions = AdjudicationResult(), Decisions(project)
     for number, source in dict.fromkeys((each.number, each.source) for each in listed):
         keys = {each.key for each in listed if (each.number, each.source) == (number, source)}
         for layer in Layer:
@@ -281,7 +281,7 @@ def decide_document(
     source_id: int,
     verdict: Verdict,
     decisions: Decisions | None = None,
-) -> Verdicts:
+) -> AdjudicationResult:
     """Take one side in everything that waits in a document: entities first, then relations, then links.
 
     One event, which undo takes back as a whole. What cannot be taken over stays undecided.
@@ -302,7 +302,7 @@ def decide_document(
     project.rehearse([number], sweep)
     keys = sweep.done
     if not keys:
-        return Verdicts(0, sweep.refused)
+        return AdjudicationResult(0, sweep.refused)
     params = {"keys": keys, "verdict": verdict, "source": sweep.source, "number": number}
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -310,7 +310,7 @@ def decide_document(
         note_left(project, doc, sweep.decided, merged)
 
     project.perform(KIND, params, [number], work, always=True)
-    return Verdicts(len(keys), sweep.refused)
+    return AdjudicationResult(len(keys), sweep.refused)
 
 
 class _Sweep:
@@ -352,7 +352,7 @@ class _Sweep:
         fitting = [
             each for each in left if each.difference.layer is layer and each.key not in self.refused
         ]
-        taken_singly = layer is Layer.LINK and self._verdict == "theirs"
+        taken_singly = layer is Layer.COREFERENCE and self._verdict == "theirs"
         return fitting[:1] if taken_singly else fitting
 
     def _decide(self, doc: DocumentState, context: Context, dispute: Dispute) -> None:

@@ -65,11 +65,24 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
     if other.exists() and project.path.samefile(other):
         raise ProjectError(f"{other} is the project itself", "name another project to merge")
     with open_project(other, read=True) as theirs:
-        _join_schemas(project, theirs, add_labels)
+        mine, other_schema = project.schema, theirs.schema
+        lacking = [
+            *(label for label in other_schema.entity_labels if label not in mine.entity_labels),
+            *(label for label in other_schema.relation_labels if label not in mine.relation_labels),
+        ]
+        if lacking and not add_labels:
+            raise SchemaError(
+                f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
+                "the same command with --add-labels adds them to this project's schema",
+            )
+        if lacking:
+            labels = (list(other_schema.entity_labels), list(other_schema.relation_labels))
+            project.set_schema(with_labels(mine, *labels))
         if project.numbers():
             project.backup("before merge")
         source = f"import:{other.name}"
         join, disagreements, decisions = Join(project, source), 0, Decisions(project)
+        # In batches: each is one transaction, so that others can write in between and memory stays constant.
         documents = foreign_documents(theirs)
         while batch := list(islice(documents, BATCH)):
             for number in join.add(batch):
@@ -111,7 +124,7 @@ def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed
     Raises:
         UsageError: There is no such text.
     """
-    mine, theirs = _worked(first, done_only), _worked(second, done_only)
+    mine, theirs = _find_worked(first, done_only), _find_worked(second, done_only)
     shared = [sha for sha in mine if sha in theirs]
     if not shared:
         which = "marked as done" if done_only else "annotated"
@@ -127,23 +140,7 @@ def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed
     return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
 
 
-def _join_schemas(project: Project, theirs: Project, add_labels: bool) -> None:
-    mine, other = project.schema, theirs.schema
-    wider = with_labels(mine, list(other.entity_labels), list(other.relation_labels))
-    lacking = [
-        *(label for label in other.entity_labels if label not in mine.entity_labels),
-        *(label for label in other.relation_labels if label not in mine.relation_labels),
-    ]
-    if lacking and not add_labels:
-        raise SchemaError(
-            f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
-            "the same command with --add-labels adds them to this project's schema",
-        )
-    if lacking:
-        project.set_schema(wider)
-
-
-def _worked(project: Project, done_only: bool) -> dict[str, int]:
+def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
     """Hash and number of the texts that have annotations or were worked on."""
     done = f"p.entities = '{Completeness.DONE}'"
     touched = f"""(p.entities <> '{Completeness.UNTOUCHED}' OR EXISTS (
@@ -168,7 +165,7 @@ class Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparableSource:
     """A source that the abstracts can be compared with.
 
     Attributes:
@@ -197,7 +194,7 @@ class WithSource:
     comparable: int
 
 
-def sides(project: Project) -> list[Side]:
+def sides(project: Project) -> list[ComparableSource]:
     """All sources with abstracts to compare, the latest first."""
     with translated(project.path):
         rows = project.connection.execute(
@@ -207,15 +204,19 @@ def sides(project: Project) -> list[Side]:
         ).fetchall()
     by_name: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for name, source_id, number, sha in rows:
-        by_name.setdefault((source_id, name), []).append((_drawn(sha), number))
+        # An order that neither time nor content decides, so that the first MOST are a fair sample.
+        place = hashlib.sha256(f"agreement {sha}".encode()).hexdigest()
+        by_name.setdefault((source_id, name), []).append((place, number))
     return [
-        Side(name, source_id, tuple(number for _, number in sorted(numbers)))
+        ComparableSource(name, source_id, tuple(number for _, number in sorted(numbers)))
         for (source_id, name), numbers in sorted(by_name.items(), reverse=True)
     ]
 
 
 def agree_with(
-    project: Project, side: Side, on_progress: Callable[[int, int], bool] = lambda done, of: True
+    project: Project,
+    side: ComparableSource,
+    on_progress: Callable[[int, int], bool] = lambda done, of: True,
 ) -> WithSource:
     """Compare what holds in the project with the latest annotations of a source.
 
@@ -229,42 +230,25 @@ def agree_with(
     Raises:
         Cancelled: ``on_progress`` said no.
     """
-    wanted = side.numbers[:MOST]
-    pairs = []
+    wanted, numbers = side.numbers[:MOST], ", ".join("?" * len(_NO_DECISION))
+    decided = f"""SELECT 1 FROM change c JOIN event e ON e.id = c.event_id
+        WHERE c.document_id = ? AND e.kind NOT IN ({numbers}) LIMIT 1"""
+    mine, theirs = [], []
     for place, number in enumerate(wanted):
         if not on_progress(place, len(wanted)):
             raise Cancelled
-        pairs.append(_pair(project, number, side))
-    both = [pair for pair in pairs if pair is not None]
-    if not both:
+        annotations = annotations_of_source(project.connection, number, side.source_id)
+        if annotations is None:
+            continue
+        if side.name.startswith("import:"):
+            with translated(project.path):
+                rows = project.connection.execute(decided, (number, *_NO_DECISION))
+                if rows.fetchone() is None:
+                    continue
+        mine.append(project.document(number))
+        theirs.append(AnnotatedDocument(mine[-1].document, decided_part(annotations)))
+    if not mine:
         return WithSource(side.name, None, 0)
     symmetric = project.schema.symmetric_labels
-    report = agreement([mine for mine, _ in both], [theirs for _, theirs in both], symmetric)
+    report = agreement(mine, theirs, symmetric)
     return WithSource(side.name, report, len(side.numbers))
-
-
-def _pair(
-    project: Project, number: int, side: Side
-) -> tuple[AnnotatedDocument, AnnotatedDocument] | None:
-    annotations = annotations_of_source(project.connection, number, side.source_id)
-    if annotations is None or (side.name.startswith("import:") and not _worked_on(project, number)):
-        return None
-    mine = project.document(number)
-    return mine, AnnotatedDocument(mine.document, decided_part(annotations))
-
-
-def _worked_on(project: Project, number: int) -> bool:
-    """Whether somebody has decided anything about an abstract here."""
-    marks = ", ".join("?" * len(_NO_DECISION))
-    with translated(project.path):
-        row = project.connection.execute(
-            f"""SELECT 1 FROM change c JOIN event e ON e.id = c.event_id
-            WHERE c.document_id = ? AND e.kind NOT IN ({marks}) LIMIT 1""",
-            (number, *_NO_DECISION),
-        ).fetchone()
-    return row is not None
-
-
-def _drawn(sha256: str) -> str:
-    """A place in an order that neither time nor content decides."""
-    return hashlib.sha256(f"agreement {sha256}".encode()).hexdigest()

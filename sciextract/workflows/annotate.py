@@ -41,7 +41,7 @@ class Relating(Predictor, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RunCounts:
     """Counts of records and annotations; they can be added.
 
     Attributes:
@@ -69,7 +69,7 @@ class Counts:
     models: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: AnnotatedDocument) -> Counts:
+    def of(cls, document: AnnotatedDocument) -> RunCounts:
         """Those of one predicted document."""
         annotations = document.annotations
         return cls(
@@ -88,16 +88,16 @@ class Counts:
         """All records."""
         return self.documents + self.bad + self.quarantined
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: RunCounts) -> RunCounts:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
-        return Counts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
+        return RunCounts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
 
 
-_COUNTED = tuple(each.name for each in fields(Counts) if each.name != "models")
+_COUNTED = tuple(each.name for each in fields(RunCounts) if each.name != "models")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RecordProblem:
     """A record that is missing from the output.
 
     Attributes:
@@ -121,7 +121,7 @@ class Listener:
     def note(self, message: str) -> None:
         """A note for the user."""
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: RecordProblem) -> None:
         """A record is missing from the results; the run continues."""
 
     def before(self, records: int) -> None:
@@ -130,7 +130,7 @@ class Listener:
     def under_way(self, records: int) -> None:
         """So many further records are done and not written yet."""
 
-    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+    def done(self, counts: RunCounts, warned: int, warnings: Sequence[str]) -> None:
         """More was written.
 
         Args:
@@ -152,7 +152,7 @@ def annotate(
     predictor: Predictor,
     writer: Writer,
     listener: Listener | None = None,
-) -> Counts:
+) -> RunCounts:
     """Predict all documents in input order and write each as soon as it is done.
 
     Annotations that came with the input are not written; its warnings are.
@@ -174,7 +174,7 @@ def annotate(
 
 def relate(
     items: Iterable[ReadItem], predictor: Relating, writer: Writer, listener: Listener | None = None
-) -> Counts:
+) -> RunCounts:
     """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
     feed = _Feed(items, listener or Listener())
     return feed.written(predictor.stream_given(feed.items()), writer)
@@ -184,7 +184,7 @@ class _Feed:
     """Hands documents to the model, and keeps aside what the model does not carry through."""
 
     def __init__(self, items: Iterable[ReadItem], listener: Listener) -> None:
-        self.counts = Counts()
+        self.counts = RunCounts()
         self.listener = listener
         self._items = items
         self._warnings: deque[tuple[str, ...]] = deque()
@@ -192,19 +192,19 @@ class _Feed:
     def items(self) -> Iterator[AnnotatedDocument]:
         for item in self._items:
             if isinstance(item, BadRecord):
-                self.counts += Counts(bad=1)
-                self.listener.problem(Problem("bad", item.error.message, item.error.hint))
+                self.counts += RunCounts(bad=1)
+                self.listener.problem(RecordProblem("bad", item.error.message, item.error.hint))
             else:
                 self._warnings.append(_warnings(item))
                 yield item
 
-    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> Counts:
+    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
             warnings = (*self._warnings.popleft(), *predicted.warnings)
             document = replace(predicted, warnings=warnings)
             writer.write(document)
-            self.counts += Counts.of(document)
+            self.counts += RunCounts.of(document)
             warning = warning_of(document)
             self.listener.done(self.counts, int(bool(warning)), [warning] if warning else [])
         return self.counts

@@ -24,7 +24,7 @@ from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.store import Project, open_project
-from sciextract.workflows.annotate import Counts, Listener, annotate, relate
+from sciextract.workflows.annotate import Listener, RunCounts, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
@@ -142,7 +142,7 @@ class Report:
         quarantine: Where workers keep quarantined records; empty without any, ``None`` without workers.
     """
 
-    counts: Counts
+    counts: RunCounts
     resumed: int
     left_out: tuple[int, int]
     seconds: float
@@ -286,7 +286,7 @@ SINGLE = "int8 models run one abstract at a time; batches are for --precision fp
 """The note on settings of batches that a model does not take."""
 
 
-def note_if_nothing_given(given: bool, counts: Counts, listener: Listener) -> None:
+def note_if_nothing_given(given: bool, counts: RunCounts, listener: Listener) -> None:
     """Note where relations are wanted between entities that the input does not have."""
     if given and counts.documents and not counts.entities:
         listener.note("the input has no entities between which to predict relations")

@@ -9,11 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
@@ -33,14 +33,14 @@ class Dispute:
         source: The other source.
         key: What identifies the difference, the same in every listing.
         difference: Both sides; the first one is what holds in the project.
-        company: For a link of the other side the fragments of all mentions in its cluster.
+        cluster_mentions: For a link of the other side the fragments of all mentions in its cluster.
     """
 
     number: int
     source: str
     key: str
     difference: Difference
-    company: tuple[tuple[Span, ...], ...] = ()
+    cluster_mentions: tuple[tuple[Span, ...], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The dispute as one JSON object."""
@@ -50,7 +50,7 @@ class Dispute:
             "number": self.number,
             "doc_key": one.doc_key,
             "source": self.source,
-            "layer": one.layer.value,
+            "layer": one.layer.item,
             "kind": one.kind.value,
             "mine": _plain(one.first),
             "theirs": _plain(one.second),
@@ -97,19 +97,19 @@ def compare_with_source(
     theirs = AnnotatedDocument(mine.document, decided_part(annotations))
     differing = differences([mine], [theirs], project.schema.symmetric_labels)
     number, source, sha = doc.stored.number, sources[source_id], mine.document.text_sha256
-    listed = {_key(each, sha): each for each in differing}
-    disputes = tuple(
-        Dispute(number, source, key, each, _company(each, theirs)) for key, each in listed.items()
-    )
-    return DocumentComparison(source, mine, theirs, disputes)
-
-
-def _company(one: Difference, theirs: AnnotatedDocument) -> tuple[tuple[Span, ...], ...]:
-    if one.layer is not Layer.LINK or one.second is None:
-        return ()
-    annotations, wanted = theirs.annotations, one.second.id
-    mentions = next(each.mentions for each in annotations.clusters if each.id == wanted)
-    return tuple(annotations.entity(each).fragments for each in mentions)
+    listed: dict[str, Dispute] = {}
+    for one in differing:
+        # Decided keys lie in the logs of projects: every part of them keeps its spelling.
+        sides = [_plain(side, ids=False) for side in (one.first, one.second)]
+        text = json.dumps([sha, one.layer.item, one.kind, sides], sort_keys=True)
+        key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        cluster: tuple[tuple[Span, ...], ...] = ()
+        if one.layer is Layer.COREFERENCE and one.second is not None:
+            clusters, wanted = theirs.annotations.clusters, one.second.id
+            mentions = next(each.mentions for each in clusters if each.id == wanted)
+            cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
+        listed[key] = Dispute(number, source, key, one, cluster)
+    return DocumentComparison(source, mine, theirs, tuple(listed.values()))
 
 
 def decided_part(annotations: Annotations) -> Annotations:
@@ -131,12 +131,6 @@ def decided_part(annotations: Annotations) -> Annotations:
             if each.state in IN_VIEW
         ),
     )
-
-
-def _key(one: Difference, text_sha256: str) -> str:
-    sides = [_plain(side, ids=False) for side in (one.first, one.second)]
-    text = json.dumps([text_sha256, one.layer, one.kind, sides], sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:
@@ -194,23 +188,20 @@ class Decisions:
         for event_id, kind, params, target in rows:
             self._last = event_id
             if kind == KIND:
-                self._note(event_id, json.loads(params))
+                match json.loads(params):
+                    case {"number": int(number), "keys": list(keys)}:
+                        self._keys[event_id] = frozenset(keys)
+                    case {"number": int(number), "key": str(key)}:
+                        self._keys[event_id] = frozenset({key})
+                    case _:  # written by a later version: it decides nothing that this one can tell
+                        continue
+                self._events[number].append(event_id)
             elif kind == MERGE:
                 self._merges[event_id] = json.loads(params)["source"]
             elif kind == UNDO:
                 self._undone.add(target)
             else:
                 self._undone.discard(target)
-
-    def _note(self, event_id: int, params: dict[str, object]) -> None:
-        match params:
-            case {"number": int(number), "keys": list(keys)}:
-                self._keys[event_id] = frozenset(keys)
-            case {"number": int(number), "key": str(key)}:
-                self._keys[event_id] = frozenset({key})
-            case _:
-                return
-        self._events[number].append(event_id)
 
 
 _SPEAKERS = f"""SELECT s.name, s.id FROM source s
@@ -258,13 +249,12 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
             own = name.partition("/")[0] if name.startswith("model:") else name
             by_name[own] = (*by_name.get(own, ()), source_id)
     others = [OtherSource(name, ids, name in merged) for name, ids in by_name.items()]
-    return sorted(others, key=_rank)
 
+    def place_of(other: OtherSource) -> tuple[bool, bool, int]:
+        is_model, newest = other.name.startswith("model:"), other.source_ids[-1]
+        return not other.merged, not is_model, -newest if is_model else newest
 
-def _rank(side: OtherSource) -> tuple[bool, bool, int]:
-    is_model = side.name.startswith("model:")
-    newest = side.source_ids[-1]
-    return not side.merged, not is_model, -newest if is_model else newest
+    return sorted(others, key=place_of)
 
 
 def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None:
@@ -294,7 +284,17 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
         coreference.leave(doc, context, one.first.entities[1])
     elif one.second is not None:
         pair = tuple(_entity_on(doc, one.second, place).id for place in (0, 1))
-        home = _home(doc, pair, dispute.company)
+        links = [link for mention in pair for link in doc.links_of(mention)]
+        homes = dict.fromkeys(each.cluster_id for each in links if each.state is not State.REJECTED)
+
+        def shared(cluster_id: str) -> int:
+            rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
+            return sum(
+                row is not None and row.fragments in dispute.cluster_mentions for row in rows
+            )
+
+        # Of the clusters of the two mentions the one with more of the other side's cluster in it.
+        home = max(homes, key=shared, default=None)
         if home is None:
             coreference.new_cluster(doc, context, pair)
             return
@@ -302,20 +302,6 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
         for mention in pair:
             if mention not in there:
                 coreference.join(doc, context, mention, home)
-
-
-def _home(
-    doc: DocumentState, pair: tuple[str, ...], company: tuple[tuple[Span, ...], ...]
-) -> str | None:
-    """Of the clusters of two mentions the one with more of the other side's cluster in it."""
-    links = [link for mention in pair for link in doc.links_of(mention)]
-    homes = dict.fromkeys(each.cluster_id for each in links if each.state is not State.REJECTED)
-
-    def shared(cluster_id: str) -> int:
-        rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
-        return sum(row is not None and row.fragments in company for row in rows)
-
-    return max(homes, key=shared, default=None)
 
 
 def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:
@@ -329,4 +315,8 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
 
 
 #: By layer, what makes the document say what the other side says.
-THEIRS = {Layer.ENTITY: _take_entity, Layer.RELATION: _take_relation, Layer.LINK: _take_link}
+THEIRS = {
+    Layer.ENTITIES: _take_entity,
+    Layer.RELATIONS: _take_relation,
+    Layer.COREFERENCE: _take_link,
+}

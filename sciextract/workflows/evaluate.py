@@ -29,7 +29,7 @@ class DocumentMismatchError(SciextractError):
     """Gold and predicted documents are not the same documents."""
 
 
-class Annotator(Protocol):
+class EvaluatedModel(Protocol):
     """Something that predicts: an ``Extractor``."""
 
     @property
@@ -92,18 +92,19 @@ def evaluate(
     predicted = _by_key(predicted_documents, "predicted")
     if not gold:
         raise DocumentMismatchError("no gold document to score against")
-    names = _partners(gold, predicted)
-    warnings = (
-        *_extra(gold, predicted, names, extra_allowed),
-        *_missing(gold, names),
-        *_renamed(names),
-        *_spaced(gold, predicted, names),
-    )
-    pairs = [
-        (document, _prediction(document, predicted.get(names.get(key, ""))))
-        for key, document in gold.items()
-    ]
-    _check_labels(only, pairs)
+    names = _find_partners(gold, predicted)
+    warnings = _check_partners(gold, predicted, names, extra_allowed)
+    pairs = []
+    for key, document in gold.items():
+        partner = predicted.get(names.get(key, ""), AnnotatedDocument(document.document))
+        pairs.append((document, _move_to(document.document, partner)))
+    sides = (side for pair in pairs for side in pair) if only else ()
+    known = {entity.label for side in sides for entity in side.annotations.entities}
+    if unknown := [label for label in only if label not in known]:
+        raise UsageError(
+            f"--only {', '.join(map(repr, unknown))}: no entity has this label",
+            f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
+        )
     tallies = tally_documents(
         [scorable(mine, only) for mine, _ in pairs],
         [scorable(theirs, only) for _, theirs in pairs],
@@ -111,7 +112,7 @@ def evaluate(
         singletons=singletons,
     )
     bootstrapped = intervals(tallies) if bootstrap else {}
-    return replace(report(tallies), intervals=bootstrapped, warnings=warnings)
+    return replace(report(tallies), intervals=bootstrapped, warnings=tuple(warnings))
 
 
 def evaluate_files(
@@ -145,7 +146,7 @@ def evaluate_files(
         SchemaError: The schema has a mistake.
         UsageError: No record of ``predicted`` has such ``fields``, or no entity a label of ``only``.
     """
-    labels = _of_schema(schema)
+    labels = _read_labels(schema)
     gold_choice = FieldChoice()
     gold_documents, bad_gold = read_gold(gold, gold_choice)
     choice = FieldChoice(fields or "predicted", strict=fields is not None)
@@ -160,14 +161,17 @@ def evaluate_files(
         only=only,
         singletons=singletons,
     )
-    notes = (*_predicted_as_gold(gold, gold_choice), *choice.messages(predicted))
-    result = replace(result, warnings=(*notes, *result.warnings))
-    return _finished(result, labels, gold_documents, (*bad_gold, *bad_predicted))
+    notes = [*choice.messages(predicted), *result.warnings]
+    read = {name for names, _ in gold_choice.met for name in names}
+    if used := sorted(name for name in read if name.startswith("predicted_")):
+        notes.insert(0, f"{gold}: records without gold fields; {', '.join(used)} read as gold")
+    result = replace(result, warnings=tuple(notes))
+    return _finish(result, labels, gold_documents, (*bad_gold, *bad_predicted))
 
 
 def evaluate_model(
     gold: str,
-    annotator: Annotator,
+    annotator: EvaluatedModel,
     *,
     schema: str | None = None,
     bootstrap: bool = True,
@@ -190,7 +194,10 @@ def evaluate_model(
         SchemaError: The schema has a mistake.
         UsageError: No entity has a label of ``only``.
     """
-    labels = _of_model(annotator.config) if schema is None else _of_schema(schema)
+    layout, name = annotator.config.labels.relations, annotator.config.name
+    labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
+    if schema is not None:
+        labels = _read_labels(schema)
     documents, bad_records = read_gold(gold)
     predictions = [
         annotator.annotate_given(document)
@@ -206,18 +213,13 @@ def evaluate_model(
         only=only,
         singletons=singletons,
     )
-    return _finished(result, labels, documents, bad_records)
+    return _finish(result, labels, documents, bad_records)
 
 
-def _of_schema(name_or_path: str) -> _RelationLabels:
+def _read_labels(name_or_path: str) -> _RelationLabels:
     schema = load_schema(name_or_path)
     known = frozenset(schema.relation_labels)
     return _RelationLabels(known, schema.symmetric_labels, f"schema {schema.name!r}")
-
-
-def _of_model(config: ModelConfig) -> _RelationLabels:
-    layout = config.labels.relations
-    return _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {config.name!r}")
 
 
 def read_gold(
@@ -242,12 +244,6 @@ def read_gold(
     return documents, tuple(bad_records)
 
 
-def _predicted_as_gold(path: str, choice: FieldChoice) -> Iterable[str]:
-    used = {name for read, _ in choice.met for name in read if name.startswith("predicted_")}
-    if used:
-        yield f"{path}: records without gold fields; {', '.join(sorted(used))} read as gold"
-
-
 def _by_key(documents: Iterable[AnnotatedDocument], side: str) -> dict[str, AnnotatedDocument]:
     by_key: dict[str, AnnotatedDocument] = {}
     for document in documents:
@@ -260,7 +256,7 @@ def _by_key(documents: Iterable[AnnotatedDocument], side: str) -> dict[str, Anno
     return by_key
 
 
-def _partners(
+def _find_partners(
     gold: Mapping[str, AnnotatedDocument], predicted: Mapping[str, AnnotatedDocument]
 ) -> dict[str, str]:
     """By the key of a gold document that of its prediction: the same, or one of the same text.
@@ -281,7 +277,7 @@ def _partners(
     for keys in free.values():
         for key in keys:
             if key in gold and key not in partners:
-                raise _texts_differ(gold[key].document, predicted[key].document)
+                raise _explain_difference(gold[key].document, predicted[key].document)
     return partners
 
 
@@ -290,80 +286,65 @@ def _inked(text: str) -> str:
     return "".join(text.split())
 
 
-def _extra(
-    gold: Mapping[str, object],
-    predicted: Mapping[str, object],
-    names: Mapping[str, str],
-    allowed: bool,
-) -> Iterable[str]:
-    matched = set(names.values())
-    extra = [key for key in predicted if key not in matched]
-    if not extra:
-        return ()
-    message = f"{_documents(extra)} predicted but not in gold, first {extra[0]!r}"
-    if not allowed:
-        raise DocumentMismatchError(
-            f"{message}: gold has neither this doc_key (its first is {next(iter(gold))!r}) nor this text",
-            "name the gold of the same documents, or predict from the texts of the gold file",
-        )
-    return (f"{message}; left out",)
-
-
-def _missing(gold: Mapping[str, object], names: Mapping[str, str]) -> Iterable[str]:
-    missing = [key for key in gold if key not in names]
-    if not missing:
-        return ()
-    return (f"{_documents(missing)} without a prediction, counted as empty; first {missing[0]!r}",)
-
-
-def _renamed(names: Mapping[str, str]) -> Iterable[str]:
-    renamed = [key for key, other in names.items() if key != other]
-    if renamed:
-        first = f"{renamed[0]!r}, predicted {names[renamed[0]]!r}"
-        yield f"{_documents(renamed)} matched by text, because the doc_keys differ; first: gold {first}"
-
-
-def _spaced(
+def _check_partners(
     gold: Mapping[str, AnnotatedDocument],
     predicted: Mapping[str, AnnotatedDocument],
     names: Mapping[str, str],
-) -> Iterable[str]:
+    extra_allowed: bool,
+) -> list[str]:
+    """What to mind about documents that have no partner, or one that is not quite the same.
+
+    Raises:
+        DocumentMismatchError: A prediction has no gold, and that is not allowed.
+    """
+    warnings = []
+    matched = set(names.values())
+    if extra := [key for key in predicted if key not in matched]:
+        message = f"{_documents(extra)} predicted but not in gold, first {extra[0]!r}"
+        if not extra_allowed:
+            raise DocumentMismatchError(
+                f"{message}: gold has neither this doc_key (its first is {next(iter(gold))!r}) nor this text",
+                "name the gold of the same documents, or predict from the texts of the gold file",
+            )
+        warnings.append(f"{message}; left out")
+    if missing := [key for key in gold if key not in names]:
+        lacking = f"{_documents(missing)} without a prediction"
+        warnings.append(f"{lacking}, counted as empty; first {missing[0]!r}")
+    if renamed := [key for key, other in names.items() if key != other]:
+        first = f"{renamed[0]!r}, predicted {names[renamed[0]]!r}"
+        warnings.append(
+            f"{_documents(renamed)} matched by text, because the doc_keys differ; first: gold {first}"
+        )
     spaced = [
         key
         for key, other in names.items()
         if gold[key].document.text != predicted[other].document.text
     ]
     if spaced:
-        yield (
+        warnings.append(
             f"{_documents(spaced)} with other white space than gold, compared by the characters "
             f"between; first {spaced[0]!r}"
         )
+    return warnings
 
 
-def _prediction(gold: AnnotatedDocument, predicted: AnnotatedDocument | None) -> AnnotatedDocument:
-    """The prediction in the characters of the gold text, empty when there is none."""
-    if predicted is None:
-        return AnnotatedDocument(gold.document)
-    if predicted.document.text == gold.document.text:
+def _move_to(gold: Document, predicted: AnnotatedDocument) -> AnnotatedDocument:
+    """The prediction in the characters of the gold text."""
+    if predicted.document.text == gold.text:
         return predicted
-    ours, theirs = (_ink(each.document.text) for each in (gold, predicted))
-    ours.append(len(gold.document.text))
+    ours, theirs = (_ink(text) for text in (gold.text, predicted.document.text))
+    ours.append(len(gold.text))
 
     def moved(span: Span) -> Span:
         first, behind = (bisect_left(theirs, at) for at in (span.char_start, span.char_end))
         return Span(ours[first], ours[behind - 1] + 1 if behind > first else ours[first])
 
-    entities = tuple(
-        [
-            replace(entity, fragments=tuple(map(moved, entity.fragments)))
-            for entity in predicted.annotations.entities
-        ]
-    )
-    return replace(
-        predicted,
-        document=gold.document,
-        annotations=replace(predicted.annotations, entities=entities),
-    )
+    entities = [
+        replace(entity, fragments=tuple(map(moved, entity.fragments)))
+        for entity in predicted.annotations.entities
+    ]
+    annotations = replace(predicted.annotations, entities=tuple(entities))
+    return replace(predicted, document=gold, annotations=annotations)
 
 
 def _ink(text: str) -> list[int]:
@@ -371,20 +352,7 @@ def _ink(text: str) -> list[int]:
     return [at for at, character in enumerate(text) if not character.isspace()]
 
 
-def _check_labels(
-    only: Collection[str], pairs: Iterable[tuple[AnnotatedDocument, AnnotatedDocument]]
-) -> None:
-    sides = (side for pair in pairs for side in pair) if only else ()
-    known = {entity.label for side in sides for entity in side.annotations.entities}
-    unknown = [label for label in only if label not in known]
-    if unknown:
-        raise UsageError(
-            f"--only {', '.join(map(repr, unknown))}: no entity has this label",
-            f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
-        )
-
-
-def _texts_differ(gold: Document, predicted: Document) -> DocumentMismatchError:
+def _explain_difference(gold: Document, predicted: Document) -> DocumentMismatchError:
     inks = [(each.text, _ink(each.text)) for each in (gold, predicted)]
     shown = [[text[at] for at in ink] for text, ink in inks]
     same = takewhile(lambda pair: pair[0] == pair[1], zip(*shown, strict=False))
@@ -398,26 +366,22 @@ def _texts_differ(gold: Document, predicted: Document) -> DocumentMismatchError:
     )
 
 
-def _finished(
+def _finish(
     result: EvaluationReport,
     labels: _RelationLabels,
     gold: Iterable[AnnotatedDocument],
     bad_records: tuple[FormatError, ...],
 ) -> Evaluation:
-    warnings = [*result.warnings, *_unknown_labels(labels, gold)]
-    if bad_records:
-        warnings.append(f"{len(bad_records)} bad records left out")
-    return Evaluation(replace(result, warnings=tuple(warnings)), bad_records)
-
-
-def _unknown_labels(labels: _RelationLabels, gold: Iterable[AnnotatedDocument]) -> Iterable[str]:
+    warnings = list(result.warnings)
     used = {relation.label for each in gold for relation in each.annotations.relations}
-    unknown = sorted(used - labels.known)
-    if unknown:
-        yield (
+    if unknown := sorted(used - labels.known):
+        warnings.append(
             f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
             "and count as directed; name their schema with --schema"
         )
+    if bad_records:
+        warnings.append(f"{len(bad_records)} bad records left out")
+    return Evaluation(replace(result, warnings=tuple(warnings)), bad_records)
 
 
 def _documents(keys: list[str]) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
@@ -19,7 +19,7 @@ from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
 from sciextract.formats.inputs import expand_inputs
-from sciextract.store import Layer, Project
+from sciextract.store import Project
 from sciextract.store.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project_settings import with_labels
 

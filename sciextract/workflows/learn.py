@@ -9,23 +9,22 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
-from sciextract.learning.adapter import ALL_LAYERS, Adapter, learn
-from sciextract.learning.states import EncoderStates
-from sciextract.metrics.running import LayerUse
+from sciextract.learning.adapter import learn
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.gathering import layers_of, training_document
-from sciextract.store import Layer, documents, open_project
+from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
-from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.predict_project import PredictReport, unknown_labels
 
 if TYPE_CHECKING:
-    from sciextract.inference.extractor import Extractor
     from sciextract.store import Project
 
 MOST_FINISHED = 200
@@ -67,7 +66,7 @@ def training_documents(project: Project, most: int = MOST_FINISHED) -> list[Trai
 
 def learn_from_project(
     project: Project, states: EncoderStates, most: int = MOST_FINISHED
-) -> Adapter:
+) -> Extractor:
     """Train an adapter on the decisions in a project; the project is only read.
 
     The result depends on the decisions, the schema and the encoder alone, so that what a killed process was
@@ -125,7 +124,7 @@ class AdapterPredictions:
         """What the adapter predicts, candidates included."""
         for number in numbers:
             self.predicted += 1
-            yield number, _predicted(self._project, self._adapter, number).annotations
+            yield number, _annotated(self._project, self._adapter, number).annotations
 
     def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
         """What the encoder makes of each abstract as a whole."""
@@ -135,7 +134,7 @@ class AdapterPredictions:
 
 def suggest_with(
     project: Project,
-    adapter: Adapter,
+    adapter: Extractor,
     numbers: Iterable[int] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> SuggestedByAdapter:
@@ -155,10 +154,10 @@ def suggest_with(
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
-    run = adapter_run(project, adapter.model, adapter.finished)
+    run = adapter_run(project, adapter.model, finished_of(adapter))
     left = iter(untouched(project) if numbers is None else numbers)
     while batch := list(islice(left, _BATCH)):
-        run.add([(number, _predicted(project, adapter, number)) for number in batch])
+        run.add([(number, _annotated(project, adapter, number)) for number in batch])
         if on_progress:
             on_progress(run.documents)
     run.finish()
@@ -181,8 +180,15 @@ def adapter_run(
     return Run(project, model, settings, background=True, keep_suggestions=few)
 
 
-def _predicted(project: Project, adapter: Adapter, number: int) -> AnnotatedDocument:
-    return adapter.predict(documents.load(project.connection, number).document)
+def finished_of(adapter: Extractor) -> int:
+    """How many abstracts an adapter was trained on; 0 for any other extractor."""
+    return adapter.config.adapter.finished if adapter.config.adapter else 0
+
+
+def _annotated(project: Project, adapter: Extractor, number: int) -> AnnotatedDocument:
+    # Suggestions are shown with what was considered, so that another span or label costs one key.
+    document = documents.load(project.connection, number).document
+    return adapter.with_settings(candidates=True).annotate(document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +239,7 @@ class Learner:
         self._path = path
         self._model = model
         self._states: EncoderStates | None = None
-        self._adapter: Adapter | None = None
+        self._adapter: Extractor | None = None
         self._layers = ALL_LAYERS
 
     def learn(self) -> Learned:
@@ -261,7 +267,7 @@ class Learner:
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
             numbers = tuple(each for each in untouched(project) if each not in left)
-        return Learned(adapter.model, adapter.finished, done, seconds, use, numbers)
+        return Learned(adapter.model, finished_of(adapter), done, seconds, use, numbers)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last; none before that.
@@ -272,20 +278,18 @@ class Learner:
         """
         if self._adapter is None:
             return []
-        used = self._adapter.only(self._layers)
+        used = self._adapter.using(self._layers)
         with open_project(self._path, read=True) as project:
             found = []
             for number in numbers:
-                predicted = _predicted(project, self._adapter, number)
+                predicted = _annotated(project, self._adapter, number)
                 same = self._layers.issuperset(layers_of(project.schema))
-                shown = predicted if same else _predicted(project, used, number)
+                shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
 
     def _base(self, project: Project) -> Extractor:
         """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        from sciextract.inference.extractor import Extractor
-
         named = ModelChoice(self._model, threads=1).load(project)
         if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
             return named

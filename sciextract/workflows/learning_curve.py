@@ -7,27 +7,179 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sciextract.documents.annotations import Annotations
+import numpy as np
+
+from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.metrics.counts import scorable
-from sciextract.metrics.running import (
-    WINDOW,
-    LayerUse,
-    Pair,
-    correction_keys,
-    layer_use,
-    running_f1,
-)
-from sciextract.metrics.scorer import Tallies, tally
+from sciextract.metrics.bootstrap import counts_of, f1_of, probability_better
+from sciextract.metrics.counts import Scorable, scorable
+from sciextract.metrics.promotion import TASKS
+from sciextract.metrics.scorer import ScorePath, Tallies, tally
 from sciextract.retraining.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
-from sciextract.store.rows import Layer
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
     from sciextract.store import Project
+
+
+#: The latest finished abstracts that decide.
+WINDOW = 20
+
+LEAST = 5
+"""Finished abstracts before which nothing can be decided."""
+
+ON_FROM = 0.6
+"""Probability of being better from which suggestions that are off are used again.
+
+They go off below one half, so that noise around it does not switch them with every abstract.
+"""
+
+PATHS: dict[Layer, tuple[ScorePath, ...]] = {task.layer: task.paths for task in TASKS}
+"""By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL."""
+
+
+class Pair(NamedTuple):
+    """Counts of one finished abstract, from suggestions that were made before it was corrected.
+
+    Attributes:
+        adapter: Of the adapter.
+        other: Of what is suggested without it.
+    """
+
+    adapter: Tallies
+    other: Tallies
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A layer of the adapter went on or off.
+
+    Attributes:
+        after: Finished abstracts at that time.
+        on: Whether it is used from there on.
+        adapter: F1 of the adapter on the latest abstracts, 0 to 100.
+        other: F1 of the other suggestions on the same abstracts.
+        documents: How many abstracts these are.
+        probability: How likely the adapter is better on other abstracts of the kind, 0 to 1.
+    """
+
+    after: int
+    on: bool
+    adapter: float
+    other: float
+    documents: int
+    probability: float
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return (
+            f"F1 {self.adapter:.1f} with it and {self.other:.1f} without it on the latest "
+            f"{self.documents} abstracts; better with probability {self.probability:.2f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LayerUse:
+    """Whether a layer of the adapter is used.
+
+    Attributes:
+        on: Whether it is.
+        reason: Why, in a sentence.
+        switches: When that changed, oldest first.
+    """
+
+    on: bool
+    reason: str
+    switches: tuple[Switch, ...] = ()
+
+
+def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
+    """Whether the adapter's suggestions of a layer are used: only while they are ahead on the latest abstracts.
+
+    Both sides are compared by the paired bootstrap (Koehn 2004, section 4.2) over the latest ``WINDOW``
+    abstracts after each one that is finished.
+
+    Args:
+        pairs: Finished abstracts, oldest first.
+        layer: The layer.
+        first: Whether it is used while there are too few abstracts to tell.
+    """
+    # Worked out anew from the first abstract each time: what is on or off depends on the log alone, and a process
+    # that was killed in between changes nothing.
+    adapter = counts_of([pair.adapter for pair in pairs], PATHS[layer])
+    other = counts_of([pair.other for pair in pairs], PATHS[layer])
+    on, switches = first, []
+    for end in range(LEAST, len(pairs) + 1):
+        window = slice(max(0, end - WINDOW), end)
+        sides = adapter[window], other[window]
+        scores = [float(f1_of(each.sum(axis=0)).mean()) for each in sides]
+        if on == (scores[0] > scores[1]) or scores[0] == scores[1]:
+            continue  # the sign of the difference agrees: no need to draw
+        probability = probability_better(*sides)
+        if (probability >= ON_FROM) if not on else (probability < 1 / 2):
+            on = not on
+            switches.append(Switch(end, on, scores[0], scores[1], len(sides[0]), probability))
+    if switches:
+        reason = (
+            f"{'on' if on else 'off'} since abstract {switches[-1].after}: {switches[-1].reason}"
+        )
+    elif len(pairs) < LEAST:
+        reason = (
+            "nothing else predicts these labels"
+            if first
+            else f"compared from {LEAST} finished abstracts on; there are {len(pairs)}"
+        )
+    else:
+        reason = "ahead on the latest abstracts" if on else "not ahead on the latest abstracts"
+    return LayerUse(on, reason, tuple(switches))
+
+
+def running_f1(tallies: Sequence[Tallies], layer: Layer, window: int = WINDOW) -> list[float]:
+    """F1 of a layer after each abstract, over the latest ``window`` abstracts, 0 to 100."""
+    counts = counts_of(tallies, PATHS[layer])
+    ends = range(1, len(tallies) + 1)
+    summed = np.array([counts[max(0, end - window) : end].sum(axis=0) for end in ends])
+    return [] if not len(summed) else [float(each) for each in f1_of(summed).mean(axis=1)]
+
+
+_MISSED_ENTITY, _MISSED_RELATION, _JOIN, _ONE = 4, 3, 2, 1
+"""Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision."""
+
+
+def correction_keys(gold: Scorable, suggested: Scorable) -> int:
+    """Keys of the desk that make the finished abstract of suggestions, without bulk keys.
+
+    An item that is right takes one key, as does a wrong label and one to reject; an edge takes two, a missed
+    mention four, a missed relation three, a missed place in a cluster two, and the end of the abstract one.
+    """
+    wanted = {each.mention for each in gold.entities}
+    found = {each.mention for each in suggested.entities}
+    keys = _ONE + len(wanted & found)
+    missed = wanted - found
+    for mention in sorted(found - wanted):
+        overlapping = (
+            each for each in sorted(missed) if each[0] < mention[-1] and mention[0] < each[-1]
+        )
+        near = next(overlapping, None)
+        missed.discard(near or ())
+        keys += _ONE if near is None else _JOIN
+    keys += len(missed) * _MISSED_ENTITY
+    pairs, suggested_pairs = (
+        {frozenset((each.head.mention, each.tail.mention)) for each in side.relations}
+        for side in (gold, suggested)
+    )
+    keys += len(suggested_pairs) + len(pairs - suggested_pairs) * _MISSED_RELATION
+    # A mention of a cluster is right where the mention before it in its cluster is the same.
+    links, suggested_links = (
+        {pair for each in side.clusters for pair in pairwise(sorted(each))}
+        for side in (gold, suggested)
+    )
+    return keys + len(suggested_links) + len(links - suggested_links) * _JOIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +278,29 @@ def curve_of(
     if known is None:
         known = any(each.model for each in finished)
     has = layers_of(schema)
+    sides = [
+        side.annotations
+        for each in finished
+        for side in (each.gold, each.shown, each.adapter, each.other)
+        if side is not None
+    ]
+    items = {
+        Layer.ENTITIES: sum(len(each.entities) for each in sides),
+        Layer.RELATIONS: sum(len(each.relations) for each in sides),
+        Layer.COREFERENCE: sum(len(each.clusters) for each in sides),
+    }
+    pairs = {
+        layer: [each.pair for each in scored if layer in each.layers and each.pair is not None]
+        for layer in Layer
+    }
     layers = {
-        layer: _layer(scored, layer, known, sum(_items(each, layer) for each in finished))
+        layer: LayerCurve(
+            tuple(running_f1([each.shown for each in scored if layer in each.layers], layer)),
+            tuple(running_f1([each.adapter for each in pairs[layer]], layer)),
+            tuple(running_f1([each.other for each in pairs[layer]], layer)),
+            layer_use(pairs[layer], layer, first=not known),
+            items[layer],
+        )
         for layer in Layer
         if layer in has
     }
@@ -160,28 +333,6 @@ class _Scored:
         if adapter is not None:
             pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
         return cls(each.layers, point, tally(gold, shown, symmetric), pair)
-
-
-def _items(finished: Finished, layer: Layer) -> int:
-    sides = (finished.gold, finished.shown, finished.adapter, finished.other)
-    found = [each.annotations for each in sides if each is not None]
-    if layer is Layer.ENTITIES:
-        return sum(len(each.entities) for each in found)
-    if layer is Layer.RELATIONS:
-        return sum(len(each.relations) for each in found)
-    return sum(len(each.clusters) for each in found)
-
-
-def _layer(scored: Sequence[_Scored], layer: Layer, known: bool, items: int) -> LayerCurve:
-    done = [each for each in scored if layer in each.layers]
-    pairs = [each.pair for each in done if each.pair is not None]
-    return LayerCurve(
-        tuple(running_f1([each.shown for each in done], layer)),
-        tuple(running_f1([each.adapter for each in pairs], layer)),
-        tuple(running_f1([each.other for each in pairs], layer)),
-        layer_use(pairs, layer, first=not known),
-        items,
-    )
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

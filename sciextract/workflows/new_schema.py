@@ -96,7 +96,7 @@ def relation_type(text: str, symmetric: AbstractSet[str] = frozenset()) -> NewTy
 
 
 @dataclass(slots=True)
-class LabelCounts:
+class LabelFrequencies:
     """The labels of annotated documents.
 
     Attributes:

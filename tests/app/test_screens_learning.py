@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from sciextract.documents.annotations import Annotations, Entity, State, new_id
+from sciextract.documents.annotations import Annotations, Entity, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
-from sciextract.metrics.running import LayerUse
-from sciextract.store import Layer, create_project, open_project
+from sciextract.store import create_project, open_project
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import Learned, Suggested, untouched
+from sciextract.workflows.learning_curve import LayerUse
 from sciextract_app.app import DeskApp
 from sciextract_app.messages import LearningEnded
 from sciextract_app.opening import plan

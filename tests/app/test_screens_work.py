@@ -11,9 +11,12 @@ from textual.widgets import Input
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError
+from sciextract.resources import bundled_models
 from sciextract.store import open_project
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
+from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.models import register
 from sciextract_app.dialogs.pages import BadRecordsDialog
 from sciextract_app.opening import recent_projects
 from sciextract_app.screens.start import StartScreen
@@ -27,6 +30,8 @@ from tests.app.screens_support import (
     until_shown,
 )
 from tests.cli.fakes import RuleExtractor
+from tests.cli.test_installed_models import distribution
+from tests.unit.workflows.models.builders import model_folder
 
 pytestmark = pytest.mark.asyncio
 
@@ -118,6 +123,27 @@ class TestPredicting:
             await until_shown(pilot, "no predictions: no model 'x'")
             await pilot.press("n")
             assert desk_of(app).desk.number == 2
+
+    @pytest.mark.skipif(
+        not (bundled_models() / "sci").is_dir(), reason="data set absent: bundled model"
+    )
+    async def test_models_without_their_folder_are_named_and_the_bundled_one_predicts(
+        self, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        site = tmp_path / "site"
+        site.mkdir()
+        monkeypatch.syspath_prepend(site)
+        distribution(site, "sciextract-far", "far = sciextract_far:model")
+        own = register(model_folder(tmp_path / "made", "mine"))
+        (own.folder / "model.int8.onnx").unlink()
+        load = lambda: ModelChoice(candidates=True).load_for(project)
+        async with opened(project, load=load) as (app, pilot):
+            skipped = "models far, mine are skipped"
+            await until_shown(pilot, f"3 abstracts predicted; {skipped}")
+            await pilot.press("f6")  # nothing is left to predict
+            await until_shown(pilot, f" ! {skipped}")
+            assert desk_of(app).predictions.model == "sci"
+        assert states(project), "the bundled model predicted"
 
     async def test_a_crash_of_the_model_is_reported_and_reading_goes_on(
         self, project: Path

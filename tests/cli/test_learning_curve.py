@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Entity, State
+from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.metrics.running import LEAST, Pair, layer_use
 from sciextract.metrics.scorer import Tallies, tally
-from sciextract.store import EntityRef, Layer, Project
+from sciextract.store import EntityRef, Project
 from sciextract.store.finished import finished_abstracts
 from sciextract.store.ingest import Run
-from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.learning_curve import LEAST, Pair, layer_use, learning_curve
 from tests.cli.conftest import Command
 from tests.unit.metrics.builders import entity as scored_entity
 from tests.unit.metrics.builders import scored
@@ -144,23 +143,23 @@ WRONG: Tallies = tally(GOLD, scored([scored_entity(8, 9)]), frozenset())
 
 def test_the_adapter_is_used_while_it_is_ahead() -> None:
     behind, ahead = Pair(WRONG, HALF), Pair(RIGHT, HALF)
-    few = layer_use([ahead] * (LEAST - 1), "entities", first=False)
+    few = layer_use([ahead] * (LEAST - 1), Layer.ENTITIES, first=False)
     assert not few.on and "finished abstracts on" in few.reason
-    assert layer_use([ahead] * LEAST, "entities", first=False).on
-    off = layer_use([*[ahead] * 20, *[behind] * 30], "entities", first=False)
+    assert layer_use([ahead] * LEAST, Layer.ENTITIES, first=False).on
+    off = layer_use([*[ahead] * 20, *[behind] * 30], Layer.ENTITIES, first=False)
     assert [switch.on for switch in off.switches] == [True, False]
     assert off.switches[0].after == LEAST
     assert 20 < off.switches[1].after <= 35
     assert "off since abstract" in off.reason and "without it" in off.reason
-    again = layer_use([*[behind] * 30, *[ahead] * 30], "entities", first=True)
+    again = layer_use([*[behind] * 30, *[ahead] * 30], Layer.ENTITIES, first=True)
     assert [switch.on for switch in again.switches] == [False, True]
 
 
 def test_a_tie_and_a_layer_without_items_switch_nothing() -> None:
     same = Pair(HALF, HALF)
-    assert not layer_use([same] * 30, "entities", first=False).on
-    assert layer_use([same] * 30, "coreference", first=True).on
-    assert layer_use([], "relations", first=True).on
+    assert not layer_use([same] * 30, Layer.ENTITIES, first=False).on
+    assert layer_use([same] * 30, Layer.COREFERENCE, first=True).on
+    assert layer_use([], Layer.RELATIONS, first=True).on
 
 
 def test_edits_are_shown_as_what_they_were_before(project: Project) -> None:

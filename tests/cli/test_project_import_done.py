@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode
-from sciextract.store import Layer, open_project
+from sciextract.store import open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, write_lines
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode
 from sciextract.retraining.snapshot import Split
 from sciextract.retraining.snapshot.documents import split_of
-from sciextract.store import EntityRef, Layer, open_project
+from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, everything, read_lines, write_lines
 

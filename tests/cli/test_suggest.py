@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.errors import ExitCode
-from sciextract.store import EntityRef, Layer, open_project
+from sciextract.store import EntityRef, open_project
 from sciextract.store.ingest import Run
 from sciextract.store.review import acceptance
 from sciextract.workflows.pattern_matching import PatternMatcher

@@ -9,13 +9,13 @@ import json
 import sys
 from dataclasses import replace
 
-from sciextract.scale.interface import Shard
+from sciextract.scale.interface import InputShard
 from sciextract.scale.ray.engine import RayEngine
 from sciextract.scale.shards import remaining_chunks
-from tests.unit.workflows.scale.support import work_of
+from tests.unit.scale.support import work_of
 
 if __name__ == "__main__":
-    shards = tuple(Shard(number, (path,)) for number, path in enumerate(sys.argv[1:]))
+    shards = tuple(InputShard(number, (path,)) for number, path in enumerate(sys.argv[1:]))
     work = replace(work_of(sys.argv[1:], "poisoned"), shards=shards)
     fingerprints = {chunk.key: chunk.fingerprint for chunk in remaining_chunks(work, {})}
     done = {key: fingerprints[key] for key in [(0, 0), (1, 1)]}

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.scale.interface import ChunkResult, Shard, Work
+from sciextract.scale.interface import ChunkResult, InputShard, Work
 from sciextract.scale.ray.engine import RayEngine
 from tests.cluster.conftest import SmallCluster
 from tests.cluster.processes import processes_of
 from tests.shared_data import ROOT
-from tests.unit.workflows.scale.support import InProcess, given, lines, work_of
+from tests.unit.scale.support import InProcess, given, lines, work_of
 
 pytestmark = [
     pytest.mark.xdist_group("ray"),
@@ -74,7 +74,7 @@ def test_a_killed_actor_and_a_killed_node_cost_nothing_but_time(
 
 def shards_of(paths: list[str]) -> Work:
     """A shard for each file, four records a chunk."""
-    shards = tuple(Shard(number, (path,)) for number, path in enumerate(paths))
+    shards = tuple(InputShard(number, (path,)) for number, path in enumerate(paths))
     return replace(work_of(paths, "poisoned"), shards=shards)
 
 

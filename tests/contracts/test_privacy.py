@@ -41,7 +41,7 @@ def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None
     ("before", "needed"),
     [
         ("from sciextract.inference.model_folder import locate_model\n", "huggingface_hub"),
-        ("import sciextract_trainer.encoders.conversion\n", "transformers"),
+        ("import sciextract_trainer.encoders.loading\n", "transformers"),
     ],
 )
 def test_the_hub_is_asked_without_telemetry(before: str, needed: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.metrics.agreement import agreement
@@ -21,7 +21,6 @@ from sciextract.metrics.counts import Mention, scorable
 from sciextract.metrics.differences import (
     Difference,
     DifferenceKind,
-    Layer,
     differences,
     matched,
     shared_length,
@@ -260,8 +259,8 @@ def test_differences_account_for_all_that_is_not_shared(
     found = differences([first], [second], SYMMETRIC)
     report = agreement([first], [second], SYMMETRIC)
     for layer, score in (
-        (Layer.ENTITY, report.spans.exact),
-        (Layer.RELATION, report.relations.boundaries),
+        (Layer.ENTITIES, report.spans.exact),
+        (Layer.RELATIONS, report.relations.boundaries),
     ):
         sides = Counter(
             [
@@ -274,7 +273,7 @@ def test_differences_account_for_all_that_is_not_shared(
         )
         assert sides["first"] == score.first - score.both
         assert sides["second"] == score.second - score.both
-    links = [each for each in found if each.layer is Layer.LINK]
+    links = [each for each in found if each.layer is Layer.COREFERENCE]
     clusters = [without_singletons(partition(scorable(each).clusters)) for each in (first, second)]
     assert (links == []) == (set(clusters[0]) == set(clusters[1]))
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, State
+from sciextract.documents.annotations import Annotations, Cluster, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
@@ -17,7 +17,6 @@ from sciextract.formats.jsonl import parse_record
 from sciextract.retraining.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
 from sciextract.retraining.snapshot.augmented import positives
 from sciextract.retraining.snapshot.documents import from_read, to_line
-from sciextract.store import Layer
 from sciextract.text.analyse import analyse
 from tests.strategies import annotated_documents
 

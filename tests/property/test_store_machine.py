@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
-from sciextract.store import Completeness, Layer, LinkRef, Project
+from sciextract.store import Completeness, LinkRef, Project
 from sciextract.store.ingest import Import, Run
 from tests.property.store_rules import StoreRules
 from tests.property.store_strategies import (

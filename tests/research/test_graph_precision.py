@@ -17,7 +17,7 @@ from research.graph_precision import (
 )
 from sciextract.errors import FormatError, OutputError, UsageError
 from sciextract.graph.database import open_graph
-from sciextract.metrics.shares import wilson
+from sciextract.graph.queries.trends import wilson
 from tests.graph_samples import HOSTILE, abstract, build, field
 
 

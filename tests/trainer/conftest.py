@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import research  # noqa: F401  # its networks and encoders are of families that the trainer does not know
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from tests.trainer.corpus import TEN_SENTENCES, words_of

@@ -162,12 +162,3 @@ def test_a_missing_recipe_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_recipes_are_sound(path: Path) -> None:
     assert load_config(path).encoder
-
-
-def test_the_published_recipe_has_the_published_values() -> None:
-    config = load_config(RECIPES / "dygie-scierc.toml")
-    assert (config.network, config.schedule, config.select_by) == (
-        "dygie", "slanted_triangular", "relation",
-    )  # fmt: skip
-    assert (config.entity_weight, config.relation_weight, config.coreference_weight) == (0.2, 1, 1)
-    assert (config.max_span_width, config.coref_propagation, config.epochs) == (8, 1, 50)

@@ -15,10 +15,9 @@ pytest.importorskip("torch")
 import torch
 from torch import Tensor
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import ALL_LAYERS, Layer, State
 from sciextract.inference.label_layout import Columns
-from sciextract.retraining.snapshot import ALL_LAYERS, TrainingDocument
-from sciextract.store import Layer
+from sciextract.retraining.snapshot import TrainingDocument
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import Batch, collate, examples_from

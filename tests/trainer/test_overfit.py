@@ -15,7 +15,7 @@ from torch import nn
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import DevScores, dev_report, headline
-from sciextract_trainer.families import FAMILIES, JOINT, as_joint
+from sciextract_trainer.families import JOINT, as_joint, family_of
 from sciextract_trainer.loop import TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 
@@ -43,7 +43,6 @@ def test_the_dygie_network_learns_every_task(
     rules: SubwordRules,
     tmp_path: Path,
 ) -> None:
-    family = FAMILIES["dygie"]
     config = make_config(
         network="dygie",
         coref_propagation=propagation,
@@ -51,6 +50,7 @@ def test_the_dygie_network_learns_every_task(
         epochs=40,
         evaluate_every=10,
     )
+    family = family_of(config)
     examples = list(family.examples(TEN_SENTENCES, labels, rules))
     data = TrainingData(examples, TEN_SENTENCES)
     network = train(config, labels, rules, data, tmp_path, lambda event: None)

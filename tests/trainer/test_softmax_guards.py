@@ -22,8 +22,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer import export
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.compression.quantisation import Scheme, quantise
-from sciextract_trainer.export import drop_guards, has_full_attention
+from sciextract_trainer.export import drop_guards, has_full_attention, quantise_int8
 from sciextract_trainer.families import as_joint
 
 BUNDLED = Path(sciextract.__file__).parent / "bundled"
@@ -48,7 +47,7 @@ def guarded(
     """A folder with the graph as the exporter makes it, in fp32 and int8."""
     monkeypatch.setattr(export, "has_full_attention", lambda encoder: False)
     export.export_encoder(as_joint(trained), tmp_path / GRAPHS["fp32"], windows[1])
-    quantise(tmp_path / GRAPHS["fp32"], tmp_path / GRAPHS["int8"], Scheme("dynamic"))
+    quantise_int8(tmp_path / GRAPHS["fp32"], tmp_path / GRAPHS["int8"])
     shutil.copy(model_folder / PAIRS_GRAPH, tmp_path)
     return tmp_path
 
@@ -82,7 +81,7 @@ def test_it_makes_no_difference_when_guards_go(guarded: Path, model_folder: Path
     for precision in ("fp32", "int8"):
         drop_guards(guarded / GRAPHS[precision])
     again = guarded / "again.onnx"
-    quantise(guarded / GRAPHS["fp32"], again, Scheme("dynamic"))
+    quantise_int8(guarded / GRAPHS["fp32"], again)
     assert _kinds(again) == _kinds(guarded / GRAPHS["int8"])
     assert again.read_bytes() == (guarded / GRAPHS["int8"]).read_bytes()
     assert (guarded / GRAPHS["fp32"]).read_bytes() == (model_folder / GRAPHS["fp32"]).read_bytes()

@@ -16,12 +16,12 @@ pytest.importorskip("torch")
 import torch
 
 from sciextract import formats
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
 from sciextract.retraining.events import as_mappings
-from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import collate, examples_from

@@ -26,7 +26,6 @@ from sciextract_trainer.encoders.loading import (
     read_settings,
     text_limit,
 )
-from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.joint import JointNetwork
 
 _FILE = "tokenizer.json"
@@ -227,17 +226,11 @@ def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
 
 def build_network(config: TrainConfig, labels: Labels) -> JointNetwork:
     """A joint network with a pretrained encoder and fresh heads, seeded."""
-    encoder, hidden = _seeded_encoder(config)
+    encoder, hidden = seeded_encoder(config)
     return JointNetwork(encoder, hidden, labels, config)
 
 
-def build_dygie_network(config: TrainConfig, labels: Labels) -> DygieNetwork:
-    """A DyGIE++ network with a pretrained encoder and fresh heads, seeded."""
-    encoder, hidden = _seeded_encoder(config)
-    return DygieNetwork(encoder, hidden, labels, config)
-
-
-def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
+def seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
     """The encoder of a recipe and its hidden size, with torch seeded for the heads."""
     torch.manual_seed(config.seed)
     encoder = load_encoder(config.encoder, config.attention_dropout)

@@ -13,8 +13,13 @@ from sciextract_trainer.files import plain_values, read_toml, settings_from
 
 TASKS = ("entity", "relation", "coreference")
 
+NETWORKS: dict[str, str] = {}
+"""Modules with further network families (as ``FAMILY``), by the word that a recipe names them with."""
+
+ENCODERS: list[str] = []
+"""Modules that make further encoders known to transformers when they are imported."""
+
 CHOICES = {
-    "network": ("joint", "dygie"),
     "optimiser": ("adamw", "adam", "adamp", "radam"),
     "schedule": ("linear", "slanted_triangular", "polynomial", "none"),
     "reinit_with": ("xavier", "encoder"),
@@ -41,7 +46,7 @@ def check_settings(config: TrainConfig) -> None:
     Raises:
         UsageError: Names the key, the value and the values allowed.
     """
-    for key, words in CHOICES.items():
+    for key, words in {"network": ("joint", *NETWORKS), **CHOICES}.items():
         _check(config, key, getattr(config, key) in words, f"one of {', '.join(words)}")
     for key in _POSITIVE:
         _check(config, key, _is_finite(config, key, above=0), "a number above 0")
@@ -83,9 +88,9 @@ def _check_tasks(config: TrainConfig) -> None:
 
 
 def _check_given(config: TrainConfig) -> None:
-    """With given entities there are only relations to learn, and DyGIE++ cannot take them."""
+    """With given entities there are only relations to learn, and only the joint network takes them."""
     idle = [task for task in ("entity", "coreference") if getattr(config, f"{task}_weight") > 0]
-    if config.given_entities and (idle or config.network == "dygie"):
+    if config.given_entities and (idle or config.network != "joint"):
         wrong = f"{idle[0]}_weight above 0" if idle else f"network = {config.network!r}"
         raise UsageError(
             f"training setting given_entities = true does not go with {wrong}",
@@ -117,7 +122,7 @@ class TrainConfig:
 
     Attributes:
         encoder: Hugging Face id or folder of the encoder to start from.
-        network: ``joint`` (whole abstract in one pass) or ``dygie`` (DyGIE++, one sentence a pass).
+        network: ``joint`` (whole abstract in one pass), or one of ``NETWORKS``.
         seed: Seed of initialisation, order and dropout.
         epochs: Passes over the training documents, or over one part of them.
         parts: Parts that the documents are cut into, anew in each pass; an epoch, and with it a checkpoint, is one part.
@@ -163,10 +168,10 @@ class TrainConfig:
         rehearsal: Documents against forgetting per training document and epoch, where there are any.
         rehearsal_limit: Most documents against forgetting in one epoch.
         pull: Strength of the pull back to the weights that a warm start began with; 0 is none.
-        coref_propagation: ``dygie`` only: rounds of coreference propagation, 0 to 2.
-        width_embedding: ``dygie`` only: size of the span width embedding.
-        relation_spans_per_word: ``dygie`` only: spans per word of a sentence that relations are scored on.
-        coref_spans_per_word: ``dygie`` only: spans per word of a document that coreference is scored on.
+        coref_propagation: Of networks that prune spans: rounds of coreference propagation, 0 to 2.
+        width_embedding: Of networks that prune spans: size of the span width embedding.
+        relation_spans_per_word: Of networks that prune spans: spans per word of a sentence that relations are scored on.
+        coref_spans_per_word: Of networks that prune spans: spans per word of a document that coreference is scored on.
     """
 
     encoder: str

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.metrics.report import PRF, EvaluationReport
-from sciextract.store import Layer
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.config import TrainConfig
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import logging
+import warnings
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +19,14 @@ from sciextract.errors import ModelMismatchError
 from sciextract.inference.lexical import FEATURES
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import PairInput
-from sciextract.inference.onnx_network import PAIR_INPUTS, PAIR_OUTPUTS, WORD_OUTPUTS, OnnxNetwork
+from sciextract.inference.onnx_network import (
+    PAIR_INPUTS,
+    PAIR_OUTPUTS,
+    WORD_OUTPUTS,
+    OnnxNetwork,
+    import_onnxruntime,
+)
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet
 from sciextract_trainer.graph_weights import record_places
 from sciextract_trainer.network.joint import JointNetwork, PairHead, TorchNetwork
 
@@ -62,36 +70,26 @@ def drop_guards(path: Path) -> int:
     for node in nodes:
         for name in node.input:
             readers[name].append(node)
-    guarded = [node.output[0] for node in nodes if node.op_type == "Softmax"]
-    guards = [(name, found) for name in guarded if (found := _guard(name, readers[name]))]
-    for name, (test, choice) in guards:
+    gone: set[str] = set()
+    guards = 0
+    for name in [node.output[0] for node in nodes if node.op_type == "Softmax"]:
+        by_kind = {node.op_type: node for node in readers[name]}
+        if len(readers[name]) != 2 or by_kind.keys() != {"IsNaN", "Where"}:
+            continue
+        test, choice = by_kind["IsNaN"], by_kind["Where"]
+        if choice.input[0] != test.output[0] or choice.input[2] != name:
+            continue
         for reader in readers[choice.output[0]]:
             reader.input[:] = [name if i == choice.output[0] else i for i in reader.input]
-        nodes.remove(test)
-        nodes.remove(choice)
-    _forget_shapes(
-        model.graph, {output for _, pair in guards for node in pair for output in node.output}
-    )
+        for node in (test, choice):
+            gone.update(node.output)
+            nodes.remove(node)
+        guards += 1
+    # What the graph says of the shapes of values that are gone would make it invalid.
+    for known in [each for each in model.graph.value_info if each.name in gone]:
+        model.graph.value_info.remove(known)
     onnx.save(model, path)
-    return len(guards)
-
-
-def _forget_shapes(graph: onnx.GraphProto, values: set[str]) -> None:
-    """Takes out what the graph says of values that are gone."""
-    for known in [each for each in graph.value_info if each.name in values]:
-        graph.value_info.remove(known)
-
-
-def _guard(
-    name: str, readers: list[onnx.NodeProto]
-) -> tuple[onnx.NodeProto, onnx.NodeProto] | None:
-    """The test and the choice behind a softmax, where they are all that reads it."""
-    by_kind = {node.op_type: node for node in readers}
-    if len(readers) != 2 or by_kind.keys() != {"IsNaN", "Where"}:
-        return None
-    test, choice = by_kind["IsNaN"], by_kind["Where"]
-    fits = choice.input[0] == test.output[0] and choice.input[2] == name
-    return (test, choice) if fits else None
+    return guards
 
 
 def forget_traces(path: Path) -> None:
@@ -147,22 +145,29 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
         network: A trained network.
         folder: Where the graphs go.
         example: A real window of at least three words, to trace with.
-
-    Raises:
-        ModelMismatchError: torch and ONNX Runtime disagree by more than ``PARITY``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     export_encoder(network, folder / GRAPHS["fp32"], example)
-    export_pairs(network.pairs, folder / PAIRS_GRAPH, _hidden(network), _types(network))
-    quantise(folder / GRAPHS["fp32"], folder / GRAPHS["int8"], Scheme("dynamic"))
+    hidden, types = network.spans.first.in_features, network.spans.out[-1].out_features
+    export_pairs(network.pairs, folder / PAIRS_GRAPH, hidden, int(types))  # type: ignore[arg-type]
+    quantise_int8(folder / GRAPHS["fp32"], folder / GRAPHS["int8"])
 
 
 def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> None:
     """Writes encoder and entity head in fp32; the network is put into eval mode on the CPU."""
     network.cpu().eval()
     network.words.bf16 = False
-    with quiet():
-        _export_encoder(network, path, example)
+    ids = torch.from_numpy(example.input_ids)
+    rows = torch.stack(
+        [ids, ids]
+    )  # two texts: the exporter takes an axis of length 1 for a constant
+    first = torch.from_numpy(np.concatenate([example.word_first, example.word_first + len(ids)]))
+    last = torch.from_numpy(np.concatenate([example.word_last, example.word_last + len(ids)]))
+    batch, subwords = torch.export.Dim("batch"), torch.export.Dim("pieces")
+    words = torch.export.Dim("words")
+    shapes = ({0: batch, 1: subwords}, {0: batch, 1: subwords}, {0: words}, {0: words})
+    arguments = (rows, torch.ones_like(rows), first, last)
+    export_module(network, arguments, path, WORD_INPUTS, WORD_OUTPUTS, shapes)
     if has_full_attention(network.words.encoder):
         drop_guards(path)
     record_places(path, network)
@@ -177,34 +182,8 @@ def export_pairs(head: PairHead, path: Path, hidden: int, types: int) -> None:
         hidden: Size of the encoder's states.
         types: Entity labels and "none".
     """
-    with quiet():
-        _export_pairs(head, path, hidden, types)
-    record_places(path, head)
-
-
-def _hidden(network: JointNetwork) -> int:
-    return network.spans.first.in_features
-
-
-def _types(network: JointNetwork) -> int:
-    return int(network.spans.out[-1].out_features)  # type: ignore[arg-type]
-
-
-def _export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> None:
-    ids = torch.from_numpy(example.input_ids)
-    rows = torch.stack([ids, ids])
-    first = torch.from_numpy(np.concatenate([example.word_first, example.word_first + len(ids)]))
-    last = torch.from_numpy(np.concatenate([example.word_last, example.word_last + len(ids)]))
-    batch, subwords = torch.export.Dim("batch"), torch.export.Dim("pieces")
-    words = torch.export.Dim("words")
-    shapes = ({0: batch, 1: subwords}, {0: batch, 1: subwords}, {0: words}, {0: words})
-    arguments = (rows, torch.ones_like(rows), first, last)
-    _export(network, arguments, path, WORD_INPUTS, WORD_OUTPUTS, shapes)
-
-
-def _export_pairs(head: nn.Module, path: Path, hidden: int, types: int) -> None:
     random = torch.Generator().manual_seed(0)
-    spans, words, pairs, links = 5, 11, 7, 6
+    spans, words, pairs, links = 5, 11, 7, 6  # all different, so that no axis is taken for another
     arguments = (
         torch.randn(spans, hidden, generator=random),
         torch.randn(spans, hidden, generator=random),
@@ -221,10 +200,11 @@ def _export_pairs(head: nn.Module, path: Path, hidden: int, types: int) -> None:
     dims = {name: torch.export.Dim(name) for name in ("spans", "words", "pairs", "links")}
     names = ["spans"] * 4 + ["words"] + ["pairs"] * 3 + ["links"] * 3
     shapes = tuple({0: dims[name]} for name in names)
-    _export(head, arguments, path, PAIR_INPUTS, PAIR_OUTPUTS, shapes)
+    export_module(head, arguments, path, PAIR_INPUTS, PAIR_OUTPUTS, shapes)
+    record_places(path, head)
 
 
-def _export(
+def export_module(
     module: nn.Module,
     arguments: tuple[Tensor, ...],
     path: Path,
@@ -232,28 +212,66 @@ def _export(
     outputs: Sequence[str],
     shapes: tuple[dict[int, torch.export.Dim], ...],
 ) -> None:
-    _forget_lstm()
-    torch.onnx.export(
-        module,
-        arguments,
-        str(path),
-        input_names=list(inputs),
-        output_names=list(outputs),
-        dynamic_shapes=shapes,
-        dynamo=True,
-        external_data=False,
-        verbose=False,
-    )
+    """Writes what a module computes as a graph, without a word on the terminal.
+
+    Args:
+        module: The module, in eval mode.
+        arguments: Examples of its inputs.
+        path: The graph.
+        inputs: Names of the inputs.
+        outputs: Names of the outputs.
+        shapes: By input the axes that may have any length.
+    """
+    with quiet():
+        torch.onnx.export(
+            module,
+            arguments,
+            str(path),
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_shapes=shapes,
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
     forget_traces(path)
 
 
-def _forget_lstm() -> None:
-    """Lets the exporter's own LSTM, which has any length, be found a second time in a process.
+def quantise_int8(source: Path, target: Path, per_channel: bool = True) -> None:
+    """Writes an fp32 graph with weights of 8 bits, embeddings included; activations are rounded as they come.
 
-    torch 2.13 swaps it in for the length of an export without telling the table of implementations that it
-    looks up; from the second export on it would find the plain one, which has the example's length.
+    Args:
+        source: The fp32 graph.
+        target: The graph to write.
+        per_channel: Whether each column of a matrix has a scale of its own; with one for all, several F1 are
+            lost (research/notes/compression.md).
     """
-    torch.ops.aten.lstm.input._dispatch_cache.clear()
+    import_onnxruntime()
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    with quiet():
+        model = load_graph(source)
+        quantize_dynamic(model, target, per_channel=per_channel, weight_type=QuantType.QInt8)
+
+
+def load_graph(path: Path) -> onnx.ModelProto:
+    """A graph without the shapes that the exporter wrote into it: they contradict weights that are turned round."""
+    model = onnx.load(path)
+    del model.graph.value_info[:]
+    return model
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps progress lines, advice and deprecation notices off the terminal; errors are raised all the same."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
 
 
 def assert_parity(
@@ -286,36 +304,27 @@ def _gap(left: object, right: object, name: str) -> float:
     return float(difference.max(initial=0.0))
 
 
-def random_pairs(hidden: int, types: int, relation_width: int, seed: int = 0) -> list[PairInput]:
+def random_pairs(hidden: int, types: int, max_width: int, seed: int = 0) -> list[PairInput]:
     """Pair inputs of several shapes, empty and single ones included, for the parity check."""
-    return [
-        _random_pair_input(np.random.default_rng([seed, n]), hidden, types, relation_width, *shape)
-        for n, shape in enumerate([(2, 3, 1, 1), (9, 40, 30, 36), (4, 12, 0, 6), (5, 20, 8, 0)])
-    ]
-
-
-def _random_pair_input(
-    random: np.random.Generator,
-    hidden: int,
-    types: int,
-    max_width: int,
-    spans: int,
-    words: int,
-    pairs: int,
-    links: int,
-) -> PairInput:
-    between = np.sort(random.integers(0, words + 1, (pairs, 2)), axis=1)
-    values = {
-        "span_first": random.standard_normal((spans, hidden), dtype=np.float32),
-        "span_last": random.standard_normal((spans, hidden), dtype=np.float32),
-        "span_width": random.integers(0, max_width, spans),
-        "span_types": random.random((spans, types), dtype=np.float32),
-        "words": random.standard_normal((words, hidden), dtype=np.float32),
-        "relation_pairs": random.integers(0, spans, (pairs, 2)),
-        "relation_between": between,
-        "relation_distance": random.integers(0, 20, pairs),
-        "link_pairs": random.integers(0, spans, (links, 2)),
-        "link_distance": random.integers(0, 10, links),
-        "link_features": random.random((links, len(FEATURES)), dtype=np.float32),
-    }
-    return PairInput(**{field.name: values[field.name] for field in fields(PairInput)})  # type: ignore[arg-type]
+    found = []
+    for number, (spans, words, pairs, links) in enumerate(
+        [(2, 3, 1, 1), (9, 40, 30, 36), (4, 12, 0, 6), (5, 20, 8, 0)]
+    ):
+        random = np.random.default_rng([seed, number])
+        between = np.sort(random.integers(0, words + 1, (pairs, 2)), axis=1)
+        found.append(
+            PairInput(
+                span_first=random.standard_normal((spans, hidden), dtype=np.float32),
+                span_last=random.standard_normal((spans, hidden), dtype=np.float32),
+                span_width=random.integers(0, max_width, spans),
+                span_types=random.random((spans, types), dtype=np.float32),
+                words=random.standard_normal((words, hidden), dtype=np.float32),
+                relation_pairs=random.integers(0, spans, (pairs, 2)),
+                relation_between=between,
+                relation_distance=random.integers(0, 20, pairs),
+                link_pairs=random.integers(0, spans, (links, 2)),
+                link_distance=random.integers(0, 10, links),
+                link_features=random.random((links, len(FEATURES)), dtype=np.float32),
+            )
+        )
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from torch import nn
@@ -12,13 +13,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract_trainer.build import (
-    SubwordRules,
-    build_dygie_network,
-    build_network,
-    labels_of,
-)
-from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.build import SubwordRules, build_network, labels_of
+from sciextract_trainer.config import NETWORKS, TrainConfig
 from sciextract_trainer.data.examples import (
     Batch,
     Example,
@@ -28,14 +24,6 @@ from sciextract_trainer.data.examples import (
     examples_from,
 )
 from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
-from sciextract_trainer.network.dygie import DygieNetwork
-from sciextract_trainer.network.dygie_data import (
-    SentenceBatch,
-    SentenceExample,
-    collate_sentences,
-    sentence_examples,
-)
-from sciextract_trainer.network.dygie_scoring import DygiePredictor, sentence_losses
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 
@@ -75,47 +63,26 @@ def _joint_losses(
     return batch_losses(network, batch, config, labels.relations)
 
 
-def _joint_predictor(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Predictor:
-    pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
-    return served(pipeline, DEV_SETTINGS)
+def _pipeline(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Pipeline:
+    return Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
 
 
-def _given_predictor(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Predictor:
-    pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
-    return GivenPredictor(pipeline, DEV_SETTINGS)
-
-
-def _dygie_examples(
-    documents: Iterable[AnnotatedDocument], labels: Labels, rules: SubwordRules
-) -> Iterator[SentenceExample]:
-    return sentence_examples(documents, labels, rules.encoder(), rules.limit)
-
-
-def _dygie_losses(
-    network: DygieNetwork, batch: SentenceBatch, config: TrainConfig, labels: Labels
-) -> Losses:
-    return sentence_losses(network, batch)
-
-
-JOINT = Family(build_network, _joint_examples, collate, _joint_losses, _joint_predictor)
+JOINT = Family(
+    build_network, _joint_examples, collate, _joint_losses,
+    lambda *network: served(_pipeline(*network), DEV_SETTINGS),
+)  # fmt: skip
 """Whole abstract in one pass; what model folders hold."""
 
-GIVEN = Family(build_network, _joint_examples, collate, _joint_losses, _given_predictor)
+GIVEN = replace(JOINT, predictor=lambda *network: GivenPredictor(_pipeline(*network), DEV_SETTINGS))
 """The joint network between given entities: relations only."""
-
-DYGIE = Family(
-    build_dygie_network, _dygie_examples, collate_sentences, _dygie_losses, DygiePredictor
-)
-"""DyGIE++, for comparison with published rows."""
-
-FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE}
 
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     """The family that a recipe names."""
-    return (
-        GIVEN if config.given_entities and config.network == "joint" else FAMILIES[config.network]
-    )
+    if config.network != "joint":
+        found: Family[Any, Any, Any] = import_module(NETWORKS[config.network]).FAMILY
+        return found
+    return GIVEN if config.given_entities else JOINT
 
 
 def labels_for(config: TrainConfig, schema: LabelSchema) -> Labels:
@@ -133,6 +100,6 @@ def as_joint(network: nn.Module) -> JointNetwork:
     if not isinstance(network, JointNetwork):
         raise UsageError(
             f"a {type(network).__name__} cannot be exported: model folders hold joint networks",
-            'train with network = "joint"; "dygie" is for comparison',
+            'train with network = "joint"; others are for comparison',
         )
     return network

@@ -13,11 +13,11 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import DevScored, Event, Listener, Losses, Resumed, Step, Warned
-from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,

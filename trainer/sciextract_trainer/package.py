@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract import atomic
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.model_config import ModelConfig
@@ -24,7 +25,6 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card

@@ -48,8 +48,7 @@ from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import decided_examples
-from sciextract_trainer.data.soft import soft_examples
-from sciextract_trainer.distillation.labelling import label_softly
+from sciextract_trainer.data.soft_labels import label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train

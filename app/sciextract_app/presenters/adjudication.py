@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import SciextractError
-from sciextract.metrics.differences import Layer
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.workflows.adjudicate import Verdict
 from sciextract.workflows.disagreements import Decisions, OtherSource
@@ -136,9 +136,9 @@ class Adjudication:
         one = self._now.dispute.difference if self._now else None
         if one is None or one.first is None:
             return None
-        if one.layer is Layer.LINK:
+        if one.layer is Layer.COREFERENCE:
             return LinkRef(one.first.id, one.first.entities[1])
-        return EntityRef(one.first.id) if one.layer is Layer.ENTITY else RelationRef(one.first.id)
+        return EntityRef(one.first.id) if one.layer is Layer.ENTITIES else RelationRef(one.first.id)
 
     @guarded
     def press(self, key: str) -> Feedback:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sciextract.metrics.differences import Layer
+from sciextract.documents.annotations import Layer
 from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import Verdict, documents_of

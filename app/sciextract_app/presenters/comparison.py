@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, Side, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, Side, differences
 from sciextract.store import DocumentState, EntityRow, LinkRow, Project, RelationRow, review
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.sqlite import translated
@@ -100,9 +100,9 @@ def _unchanged(
     differing = {(each.layer, each.first) for each in found if each.first is not None}
     side = Side(mine)
     layers = (
-        (Layer.ENTITY, side.entities()),
-        (Layer.RELATION, side.relations(symmetric)),
-        (Layer.LINK, side.links()),
+        (Layer.ENTITIES, side.entities()),
+        (Layer.RELATIONS, side.relations(symmetric)),
+        (Layer.COREFERENCE, side.links()),
     )
     for layer, items in layers:
         for said in {item.annotated for item in items}:
@@ -119,22 +119,22 @@ def _rows(document: DocumentState, layer: Layer, said: AnnotatedItem) -> list[Ro
     """The row of an item of the project; of a link both mentions' places in the cluster."""
     found: list[Row | None] = []
     match layer:
-        case Layer.ENTITY:
+        case Layer.ENTITIES:
             found = [document.entity(said.id)]
-        case Layer.RELATION:
+        case Layer.RELATIONS:
             found = [document.relation(said.id)]
-        case Layer.LINK:
+        case Layer.COREFERENCE:
             found = [document.link(said.id, each) for each in said.entities]
     return [row for row in found if row is not None]
 
 
 def _is_rejected(document: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
     """Whether the project has the same item as one that a person rejected."""
-    if layer is Layer.ENTITY:
+    if layer is Layer.ENTITIES:
         twins = [row for row in document.on_fragments(said.fragments[0]) if row.label == said.label]
         return any(row.state is State.REJECTED for row in twins)
     heads, tails = ({row.id for row in document.on_fragments(each)} for each in said.fragments)
-    if layer is Layer.LINK:
+    if layer is Layer.COREFERENCE:
         return any(row.state is State.REJECTED for row in document.links if row.entity_id in tails)
     same = [row for row in document.relations if row.head in heads and row.tail in tails]
     return any(row.state is State.REJECTED and row.label == said.label for row in same)
@@ -247,7 +247,7 @@ class Comparison:
         one, outcome = self.now
         side = self._found.mine if mine else self._found.theirs
         said = one.first if mine else one.second
-        cluster = two_sides.company(said, side) if said and one.layer is Layer.LINK else None
+        cluster = two_sides.company(said, side) if said and one.layer is Layer.COREFERENCE else None
         letters = self._letters[0 if mine else 1]
         more = two_sides.cluster_words(cluster, letters[cluster.id], side) if cluster else ""
         return (self._words(one, mine), more or (str(outcome) if mine else ""))
@@ -274,7 +274,7 @@ class Comparison:
 
     def _differing(self, mine: bool) -> set[Place]:
         """Mentions that only this side has so: their brackets are reversed."""
-        entities = (each for each, _ in self._found.changed if each.layer is Layer.ENTITY)
+        entities = (each for each, _ in self._found.changed if each.layer is Layer.ENTITIES)
         said = (each.first if mine else each.second for each in entities)
         return {each.fragments[0] for each in said if each is not None}
 
@@ -290,7 +290,7 @@ class Comparison:
             for each in side.annotations.entities
         }
         for each, outcome in self._found.changed:
-            if each.layer is Layer.ENTITY and each.second is not None:
+            if each.layer is Layer.ENTITIES and each.second is not None:
                 found[each.second.id] = _STATES[outcome]
         return found
 

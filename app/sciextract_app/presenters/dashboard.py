@@ -8,8 +8,9 @@ from datetime import date, timedelta
 from itertools import accumulate
 from statistics import fmean
 
+from sciextract.documents.annotations import Layer
 from sciextract.metrics.report import AgreementReport, F1Agreement
-from sciextract.store import Layer, Project
+from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.workflows.agreement import WithSource
 from sciextract.workflows.learning_curve import LayerCurve, LearningCurve, learning_curve

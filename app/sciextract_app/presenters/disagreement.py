@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations, Candidates
+from sciextract.documents.annotations import Annotations, Candidates, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.counts import Mention
 from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
-from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
+from sciextract.workflows.active.uncertainty import MEASURES, decisions
 from sciextract_app.presenters.document_view import DocumentView
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _split(votes: int, voters: int) -> float:
     return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
 
 
-Decision = tuple[Task, tuple[Span, ...]]
+Decision = tuple[Layer, tuple[Span, ...]]
 
 
 class ModelUncertainty:
@@ -142,7 +142,7 @@ class ModelUncertainty:
 
     def __init__(self, candidates: Candidates | None) -> None:
         self._known: dict[Decision, tuple[float, ...]] = {
-            (each.task, each.place): each.probabilities
+            (each.layer, each.place): each.probabilities
             for each in (decisions(candidates) if candidates else ())
         }
 
@@ -161,12 +161,12 @@ class ModelUncertainty:
 
 def _decision(view: DocumentView, item: ItemRef) -> Decision:
     if isinstance(item, EntityRef):
-        return Task.ENTITY, _fragments(view, item.id)
+        return Layer.ENTITIES, _fragments(view, item.id)
     if isinstance(item, RelationRef):
         row = view.relation_by_id[item.id]
         first, second = sorted((row.head, row.tail), key=view.place)
-        return Task.RELATION, (*_fragments(view, first), *_fragments(view, second))
-    return Task.COREFERENCE, _fragments(view, item.entity_id)
+        return Layer.RELATIONS, (*_fragments(view, first), *_fragments(view, second))
+    return Layer.COREFERENCE, _fragments(view, item.entity_id)
 
 
 def _fragments(view: DocumentView, entity_id: str) -> tuple[Span, ...]:

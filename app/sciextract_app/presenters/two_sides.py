@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from sciextract.documents.annotations import Cluster, Entity, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind, Layer
+from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract.store import DocumentState
 from sciextract.workflows.adjudicate import Verdict
 from sciextract_app.presenters import document_view
@@ -163,7 +163,7 @@ def _in_text_order(entity: Entity) -> tuple[int, int, str]:
 
 NOTHING = "nothing"
 ONLY_HERE, ONLY_THERE, OTHER_CLUSTER = "only here", "only there", "other cluster"
-_LAYERS = {Layer.ENTITY: "mention", Layer.RELATION: "relation", Layer.LINK: "same thing"}
+_LAYERS = {Layer.ENTITIES: "mention", Layer.RELATIONS: "relation", Layer.COREFERENCE: "same thing"}
 
 
 def layer_word(difference: Difference) -> str:
@@ -174,14 +174,14 @@ def layer_word(difference: Difference) -> str:
 def kind_words(difference: Difference, mine: AnnotatedDocument, theirs: AnnotatedDocument) -> str:
     """How the two sides differ."""
     first, second = difference.first, difference.second
-    if difference.layer is Layer.LINK:
+    if difference.layer is Layer.COREFERENCE:
         return _link_kind(difference, mine, theirs)
     if first is None or second is None:
         return ONLY_THERE if first is None else ONLY_HERE
     parts = [] if first.label == second.label else ["type"]
     if difference.kind is DifferenceKind.OTHER_BOUNDARIES:
-        parts.insert(0, "edges" if difference.layer is Layer.ENTITY else "mentions")
-    elif difference.layer is Layer.RELATION and first.fragments != second.fragments:
+        parts.insert(0, "edges" if difference.layer is Layer.ENTITIES else "mentions")
+    elif difference.layer is Layer.RELATIONS and first.fragments != second.fragments:
         parts.insert(0, "direction")
     return f"other {' and '.join(parts)}"
 
@@ -208,9 +208,9 @@ def item_words(
     if said is None:
         return NOTHING
     strings = [named(" ".join(span.of(text) for span in each)) for each in said.fragments]
-    if layer is Layer.ENTITY:
+    if layer is Layer.ENTITIES:
         return f"{strings[0]} {said.label}"
-    if layer is Layer.LINK:
+    if layer is Layer.COREFERENCE:
         return f"{strings[1]} = {strings[0]}"
     arrow = "──" if said.label in symmetric else "─▶"
     return f"{strings[0]} {said.label} {arrow} {strings[1]}"
@@ -330,7 +330,7 @@ class _Drawn:
 
     def _why_nothing(self, other: AnnotatedItem, layer: Layer) -> str:
         """Whether a person rejected here what the other side has, or nobody decided it."""
-        if layer is not Layer.ENTITY:
+        if layer is not Layer.ENTITIES:
             return ""
         rows = self._document.on_fragments(other.fragments[0])
         states = [row.state for row in rows if row.label == other.label]
@@ -345,9 +345,9 @@ class _Drawn:
         cluster = company(known, document)
         letters = self._letters[whose]
         found = f"{cluster_words(cluster, letters[cluster.id], document)}" if cluster else ""
-        if layer is Layer.LINK:
+        if layer is Layer.COREFERENCE:
             return found or "in no cluster"
-        if layer is Layer.RELATION:
+        if layer is Layer.RELATIONS:
             return ""
         here = {e.id for e in document.annotations.entities if e.fragments == known.fragments[0]}
         relations = [r for r in document.annotations.relations if here & {r.head, r.tail}]

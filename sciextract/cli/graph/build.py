@@ -27,7 +27,7 @@ from sciextract.cli.graph.group import GraphOption
 from sciextract.errors import ExitCode, FormatError
 
 if TYPE_CHECKING:
-    from sciextract.graph.building import BuildReport, Listener
+    from sciextract.graph.building import BuildListener, BuildReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ def build(options: BuildOptions) -> None:
     """  # fmt: skip
     from sciextract.graph.building import build_graph
     from sciextract.graph.contribution import GENERIC, CountSettings
-    from sciextract.graph.contributions import Reading, read_years
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
 
@@ -216,11 +216,11 @@ class BuildScreen:
         self._shown = shown
         self._line = ProgressLine(shown)
 
-    def listener(self) -> Listener:
+    def listener(self) -> BuildListener:
         """The functions that a build calls."""
-        from sciextract.graph.building import Listener
+        from sciextract.graph.building import BuildListener
 
-        return Listener(self._bad_record, self._progress, self._kept, self._deriving)
+        return BuildListener(self._bad_record, self._progress, self._kept, self._deriving)
 
     def end(self) -> None:
         """Leave an empty line."""

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.nodes import NODE, Node, label_number
-from sciextract.metrics.shares import Z_95, wilson
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -18,6 +17,21 @@ RECENT = 5
 """How many years the slope is fitted to by default."""
 FEWEST = 5
 """Of fewer abstracts in the recent years the statistic is far from normal, and one abstract decides."""
+
+Z_95 = 1.959964
+"""Standard errors of a normal distribution on either side of 95 % of it."""
+
+
+def wilson(found: int, total: int) -> tuple[float, float]:
+    """The 95 % interval of a share (E. B. Wilson, Journal of the American Statistical Association 22, 1927).
+
+    >>> [round(end, 3) for end in wilson(45, 50)]
+    [0.786, 0.957]
+    """
+    share, weight = found / total, Z_95**2 / total
+    middle = (share + weight / 2) / (1 + weight)
+    reach = Z_95 * math.sqrt(share * (1 - share) / total + weight / (4 * total)) / (1 + weight)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,7 @@ class Period:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share: see :func:`~sciextract.metrics.shares.wilson`."""
+        """The 95 % interval of the share: see :func:`~.wilson`."""
         return wilson(self.documents, self.total)
 
     @property

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sciextract.codec import convert
 from sciextract.errors import RemoteError, UsageError
 from sciextract.retraining.remote.ssh import SSH_VARIABLE, Ssh, check_host
 from sciextract.retraining.run_folder import RUN, Run, runs_folder
@@ -158,10 +159,7 @@ def job_state(location: JobLocation) -> JobState:
         RemoteError: The machine cannot be reached.
     """
     values = location.ssh.ask("state", location.folder)
-    try:
-        return JobState(**values)
-    except TypeError as error:
-        raise RemoteError(f"{location.host} answers {values!r}") from error
+    return convert(values, JobState, f"{location.host}: state of the job", error=RemoteError)
 
 
 AT_ONCE = 8

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import sciextract
+from sciextract.codec import convert
 from sciextract.errors import MissingExtraError, RemoteError, as_command
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import JobLocation
@@ -49,12 +49,6 @@ class Machine:
     sbatch: bool
     system: str
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Machine:
-        """What the probe printed."""
-        lists = {name: tuple(values[name]) for name in ("python", "missing", "gpus")}
-        return cls(**{**values, **lists})
-
 
 def probe(ssh: Ssh) -> Machine:
     """Look at a machine; one attempt, which fails within 15 seconds.
@@ -63,10 +57,7 @@ def probe(ssh: Ssh) -> Machine:
         RemoteError: It does not answer, or has no Python under that name.
     """
     values = ssh.ask("probe", seconds=FIRST_CONTACT_SECONDS)
-    try:
-        return Machine.from_json(values)
-    except (KeyError, TypeError) as error:
-        raise RemoteError(f"{ssh.host} responded to a test command with {values!r}") from error
+    return convert(values, Machine, f"{ssh.host}: answer to the test command", error=RemoteError)
 
 
 def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: bool) -> None:

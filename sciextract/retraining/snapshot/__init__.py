@@ -1,18 +1,11 @@
 """The training snapshot: what of a project a model is trained, chosen and judged on."""
 
-from sciextract.retraining.snapshot.documents import (
-    ALL_LAYERS,
-    Origin,
-    Snapshot,
-    Split,
-    TrainingDocument,
-)
+from sciextract.retraining.snapshot.documents import Origin, Snapshot, Split, TrainingDocument
 from sciextract.retraining.snapshot.files import build_snapshot, read_snapshot, read_undecided
 from sciextract.retraining.snapshot.manifest import Manifest, SplitCounts
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
 
 __all__ = [
-    "ALL_LAYERS",
     "Manifest",
     "Origin",
     "Snapshot",

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from sciextract.documents.annotations import ALL_LAYERS, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
-from sciextract.store import Layer
 
 if TYPE_CHECKING:
     from sciextract.retraining.snapshot.manifest import Manifest
 
 
-ALL_LAYERS = frozenset(Layer)
 """The complete layers of plain gold."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sciextract.documents.annotations import Annotations, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import SchemaError, TrainingDataError, UsageError, as_command
@@ -24,7 +24,7 @@ from sciextract.retraining.snapshot.documents import (
     with_fields,
 )
 from sciextract.retraining.snapshot.supervision import mention_states
-from sciextract.store import Completeness, Layer, Project
+from sciextract.store import Completeness, Project
 from sciextract.store.queries import Known, known_by_text, known_documents, positive_labels
 from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import translated

@@ -10,14 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import TrainingDataError, as_command
 from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT
 from sciextract.retraining.snapshot.documents import Origin, Split, TrainingDocument
 from sciextract.retraining.snapshot.gathering import NOT_DONE, GoldFile
 from sciextract.retraining.snapshot.supervision import Verdict, mention_states, verdicts_of
-from sciextract.store import Layer
 from sciextract.store.rows import IN_VIEW
 from sciextract.workflows.output import reported_as
 

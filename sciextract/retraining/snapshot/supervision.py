@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.spans import Span
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer
 from sciextract.store.rows import IN_VIEW
 
 _TWO = 2

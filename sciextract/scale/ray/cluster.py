@@ -44,7 +44,7 @@ class ClusterError(WorkersFailedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ClusterNode:
     """A machine of the cluster, or a process that stands for one.
 
     Attributes:
@@ -88,7 +88,7 @@ def wait_for(kind: str) -> str:
     return ""
 
 
-def live_nodes() -> list[Node]:
+def live_nodes() -> list[ClusterNode]:
     """The machines of the cluster that can work.
 
     Raises:
@@ -123,14 +123,14 @@ def this_node() -> str:
     return f"{platform.node()} ({ray.util.get_node_ip_address()})"
 
 
-def _node(description: Mapping[str, object]) -> Node:
-    return Node(
+def _node(description: Mapping[str, object]) -> ClusterNode:
+    return ClusterNode(
         str(description["NodeID"]),
         f"{description['NodeManagerHostname']} ({description['NodeManagerAddress']})",
     )
 
 
-def _version_query(node: Node) -> object:
+def _version_query(node: ClusterNode) -> object:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -152,7 +152,7 @@ def _version_function() -> Callable[[], str | None]:
     return version
 
 
-def _version(answer: object, node: Node) -> str | None:
+def _version(answer: object, node: ClusterNode) -> str | None:
     import ray
 
     try:

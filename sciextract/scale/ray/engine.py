@@ -19,8 +19,8 @@ from sciextract.scale.interface import (
     Chunk,
     ChunkKey,
     ChunkResult,
+    InputShard,
     Results,
-    Shard,
     Work,
     WorkerRefusedError,
 )
@@ -39,7 +39,7 @@ from sciextract.scale.ray.cluster import (
     wait_for,
 )
 from sciextract.scale.shards import remaining_chunks
-from sciextract.scale.worker_pool import Pool
+from sciextract.scale.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ class ModelActor:
 
     def __init__(self, work: Work, shipped: ShippedModel, version: str, timeout: float) -> None:
         self._work, self._shipped, self._version, self._timeout = work, shipped, version, timeout
-        self._pool: Pool | None = None
+        self._pool: WorkerPool | None = None
 
     def __call__(self, envelopes: pa.Table) -> Iterator[pa.Table]:
         """The results of some chunks, one a table; refusals go through."""
@@ -115,7 +115,7 @@ class ModelActor:
         except SciextractError as error:
             return Refusal.of(error, this_node())
 
-    def _result(self, chunk: Chunk, pool: Pool) -> ChunkResult:
+    def _result(self, chunk: Chunk, pool: WorkerPool) -> ChunkResult:
         assembly = Assembly(ordered=True)
         assembly.begin(chunk)
         for task in tasks_of(chunk, self._work.choice.records_a_call):
@@ -125,13 +125,13 @@ class ModelActor:
                 return result
             assembly.add(pool.take())
 
-    def _started(self) -> Pool:
+    def _started(self) -> WorkerPool:
         """The child process starts with the first chunk: an error then can be reported, unlike in a constructor."""
         if self._pool is None:
             refuse_other(this_node(), self._version)
             choice = received(self._shipped, self._work.choice)
             work = replace(self._work, shards=(), choice=choice)
-            self._pool = Pool(work, 1, self._timeout, lambda _: None)
+            self._pool = WorkerPool(work, 1, self._timeout, lambda _: None)
         return self._pool
 
     def __del__(self) -> None:
@@ -160,7 +160,7 @@ class ShardReader:
         for place in places.column(PLACE).to_pylist():
             yield from map(packed, self._envelopes(self.work.shards[place]))
 
-    def _envelopes(self, shard: Shard) -> Iterator[Envelope]:
+    def _envelopes(self, shard: InputShard) -> Iterator[Envelope]:
         try:
             yield from remaining_chunks(replace(self.work, shards=(shard,)), self.done)
         except InputMissingError as error:
@@ -175,7 +175,7 @@ _SHARED = (
 )
 
 
-def readable_on_cluster(shards: tuple[Shard, ...]) -> tuple[Shard, ...]:
+def readable_on_cluster(shards: tuple[InputShard, ...]) -> tuple[InputShard, ...]:
     """The shards with paths that do not hang on the folder that this process is in.
 
     Raises:

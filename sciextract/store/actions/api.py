@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.spans import Span
 from sciextract.store.actions import bulk, coreference, entities, guard, marks, relations
 from sciextract.store.context import Context, Outcome
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import Completeness, Layer
+from sciextract.store.rows import Completeness
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 Work = Callable[[DocumentState, Context], object]
-ALL_LAYERS = tuple(Layer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Actions:
         return self._one(number, "all identical", asdict(decided), decided.spread, None)
 
     def accept_above(
-        self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
+        self, score: float, number: int | None = None, layers: Collection[Layer] = tuple(Layer)
     ) -> Outcome:
         """Accept all undecided items with at least this score, in one document or in the project."""
         params = {"score": score, "layers": sorted(layers)}
@@ -209,7 +209,7 @@ class Actions:
     def mark_done(
         self,
         number: int,
-        layers: Collection[Layer] = ALL_LAYERS,
+        layers: Collection[Layer] = tuple(Layer),
         undecided: marks.Undecided = "refuse",
         seconds: float | None = None,
     ) -> Outcome:
@@ -219,7 +219,7 @@ class Actions:
         return self._one(number, "done", params, work, seconds)
 
     def set_completeness(
-        self, number: int, completeness: Completeness, layers: Collection[Layer] = ALL_LAYERS
+        self, number: int, completeness: Completeness, layers: Collection[Layer] = tuple(Layer)
     ) -> Outcome:
         """How far these layers are; items stay as they are."""
         params = {"layers": sorted(layers), "completeness": completeness}

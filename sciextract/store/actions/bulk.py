@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import ALL_LAYERS, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store import events
@@ -22,13 +22,10 @@ from sciextract.store.actions.entities import (
 from sciextract.store.actions.relations import accept_relation
 from sciextract.store.context import Context, Outcome
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import Completeness, EntityRow, Layer
+from sciextract.store.rows import Completeness, EntityRow
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
-
-
-ALL_LAYERS = frozenset(Layer)
 
 
 def label_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:

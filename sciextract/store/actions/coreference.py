@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.guard import (
     check_single,
@@ -16,7 +16,7 @@ from sciextract.store.actions.guard import (
 )
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import ClusterRow, Layer, LinkRow, edited_from
+from sciextract.store.rows import ClusterRow, LinkRow, edited_from
 
 _TWO = 2
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from unicodedata import combining
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import reject_link
@@ -21,7 +21,7 @@ from sciextract.store.actions.guard import (
 )
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import EntityRow, Layer, RelationRow
+from sciextract.store.rows import EntityRow, RelationRow
 
 START, END = "start", "end"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError, IllegalPairError
@@ -15,7 +15,6 @@ from sciextract.store.rows import (
     ClusterRow,
     Completeness,
     EntityRow,
-    Layer,
     LinkRow,
     ProgressRow,
     RelationRow,

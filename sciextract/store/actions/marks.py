@@ -6,14 +6,14 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Literal
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import accept_link, reject_link
 from sciextract.store.actions.entities import accept_entity, reject_entity
 from sciextract.store.actions.relations import accept_relation, reject_relation
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import Completeness, Layer, ProgressRow
+from sciextract.store.rows import Completeness, ProgressRow
 
 Undecided = Literal["refuse", "accept", "reject"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import accept_mention
 from sciextract.store.actions.guard import check_pair, decide, edit, entity_of, relation_of, touched
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import same_relations
-from sciextract.store.rows import Layer, RelationRow
+from sciextract.store.rows import RelationRow
 
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 

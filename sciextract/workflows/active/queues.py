@@ -18,10 +18,10 @@ from sciextract.store.queries import (
 )
 from sciextract.store.sqlite import from_sql, translated
 from sciextract.workflows.active.ranking import (
+    AbstractPool,
     By,
     ModelPredictions,
     OnProgress,
-    Pool,
     Predictions,
     by_chance,
     by_committee,
@@ -129,7 +129,7 @@ def _predictions(
 def _numbers(
     project: Project,
     order: QueueOrder,
-    pool: Pool,
+    pool: AbstractPool,
     predictions: Sequence[Predictions],
     on_progress: OnProgress,
 ) -> list[int]:

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.annotations import Annotations, Candidates
+from sciextract.documents.annotations import Annotations, Candidates, Layer
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Layer, documents
+from sciextract.store import documents
 from sciextract.store.queries import Known, known_documents, predictions_of_model
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     Decision,
-    TaskScores,
+    LayerScores,
     Votes,
     decisions,
     disagreement_per_word,
-    over_tasks,
+    over_layers,
     per_word,
     settled,
     votes_of,
@@ -166,7 +166,7 @@ class By(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class AbstractPool:
     """The abstracts that may be asked about.
 
     Attributes:
@@ -180,7 +180,7 @@ class Pool:
     done: tuple[int, ...]
 
 
-def pool_of(project: Project) -> Pool:
+def pool_of(project: Project) -> AbstractPool:
     """What is left to correct in a project.
 
     Raises:
@@ -195,7 +195,7 @@ def pool_of(project: Project) -> Pool:
             else "there is no abstract in the project",
             "sciextract import adds abstracts",
         )
-    return Pool(
+    return AbstractPool(
         tuple(each.number for each in unfinished),
         frozenset(each.number for each in unfinished if each.decided),
         tuple(each.number for each in known if _is_done(each)),
@@ -203,10 +203,10 @@ def pool_of(project: Project) -> Pool:
 
 
 def by_uncertainty(
-    project: Project, pool: Pool, predictions: Predictions, by: By, on_progress: OnProgress
+    project: Project, pool: AbstractPool, predictions: Predictions, by: By, on_progress: OnProgress
 ) -> list[int]:
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
-    scores: dict[int, TaskScores] = {}
+    scores: dict[int, LayerScores] = {}
     for number, found in predictions.about(pool.open):
         considered = decisions(found.candidates or Candidates())
         left = _open_part(project, pool, number, considered)
@@ -216,7 +216,7 @@ def by_uncertainty(
 
 
 def by_committee(
-    project: Project, pool: Pool, committee: Sequence[Predictions], on_progress: OnProgress
+    project: Project, pool: AbstractPool, committee: Sequence[Predictions], on_progress: OnProgress
 ) -> list[int]:
     """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
@@ -234,7 +234,7 @@ def by_committee(
 
 
 def by_diversity(
-    pool: Pool, predictions: Predictions, most: int, on_progress: OnProgress
+    pool: AbstractPool, predictions: Predictions, most: int, on_progress: OnProgress
 ) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
     import numpy as np
@@ -250,20 +250,20 @@ def by_diversity(
     return [pool.open[row] for row in islice(taken, most)]
 
 
-def by_chance(pool: Pool, seed: int) -> list[int]:
+def by_chance(pool: AbstractPool, seed: int) -> list[int]:
     """In an order of its own for every seed, which abstracts that come later do not change."""
     return sorted(pool.open, key=lambda number: _chance(seed, number))
 
 
-def _ranked(scores: Mapping[int, TaskScores]) -> list[int]:
+def _ranked(scores: Mapping[int, LayerScores]) -> list[int]:
     """Numbers, highest score first; of equal ones the one that came first."""
     numbers = sorted(scores)
-    combined = over_tasks([scores[each] for each in numbers])
+    combined = over_layers([scores[each] for each in numbers])
     return [number for _, number in sorted(zip((-each for each in combined), numbers, strict=True))]
 
 
 def _open_part(
-    project: Project, pool: Pool, number: int, considered: Iterator[Decision]
+    project: Project, pool: AbstractPool, number: int, considered: Iterator[Decision]
 ) -> Iterator[Decision]:
     if number not in pool.touched:
         return considered
@@ -271,7 +271,11 @@ def _open_part(
 
 
 def _open_votes(
-    project: Project, pool: Pool, number: int, annotations: Annotations, symmetric: frozenset[str]
+    project: Project,
+    pool: AbstractPool,
+    number: int,
+    annotations: Annotations,
+    symmetric: frozenset[str],
 ) -> Votes:
     votes = votes_of(annotations, symmetric)
     if number not in pool.touched:

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 
 from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     LabelScore,
+    Layer,
     LinkCandidate,
     PairCandidate,
     State,
@@ -21,27 +21,19 @@ from sciextract.documents.spans import Span
 from sciextract.store import Completeness, DocumentState, EntityRow
 
 
-class Task(StrEnum):
-    """What is decided about."""
-
-    ENTITY = "entity"
-    RELATION = "relation"
-    COREFERENCE = "coreference"
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One question to the model.
 
     Attributes:
-        task: What it is about.
+        layer: What it is about.
         place: The span, the two spans of a pair in text order, or the mention whose antecedent is asked for.
         probabilities: Of every outcome, summing to one. The first is the rest: "none of them", together with
             all outcomes that a model's candidates leave out, each below the lowest score that is kept (0.05
             unless a model says otherwise).
     """
 
-    task: Task
+    layer: Layer
     place: tuple[Span, ...]
     probabilities: tuple[float, ...]
 
@@ -54,11 +46,11 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
     near certainty; it would add next to nothing to any score here.
     """
     for span in candidates.spans:
-        yield Decision(Task.ENTITY, (span.span,), _with_rest(_scores(span.labels)))
+        yield Decision(Layer.ENTITIES, (span.span,), _with_rest(_scores(span.labels)))
     for pair, scores in _by_pair(candidates.pairs).items():
-        yield Decision(Task.RELATION, pair, _with_rest(scores))
+        yield Decision(Layer.RELATIONS, pair, _with_rest(scores))
     for mention, scores in _by_mention(candidates.links).items():
-        yield Decision(Task.COREFERENCE, (mention,), _with_rest(scores))
+        yield Decision(Layer.COREFERENCE, (mention,), _with_rest(scores))
 
 
 def _by_pair(pairs: Iterable[PairCandidate]) -> dict[tuple[Span, ...], list[float]]:
@@ -95,7 +87,7 @@ def _edges(span: Span) -> tuple[int, int]:
 
 Measure = Callable[[Sequence[float]], float]
 """The uncertainty of a distribution: 0 where one outcome is certain."""
-TaskScores = Mapping[Task, float]
+LayerScores = Mapping[Layer, float]
 
 
 def entropy(probabilities: Sequence[float]) -> float:
@@ -133,8 +125,8 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def per_word(decisions: Iterable[Decision], words: int, measure: Measure) -> dict[Task, float]:
-    """Each task's uncertainty over all decisions of an abstract, divided by its length.
+def per_word(decisions: Iterable[Decision], words: int, measure: Measure) -> dict[Layer, float]:
+    """The uncertainty in each layer over all decisions of an abstract, divided by its length.
 
     Summed only, long abstracts would always come first (Settles and Craven 2008, section 3.1, compare total
     and mean entropy of sequences); a mean over decisions would forget how many there are.
@@ -144,29 +136,29 @@ def per_word(decisions: Iterable[Decision], words: int, measure: Measure) -> dic
         words: Tokens of the abstract.
         measure: Of one decision.
     """
-    sums = dict.fromkeys(Task, 0.0)
+    sums = dict.fromkeys(Layer, 0.0)
     for each in decisions:
-        sums[each.task] += measure(each.probabilities)
-    return {task: total / max(1, words) for task, total in sums.items()}
+        sums[each.layer] += measure(each.probabilities)
+    return {layer: total / max(1, words) for layer, total in sums.items()}
 
 
-def over_tasks(scores: Sequence[TaskScores]) -> list[float]:
-    """One number for each abstract of a pool: the mean over tasks, each relative to its mean in the pool.
+def over_layers(scores: Sequence[LayerScores]) -> list[float]:
+    """One number for each abstract of a pool: the mean over layers, each relative to its mean in the pool.
 
-    ``score(d) = mean over tasks t of U_t(d) / mean over pool of U_t``, so that entities, of which there are
-    many, do not drown relations and links. An abstract of average uncertainty has 1. A task of which the
+    ``score(d) = mean over layers l of U_l(d) / mean over pool of U_l``, so that entities, of which there are
+    many, do not drown relations and links. An abstract of average uncertainty has 1. A layer of which the
     model is certain throughout the pool is left out.
     """
-    means = {task: sum(each[task] for each in scores) / max(1, len(scores)) for task in Task}
-    heard = [task for task in Task if means[task] > 0]
+    means = {layer: sum(each[layer] for each in scores) / max(1, len(scores)) for layer in Layer}
+    heard = [layer for layer in Layer if means[layer] > 0]
     return [
-        sum(each[task] / means[task] for task in heard) / len(heard) if heard else 0.0
+        sum(each[layer] / means[layer] for layer in heard) / len(heard) if heard else 0.0
         for each in scores
     ]
 
 
 Mention = tuple[Span, ...]
-Place = tuple[Task, tuple[Span, ...]]
+Place = tuple[Layer, tuple[Span, ...]]
 Votes = Mapping[Place, Hashable]
 """What one model predicts, by what it is asked; a question that is not listed is answered "none"."""
 NONE = ""
@@ -183,18 +175,18 @@ def votes_of(
     """
     mentions = {each.id: each.fragments for each in predicted.entities}
     votes: dict[Place, Hashable] = {
-        (Task.ENTITY, each.fragments): each.label for each in predicted.entities
+        (Layer.ENTITIES, each.fragments): each.label for each in predicted.entities
     }
     for each in predicted.relations:
         head, tail = mentions[each.head], mentions[each.tail]
         turned = _start(tail) < _start(head)
         place = (*tail, *head) if turned else (*head, *tail)
         direction = turned and each.label not in symmetric
-        votes[Task.RELATION, place] = (each.label, direction)
+        votes[Layer.RELATIONS, place] = (each.label, direction)
     for cluster in predicted.clusters:
         ordered = sorted((mentions[each] for each in cluster.mentions), key=_start)
         for earlier, later in pairwise(ordered):
-            votes[Task.COREFERENCE, later] = earlier
+            votes[Layer.COREFERENCE, later] = earlier
     return votes
 
 
@@ -214,17 +206,17 @@ def vote_entropy(answers: Sequence[Hashable]) -> float:
     return -sum(each * math.log(each) for each in shares) / math.log(count) + 0.0
 
 
-def disagreement_per_word(members: Sequence[Votes], words: int) -> dict[Task, float]:
-    """Each task's vote entropy over all questions that any model answers, divided by the abstract's length.
+def disagreement_per_word(members: Sequence[Votes], words: int) -> dict[Layer, float]:
+    """The vote entropy in each layer over all questions that any model answers, divided by the abstract's length.
 
     Args:
         members: What each model predicts.
         words: Tokens of the abstract.
     """
-    sums = dict.fromkeys(Task, 0.0)
+    sums = dict.fromkeys(Layer, 0.0)
     for place in {place for votes in members for place in votes}:
         sums[place[0]] += vote_entropy([votes.get(place, NONE) for votes in members])
-    return {task: total / max(1, words) for task, total in sums.items()}
+    return {layer: total / max(1, words) for layer, total in sums.items()}
 
 
 def _start(mention: Mention) -> tuple[int, int]:
@@ -236,49 +228,41 @@ class Settled:
     """Answered questions.
 
     Attributes:
-        tasks: Tasks whose layer is done.
-        places: Task and place of single questions.
+        layers: Those that are done.
+        places: Layer and place of single questions.
         rejected: Spans that are no mentions: nothing about them is open.
     """
 
-    tasks: frozenset[Task]
-    places: frozenset[tuple[Task, tuple[Span, ...]]]
+    layers: frozenset[Layer]
+    places: frozenset[tuple[Layer, tuple[Span, ...]]]
     rejected: frozenset[Span]
 
-    def is_open(self, task: Task, place: tuple[Span, ...]) -> bool:
+    def is_open(self, layer: Layer, place: tuple[Span, ...]) -> bool:
         """Whether a question still waits for its answer."""
-        known = task in self.tasks or (task, place) in self.places
+        known = layer in self.layers or (layer, place) in self.places
         return not known and self.rejected.isdisjoint(place)
 
     def left(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         """The decisions that are still open."""
-        return (each for each in decisions if self.is_open(each.task, each.place))
+        return (each for each in decisions if self.is_open(each.layer, each.place))
 
 
 def settled(doc: DocumentState) -> Settled:
     """What has been answered in an abstract: imported and decided items, and layers that are done."""
     entities = {each.id: each for each in doc.all_entities}
     decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
-    places = {(Task.ENTITY, each.fragments) for each in decided}
+    places = {(Layer.ENTITIES, each.fragments) for each in decided}
     for relation in doc.relations:
         if relation.state is not State.UNDECIDED and {relation.head, relation.tail} <= set(
             entities
         ):
-            places.add((Task.RELATION, _pair(entities[relation.head], entities[relation.tail])))
+            places.add((Layer.RELATIONS, _pair(entities[relation.head], entities[relation.tail])))
     for link in doc.links:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
-            places.add((Task.COREFERENCE, entities[link.entity_id].fragments))
+            places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
     rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
-    return Settled(frozenset(_done(doc)), frozenset(places), frozenset(rejected))
-
-
-def _done(doc: DocumentState) -> Iterator[Task]:
-    progress = doc.progress
-    if progress is not None:
-        layers = (progress.entities, progress.relations, progress.coreference)
-        yield from (
-            task for task, layer in zip(Task, layers, strict=True) if layer is Completeness.DONE
-        )
+    done = [each for each in Layer if getattr(doc.progress, each, None) is Completeness.DONE]
+    return Settled(frozenset(done), frozenset(places), frozenset(rejected))
 
 
 def _pair(head: EntityRow, tail: EntityRow) -> tuple[Span, ...]:

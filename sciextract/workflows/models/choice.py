@@ -107,9 +107,10 @@ def chosen(project: Project | None = None) -> Chosen:
 def unusable_models() -> str:
     """The models of the user and of other distributions that cannot be used and are skipped; empty for none."""
     broken = [each for each in known_models() if each.problem and not each.bundled]
-    return "; ".join(
-        f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken
-    )
+    if len(broken) > 1:  # one line of the desk holds the names, but not every problem
+        names = ", ".join(each.name for each in broken)
+        return f"models {names} are skipped; for details: sciextract models list"
+    return "".join(f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken)
 
 
 def _predicts_in(project: Project, model: KnownModel) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import Scorable, scorable
@@ -17,7 +17,7 @@ from sciextract.metrics.promotion import (
     Standard,
     compare_models,
 )
-from sciextract.retraining.snapshot.documents import ALL_LAYERS, TrainingDocument
+from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
 from sciextract.workflows.annotate import Predictor
@@ -83,7 +83,7 @@ def gate_predictions(
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
-        complete=[frozenset(map(str, each.complete)) for each in documents],
+        complete=[each.complete for each in documents],
         suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
         blind=blind,
         standard=standard,
@@ -106,7 +106,7 @@ def gate_gold(
         _predicted(before, documents),
         _predicted(after, documents),
         symmetric_of(before, after),
-        complete=[frozenset(map(str, ALL_LAYERS))] * len(documents),
+        complete=[ALL_LAYERS] * len(documents),
         suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
         blind=blind,
     )
@@ -152,7 +152,7 @@ STATED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedModels:
     """Two models, and how they differ.
 
     Attributes:
@@ -185,7 +185,9 @@ class Comparison:
         }
 
 
-def compare(first: str, second: str, data: str | None = None, *, blind: bool = False) -> Comparison:
+def compare(
+    first: str, second: str, data: str | None = None, *, blind: bool = False
+) -> ComparedModels:
     """Hold two models against each other.
 
     Args:
@@ -205,7 +207,7 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
     remarks = [*_labels_differ(before, after, configs)]
     if data is None:
         remarks += _dev_differs(configs)
-        return Comparison(before, after, None, _stated(configs), tuple(remarks))
+        return ComparedModels(before, after, None, _stated(configs), tuple(remarks))
     from sciextract.inference.extractor import Extractor
 
     documents, bad = read_gold(data)
@@ -213,7 +215,7 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
         raise DocumentMismatchError(f"{data} holds no document to compare on")
     models = (Extractor.load(each.folder) for each in (before, after))
     report = gate_gold(documents, *models, blind=blind)
-    return Comparison(before, after, report, _stated(configs), tuple(remarks), bad)
+    return ComparedModels(before, after, report, _stated(configs), tuple(remarks), bad)
 
 
 def _stated(

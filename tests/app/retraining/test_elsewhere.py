@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import install_command
 from sciextract.resources import data_root
 from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import runs_of
-from sciextract.store import Layer, create_project
+from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from sciextract_app.screens import retraining, review
 from sciextract_app.workers import training

@@ -14,10 +14,10 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 from research.compression import opened
+from research.compression.schemes import Scheme, read_texts
 from sciextract.errors import OutputError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import GRAPHS, open_folder, write_manifest
-from sciextract_trainer.compression.quantisation import Scheme, read_texts
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.xdist_group("models")
 
 from safetensors.torch import load_file
 
+from research.distillation.teachers import load_pipeline
 from research.models.network_stages import half_precision
 from research.models.stage import NetworkArtifact
 from research.pretraining.command import write_encoder
@@ -22,7 +23,6 @@ from sciextract.inference.model_folder import locate_model, open_folder
 from sciextract.text.analyse import make_document
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.warm_start import open_start_model
@@ -83,7 +83,7 @@ def _require_close_in_half_precision(runs: Path, recipe: Path) -> None:
     made = NetworkArtifact(runs / "teacher" / BEST, config, runs / "teacher" / "model")
     folder, document = open_folder(made.model), make_document("a", "A parser finds trees.")
     exact, half = (
-        each.word_states(document).span_logits
+        each.word_states([document])[0].span_logits
         for each in (
             load_pipeline(folder),
             half_precision(made, folder.config.labels, torch.device("cpu")),

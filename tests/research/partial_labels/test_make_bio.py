@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file
 
+from research.distillation.teachers import load_pipeline
 from research.partial_labels import dev_scores, make_bio
 from research.partial_labels.datasets import Continued
 from research.partial_labels.scores import score_set
@@ -21,7 +22,6 @@ from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import as_mappings
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.warm_start import open_start_model
 from tests.research.partial_labels.records import record, write

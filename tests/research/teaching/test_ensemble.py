@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 
 from torch import nn
 
+from research.distillation.ensemble import Ensemble, Member
 from sciextract.documents.document import Document
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.network import Floats, PairInput, PairScores, WordStates
@@ -22,9 +23,7 @@ from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.data.soft import targets_from
-from sciextract_trainer.distillation.ensemble import Ensemble, Member
-from sciextract_trainer.distillation.labelling import TEACHER_SETTINGS
+from sciextract_trainer.data.soft_labels import TEACHER_SETTINGS, targets_from
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork

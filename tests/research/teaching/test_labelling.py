@@ -16,25 +16,23 @@ pytest.importorskip("torch")
 from torch import nn
 
 from research.distillation.task import Texts
+from research.distillation.teachers import describe_labels
 from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, OutputError, TrainingDataError, UsageError
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
 from sciextract.retraining.events import Event
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.data.soft import (
+from sciextract_trainer.data import soft_labels
+from sciextract_trainer.data.soft_labels import (
     ARRAYS,
+    TEACHER_SETTINGS,
     SoftDocument,
+    label_softly,
     load_targets,
     save_targets,
     soft_examples,
     targets_from,
-)
-from sciextract_trainer.distillation import labelling
-from sciextract_trainer.distillation.labelling import (
-    TEACHER_SETTINGS,
-    describe_labels,
-    label_softly,
 )
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
@@ -70,7 +68,7 @@ def teacher(trained: nn.Module, labels: Labels, rules: SubwordRules) -> Pipeline
 
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labelling, "SHARD_DOCUMENTS", 2)
+    monkeypatch.setattr(soft_labels, "SHARD_DOCUMENTS", 2)
 
 
 def quiet(event: Event) -> None:
@@ -154,7 +152,7 @@ def test_a_call_stops_after_a_shard_when_its_time_is_up(
         label(teacher, tmp_path, until=10.0)
     assert len(list(tmp_path.glob("soft-*.npz"))) == 2
     monkeypatch.undo()
-    monkeypatch.setattr(labelling, "SHARD_DOCUMENTS", 2)
+    monkeypatch.setattr(soft_labels, "SHARD_DOCUMENTS", 2)
     assert len(label(teacher, tmp_path, until=float("inf"))) == len(DOCUMENTS)
 
 

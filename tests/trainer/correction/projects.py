@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.formats.jsonl import encode
 from sciextract.retraining.snapshot import Split
 from sciextract.retraining.snapshot.documents import split_of
-from sciextract.store import Layer, create_project
+from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from tests.trainer.corpus import gold
 

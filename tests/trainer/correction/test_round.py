@@ -18,7 +18,7 @@ pytest.importorskip("onnxscript")
 
 
 from sciextract.cli.training_screen import line_of
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import (
@@ -36,7 +36,7 @@ from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
-from sciextract.store import EntityRef, Layer, create_project, open_project
+from sciextract.store import EntityRef, create_project, open_project
 from sciextract.store.ingest import Run as ModelRun
 from sciextract.workflows.models import current, known_models
 from sciextract.workflows.models.compare import gate

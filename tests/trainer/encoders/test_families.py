@@ -139,9 +139,9 @@ def differences(learned: Learned, rebuilt: torch.nn.Module) -> list[float]:
 
 @pytest.mark.usefixtures("traced_each_time")
 def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
-    from sciextract_trainer.encoders.conversion import WordVectorsConfig, WordVectorsModel
+    from research.encoder_files import WordVectorsConfig, WordVectorsModel
     from sciextract_trainer.encoders.loading import WordEncoder
-    from sciextract_trainer.export import _export
+    from sciextract_trainer.export import export_module
 
     settings = WordVectorsConfig(vocab_size=9, vector_size=4, lstm_layers=1, lstm_size=2)
     ids = torch.randint(0, 9, (2, 7))
@@ -151,6 +151,6 @@ def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
         module = WordEncoder(WordVectorsModel(settings), 0.0).eval()
         values = (ids, torch.ones_like(ids), places, places)
         path = tmp_path / f"{time}.onnx"
-        _export(module, values, path, ("ids", "mask", "f", "l"), ("first", "last"), shapes)
+        export_module(module, values, path, ("ids", "mask", "f", "l"), ("first", "last"), shapes)
         [seen, *_] = onnx.load(path).graph.input
         assert [each.dim_param for each in seen.type.tensor_type.shape.dim] == ["t", "p"]

@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from research.compression.pruning import prune_encoder
+from research.encoder_files import write_safetensors
 from research.paper.cells import layer_count
 from research.pretraining.command import write_encoder
 from sciextract.errors import (
@@ -28,7 +29,6 @@ from sciextract.errors import (
 )
 from sciextract_trainer import build as reading
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.encoders.conversion import write_safetensors
 from sciextract_trainer.encoders.loading import load_encoder
 from tests.trainer.encoders.tiny import change_json
 

@@ -168,7 +168,7 @@ def _save_lines(path: Path, lines: list[str]) -> None:
 def _save_vectors(folder: Path, layers: int) -> None:
     import numpy as np
 
-    from sciextract_trainer.encoders.conversion import WordVectors, write_encoder
+    from research.encoder_files import WordVectors, write_encoder
 
     words = sorted({word.lower() for text in TEXTS for word in text.replace(".", " .").split()})
     vectors = np.random.default_rng(0).standard_normal((len(words), HIDDEN), dtype=np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -154,94 +153,35 @@ def test_roles_give_the_direction(tmp_path: Path, roles: tuple[str, str], head: 
     assert (made.label, made.score) == ("Used-for", 0.5)
 
 
-def test_what_is_no_pair_is_kept_and_counted(tmp_path: Path) -> None:
+def test_what_our_model_does_not_hold_is_counted(tmp_path: Path) -> None:
     three = relation(node("T1", "a"), node("T2", "b"), node("T1", "c"), type="Event")
     concepts = relation(relation="CID", Chemical="D1", Disease="D2")
+    pair = relation(node("T1", "head"), node("T1", "tail"), type="Is", note="sure")
     whole = annotation("T9", 0, 12, locations=[])
-    found = document(
-        tmp_path, relations=[three, concepts], annotations=[annotation("T1", 0, 4), whole]
-    )
-    assert not found.annotations.relations
-    assert found.document.fields["bioc"]["unread"] == [whole, three, concepts]
-    assert found.warnings == (
-        "annotation without a location: kept in the fields, not read (once)",
-        "relation that is not a pair of mentions: kept in the fields, not read (2 times)",
-    )
-
-
-def test_infons_are_kept_and_come_back(tmp_path: Path) -> None:
     infons = {"type": "Method", "MESH": "D12", "score": "0.25"}
-    found = document(tmp_path, annotations=[annotation("T1", 0, 12, infons=infons)])
-    (entity,) = found.annotations.entities
-    assert entity.score == 0.25
-    assert found.document.fields["bioc"]["annotations"] == {entity.id: {"MESH": "D12"}}
-    stream = io.StringIO()
-    writer = open_writer("bioc-json", stream)
-    writer.write(found)
-    writer.close()
-    (again,) = json.loads(stream.getvalue())["documents"][0]["passages"][0]["annotations"]
-    assert again["infons"] == infons
-
-
-@pytest.mark.parametrize("format_id", ["bioc", "bioc-json"])
-def test_what_was_kept_comes_back(tmp_path: Path, format_id: str) -> None:
-    three = relation(node("T1", "a"), node("T2", "b"), node("T1", "c"), type="Event")
-    concepts = relation(relation="CID", Chemical="D1") | {"id": "R7"}
-    changes = {
-        "infons": {"licence": "none"},
-        "passages": [
-            {"offset": 100, "infons": {"type": "title"}, "text": TEXT[:12]},
-            {"offset": 113, "infons": {"type": "section", "name": "Aims"}, "text": TEXT[13:]},
-        ],
-        "annotations": [
-            annotation("T2", 21, 29, locations=[{"offset": 121, "length": 8}]),
-            annotation("T1", 0, 4, locations=[{"offset": 100, "length": 4}]),
-            annotation("T9", 0, 12, locations=[]),
-        ],
-        "relations": [three, concepts],
+    parts = record()["passages"]
+    parts[1]["infons"] |= {"name": "Aims"}
+    found = document(
+        tmp_path,
+        infons={"licence": "none", "year": "2020"},
+        passages=parts,
+        relations=[three, concepts, pair],
+        annotations=[annotation("T1", 0, 12, infons=infons), whole],
+        meta={"a": 1},
+    )
+    assert [each.score for each in found.annotations.entities] == [0.25]
+    assert [each.label for each in found.annotations.relations] == ["Is"]
+    assert found.unread == {
+        "bioc annotation without a location": 1,
+        "bioc identifier or other infon of an annotation": 1,
+        "bioc relation that is not a pair of mentions": 2,
+        "bioc infon of a relation": 1,
+        "other data of a bioc document": 1,
+        "bioc infon of a document": 1,
+        "bioc infon of a passage": 1,
     }
-    about = {"source": "made", "date": "today", "key": "a.key", "infons": {"a": "b"}}
-    (found,) = json_items(tmp_path, about | {"documents": [record(**changes)]})
-    assert isinstance(found, AnnotatedDocument)
-    path = tmp_path / "again"
-    writer = open_writer(format_id, path)
-    writer.write(found)
-    writer.close()
-    assert writer.losses == {}
-    (again,) = read([path])
-    assert isinstance(again, AnnotatedDocument)
-    assert sorted(mentions(again)) == sorted(mentions(found))
-    kept, before = again.document.fields["bioc"], found.document.fields["bioc"]
-    for name in ("infons", "offset", "passages", "ranges"):
-        assert kept[name] == before[name]
-    entities = {each.id: each.text_of(TEXT) for each in again.annotations.entities}
-    whole, event, other = kept["unread"]
-    assert (whole["id"], whole["text"]) == ("T9", "Tree kernels")
-    named = [(each["role"], entities[kept["refs"][each["refid"]]]) for each in event["nodes"]]
-    assert named == [("a", "Tree"), ("b", "proteins"), ("c", "Tree")]
-    assert (other["id"], other["infons"]) == ("R7", concepts["infons"])
-    head = kept["collection"]
-    assert (head["source"], head["date"], head["key"]) == ("made", "today", "a.key")
-    assert {"a": "b"} in (head.get("infons"), {"a": head.get("a")})
-
-
-def test_a_kept_relation_goes_with_its_annotation(tmp_path: Path) -> None:
-    three = relation(node("T1", "a"), node("T2", "b"), node("T1", "c"), type="Event")
-    found = document(tmp_path, relations=[three])
-    rest = Annotations(found.annotations.entities[1:])
-    writer = open_writer("bioc-json", io.StringIO())
-    writer.write(replace(found, annotations=rest))
-    assert writer.losses == {"bioc relation of an annotation that is gone": 1}
-
-
-def test_a_collection_has_one_head(tmp_path: Path) -> None:
-    heads = [{"source": name, "documents": [record()]} for name in ("one", "one", "two")]
-    writer = open_writer("bioc", io.StringIO())
-    for head in heads:
-        (item,) = json_items(tmp_path, head)
-        assert isinstance(item, AnnotatedDocument)
-        writer.write(item)
-    assert writer.losses == {"bioc head of a second collection": 1}
+    assert "not read: bioc relation that is not a pair of mentions (2 times)" in found.warnings
+    assert found.document.fields == {"title": "Tree kernels", "year": 2020}
 
 
 def test_clusters_are_relations_of_mentions(tmp_path: Path) -> None:
@@ -292,9 +232,9 @@ def test_bibliography_of_pubmed_central(tmp_path: Path) -> None:
         "name_1": "surname:Roe",
     }
     parts = [{"offset": 0, "infons": infons, "text": TEXT}]
-    fields = dict(document(tmp_path, passages=parts).document.fields)
-    del fields["bioc"]
-    assert fields == {
+    found = document(tmp_path, passages=parts)
+    assert not found.unread
+    assert found.document.fields == {
         "title": TEXT,
         "pmid": "123",
         "doi": "10.1/x",
@@ -390,14 +330,6 @@ def test_documents_in_front_of_broken_json_are_read(tmp_path: Path) -> None:
     first, second = read_bioc_json(Source(str(path)))
     assert isinstance(first, AnnotatedDocument) and isinstance(second, BadRecord)
     assert "record 2: the file ends inside this record" in second.error.message
-
-
-def test_fields_of_the_collection_are_kept_wherever_they_stand(tmp_path: Path) -> None:
-    around = {"date": "today", "documents": [record()], "infons": {"a": "b"}, "key": ""}
-    (item,) = json_items(tmp_path, around)
-    assert isinstance(item, AnnotatedDocument)
-    collection = {"date": "today", "infons": {"a": "b"}}
-    assert item.document.fields["bioc"]["collection"] == collection
 
 
 def test_the_line_of_a_bad_document_is_named(tmp_path: Path) -> None:

@@ -25,12 +25,11 @@ XML = """<?xml version="1.0"?><collection><source>made</source><document><id>X</
 </annotation></passage></document>%s</collection>"""
 
 
-def test_xml_is_read_with_its_collection(tmp_path: Path) -> None:
+def test_xml_is_read(tmp_path: Path) -> None:
     (item,) = xml_items(tmp_path, XML % "")
     assert isinstance(item, AnnotatedDocument)
     assert [each.label for each in item.annotations.entities] == ["Task"]
     assert [each.text_of(item.document.text) for each in item.annotations.entities] == ["<b>"]
-    assert item.document.fields["bioc"]["collection"] == {"source": "made"}
 
 
 def test_good_documents_around_a_bad_one_are_read(tmp_path: Path) -> None:

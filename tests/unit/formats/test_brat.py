@@ -16,6 +16,7 @@ from sciextract.formats.brat import read_brat
 from tests.unit.formats.brat_files import (
     ANN,
     EVENTS,
+    UNREAD,
     document_of,
     error_of,
     mentions,
@@ -86,15 +87,11 @@ def test_relations_and_clusters_are_read(tmp_path: Path) -> None:
     assert [each.mentions for each in found.clusters] == [(first, third)]
 
 
-def test_other_lines_are_kept_and_named_once_a_kind(tmp_path: Path) -> None:
+def test_other_lines_are_counted_and_named_once_a_kind(tmp_path: Path) -> None:
     found = document_of(tmp_path, EVENTS + "strange line\n")
-    assert found.warnings == (
-        "brat: kept but not interpreted: event lines (1)",
-        "brat: kept but not interpreted: attribute lines (1)",
-        "brat: kept but not interpreted: normalisation lines (1)",
-        "brat: kept but not interpreted: note lines (1)",
-        "brat: kept but not interpreted: unknown lines (1)",
-    )
+    kinds = (*UNREAD, "line of a kind that brat does not know")
+    assert found.unread == dict.fromkeys(kinds, 1)
+    assert found.warnings == tuple(f"not read: {kind} (once)" for kind in kinds)
     trigger, _, theme = found.annotations.entities
     assert [(each.head, each.tail) for each in found.annotations.relations] == [
         (trigger.id, theme.id)
@@ -147,9 +144,8 @@ def test_annotations_without_a_text_are_a_bad_record(tmp_path: Path) -> None:
 def test_files_of_the_split_layout_are_named(tmp_path: Path) -> None:
     pair(tmp_path, None)
     (tmp_path / "gk.a1").write_text("T1\tA 0 4\tTree\n")
-    assert only(list(read([tmp_path], "brat"))).warnings == (
-        "brat: the file gk.a1 is not read; join such files into .ann",
-    )
+    (kind,) = only(list(read([tmp_path], "brat"))).unread
+    assert "gk.a1" in kind
 
 
 def test_what_is_no_brat_at_all_is_an_error(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tests.shared_data import shared_path
 from tests.unit.formats.brat_files import (
     EVENTS,
     TEXT,
+    UNREAD,
     document_of,
     lines_of,
     mentions,
@@ -30,62 +31,26 @@ from tests.unit.formats.brat_files import (
 )
 
 
-def test_every_line_comes_back(tmp_path: Path) -> None:
+def test_only_our_layers_come_back(tmp_path: Path) -> None:
     found = document_of(tmp_path / "in", EVENTS)
-    assert written(found, tmp_path / "out") == {}
-    assert sorted(lines_of(tmp_path / "out")) == sorted(
-        line.rstrip("\t") for line in EVENTS.splitlines()
-    )
-    configuration = (tmp_path / "out" / "annotation.conf").read_text("utf-8")
-    assert "Action\tAgent*:<ANY>, Theme*:<ANY>" in configuration
-    assert "Negation\tArg:<ANY>" in configuration
-
-
-def changed(document: AnnotatedDocument, index: int, **values: Any) -> AnnotatedDocument:
-    entities = list(document.annotations.entities)
-    entities[index] = replace(entities[index], **values)
-    return replace(document, annotations=replace(document.annotations, entities=tuple(entities)))
-
-
-def test_lines_that_refer_to_something_gone_are_counted(tmp_path: Path) -> None:
-    found = changed(document_of(tmp_path / "in", EVENTS), 1, state=State.REJECTED)
-    losses = written(found, tmp_path / "out")
-    assert losses == {"annotation line of a kind that is not interpreted": 4}
+    assert written(found, tmp_path / "out") == dict.fromkeys(UNREAD, 1)
     assert lines_of(tmp_path / "out") == [
         "T1\tAction 13 17\trank",
+        "T2\tMethod 0 12\tTree kernels",
         "T3\tMaterial 18 28\tβ-proteins",
         "R1\tSetting Arg1:T1 Arg2:T3",
-        "*\tEquiv T3",
+        "*\tCOREF T2 T3",
     ]
+    assert written(only(list(read([tmp_path / "out"]))), tmp_path / "again") == {}
 
 
-def test_an_edited_mention_keeps_its_id_and_its_notes(tmp_path: Path) -> None:
-    found = changed(document_of(tmp_path / "in", EVENTS), 1, fragments=(Span(5, 12),), label="X")
-    assert written(found, tmp_path / "out") == {}
-    assert "T2\tX 5 12\tkernels" in lines_of(tmp_path / "out")
-    assert "N1\tReference T2 Wiki:Q1\ttree kernel" in lines_of(tmp_path / "out")
-
-
-def test_an_event_whose_trigger_has_another_type_is_counted(tmp_path: Path) -> None:
-    found = changed(document_of(tmp_path / "in", EVENTS), 0, label="X")
-    assert written(found, tmp_path / "out") == {
-        "annotation line of a kind that is not interpreted": 3
-    }
-
-
-def test_new_mentions_get_new_ids(tmp_path: Path) -> None:
-    found = changed(document_of(tmp_path / "in", EVENTS), 2, id="new", fragments=(Span(30, 34),))
-    written(found, tmp_path / "out")
-    assert "T4\tMaterial 30 34\tThey" in lines_of(tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    "value", [1, [], {"mentions": 1}, {"mentions": [[1]], "relations": [], "groups": []}]
-)
-def test_a_field_of_that_name_that_is_not_ours_is_left_alone(tmp_path: Path, value: Any) -> None:
-    document = AnnotatedDocument(make_document("gk", TEXT, {"brat": value}))
-    assert written(document, tmp_path / "out") == {}
-    assert lines_of(tmp_path / "out") == []
+def test_what_is_rejected_goes_with_its_relations(tmp_path: Path) -> None:
+    found = document_of(tmp_path / "in", EVENTS)
+    first, second, third = found.annotations.entities
+    items = (replace(first, state=State.REJECTED), second, third)
+    rejected = replace(found, annotations=replace(found.annotations, entities=items), unread={})
+    assert written(rejected, tmp_path / "out") == {}
+    assert lines_of(tmp_path / "out")[2:] == ["*\tCOREF T1 T2"]
 
 
 def hand_made(text: str = TEXT) -> AnnotatedDocument:
@@ -223,7 +188,7 @@ def test_a_folder_with_content_is_left_alone(tmp_path: Path) -> None:
 
 
 def items_of(document: AnnotatedDocument) -> tuple[Any, ...]:
-    """All items in the terms of the text, and what was kept of the file."""
+    """All items in the terms of the text."""
     found = document.annotations
     by_id = {each.id: (each.fragments, each.label) for each in found.entities}
     return (
@@ -243,10 +208,18 @@ def test_real_files_come_back_equal(tmp_path: Path) -> None:
     for document in documents:
         writer.write(document)
     writer.close()
-    assert writer.losses == {}
+    assert all(kind.startswith("brat ") for kind in writer.losses)
     again = [item for item in read([tmp_path / "out"]) if isinstance(item, AnnotatedDocument)]
     assert [*map(items_of, again)] == [*map(items_of, documents)]
     for file in source.glob("*.ann"):
-        before = sorted(line.rstrip() for line in file.read_text("utf-8").splitlines())
-        after = sorted(line.rstrip() for line in lines_of(tmp_path / "out", file.stem))
-        assert after == [line.replace("protein1", "protein 1") for line in before]
+        before, after = (
+            sorted(line.split("\t")[1:] for line in lines if line.startswith("T"))
+            for lines in (
+                file.read_text("utf-8").splitlines(),
+                lines_of(tmp_path / "out", file.stem),
+            )
+        )
+        expected = [[part.rstrip() for part in line] for line in before]
+        for line in expected:
+            line[1] = line[1].replace("protein1", "protein 1")
+        assert expected == after

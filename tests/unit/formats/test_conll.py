@@ -38,11 +38,9 @@ def entities_of(document: AnnotatedDocument) -> list[tuple[str, str]]:
     return [(each.text_of(text), each.label) for each in document.annotations.entities]
 
 
-def written(
-    *documents: AnnotatedDocument, format_id: str = "conll-exact"
-) -> tuple[str, dict[str, int]]:
+def written(*documents: AnnotatedDocument) -> tuple[str, dict[str, int]]:
     stream = io.StringIO()
-    writer = open_writer(format_id, stream)
+    writer = open_writer("conll", stream)
     for document in documents:
         writer.write(document)
     writer.close()
@@ -99,17 +97,12 @@ def test_all_schemes_are_read_by_one_rule(tags: str, expected: list[Any]) -> Non
     assert [(r.tokens.token_start, r.tokens.token_end, r.label) for r in found] == expected
 
 
-def test_other_columns_and_comments_are_kept(tmp_path: Path) -> None:
+def test_other_columns_and_comments_are_counted(tmp_path: Path) -> None:
     content = "# newdoc\n# text = x y\nx\tNN\tO\tB-A\ny\tVB\tO\tO\n"
     found = document_of(tmp_path, content)
-    assert found.document.fields == {
-        "conll": {"columns": [["NN", "O"], ["VB", "O"]], "comments": ["# newdoc", "# text = x y"]}
-    }
-    assert found.warnings == (
-        "conll: kept but not interpreted: other columns (2)",
-        "conll: kept but not interpreted: comments (2)",
-    )
-    assert "x NN O B-A\ny VB O O\n" in written(found, format_id="conll")[0]
+    assert found.unread == {"conll columns of a token": 2, "conll comment": 2}
+    assert found.warnings[0] == "not read: conll columns of a token (2 times)"
+    assert "x _ _ B-A\ny _ _ O\n" in written(found)[0]
 
 
 @pytest.mark.parametrize("row", ["# O", "#\tB-A", "#tag O", "# key = x\tO"])
@@ -126,32 +119,12 @@ def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
         ("\tO\n", "expected a token and its tag"),
         ("a\tO\nb\tNN\tO\n", "made.conll:4: doc_key 'made:3': 3 columns found; expected 2"),
         (b"caf\xe9\tO\n", "made.conll:3: byte 0xe9"),
-        (
-            '-DOCSTART- {"text": 3}\na\tO\n',
-            "doc_key 'made:3': text: 3 found; expected a string",
-        ),
-        ('-DOCSTART- {"text": "b"}\na\tO\n', "text: its tokens are not those of the text"),
-        ("-DOCSTART- {\na\tO\n", "made.conll:3:2: broken JSON"),
-        (
-            '-DOCSTART- {"text": "ab", "token_ranges": [[0, 9]]}\nab\tO\n',
-            "token_ranges: [0, 9] found; expected [start, end] with 0 <= start < end <= 2",
-        ),
-        (
-            '-DOCSTART- {"text": "abc", "token_ranges": [[0, 2]]}\nbc\tO\n',
-            "the token 'bc' found, the text there is 'ab'",
-        ),
-        (
-            '-DOCSTART- {"text": "aa", "token_ranges": [[1, 2], [0, 1]]}\na\tO\na\tO\n',
-            "token 1 has the range [0, 1)",
-        ),
-        ('-DOCSTART- {"text": "ab", "token_ranges": 1}\nab\tO\n', "expected a list"),
     ],
 )
 def test_a_broken_sentence_names_its_place(
     tmp_path: Path, sentence: str | bytes, problem: str
 ) -> None:
     middle = sentence.encode("utf-8") if isinstance(sentence, str) else sentence
-    middle += b"\n-DOCSTART- O" if middle.startswith(b"-DOCSTART-") else b""
     first, bad, last = items_of(tmp_path, b"x\tO\n\n" + middle + b"\ny\tO\n")
     assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
     assert isinstance(bad, BadRecord)
@@ -180,6 +153,8 @@ def test_what_tags_cannot_hold_is_counted() -> None:
     layers = Annotations(entities, (Relation("r", "a", "b", "Of"),), (Cluster("k", ("a",)),))
     content, losses = written(AnnotatedDocument(make_document("d", TEXT), layers))
     assert losses == {
+        "document key and exact text": 1,
+        "label with other characters": 1,
         "relation": 1,
         "cluster": 1,
         "nested or overlapping entity": 2,
@@ -187,28 +162,7 @@ def test_what_tags_cannot_hold_is_counted() -> None:
         "entity across sentences": 1,
         "entity without a type": 1,
     }
-    assert content.splitlines()[:4] == [
-        '-DOCSTART- {"doc_key":"d","text":"Tree kernels rank.\\tThey work.","labels":{"Ω_x":"Ω x"}}',
-        "",
-        "Tree _ _ B-Method",
-        "kernels _ _ I-Method",
-    ]
-
-
-def test_the_exact_text_and_labels_come_back(tmp_path: Path) -> None:
-    entity = Entity("g", (Span(24, 29),), "Ω x")
-    document = AnnotatedDocument(make_document("α 1", TEXT), Annotations((entity,)))
-    content, losses = written(document)
-    found = document_of(tmp_path, content)
-    assert losses == {}
-    assert (found.document.doc_key, found.document.text) == ("α 1", TEXT)
-    assert found.document.tokens == document.document.tokens
-    assert entities_of(found) == [("work.", "Ω x")]
-
-
-def test_a_text_without_tokens_is_a_document(tmp_path: Path) -> None:
-    found = document_of(tmp_path, written(AnnotatedDocument(make_document("e", "")))[0])
-    assert (found.document.doc_key, found.document.text) == ("e", "")
+    assert content.splitlines()[2:4] == ["Tree _ _ B-Method", "kernels _ _ I-Method"]
 
 
 PLAIN = """-DOCSTART- -X- O O
@@ -255,7 +209,6 @@ def plain() -> tuple[str, dict[str, int]]:
         AnnotatedDocument(Document("d", text, table), first),
         AnnotatedDocument(make_document("e", "")),
         AnnotatedDocument(Document("f", "-DOCSTART- #", marks), second),
-        format_id="conll",
     )
 
 
@@ -265,7 +218,7 @@ def test_the_plain_layout_is_that_of_conll_2003(
     content, losses = plain
     assert content == PLAIN
     assert losses == {
-        "document key and exact text (conll-exact holds them)": 3,
+        "document key and exact text": 3,
         "token with other characters": 2,
         "label with other characters": 1,
         "document without tokens": 1,
@@ -291,12 +244,9 @@ def test_spacy_converts_the_plain_layout(plain: tuple[str, dict[str, int]]) -> N
     assert [token.text for token in second] == ["-DOCSTART_", "#"]
 
 
-@pytest.mark.parametrize("format_id", ["conll", "conll-exact"])
-def test_the_usual_loop_over_conll_2003_reads_both_layouts(format_id: str) -> None:
+def test_the_usual_loop_over_conll_2003_reads_it() -> None:
     entity = Entity("a", (Span(0, 12),), "Method")
-    content, _ = written(
-        AnnotatedDocument(make_document("d d", TEXT), Annotations((entity,))), format_id=format_id
-    )
+    content, _ = written(AnnotatedDocument(make_document("d d", TEXT), Annotations((entity,))))
     found: list[tuple[list[str], list[str]]] = [([], [])]
     for line in content.splitlines():
         if line.startswith("-DOCSTART-") or not line:
@@ -328,8 +278,8 @@ def test_real_files_come_back_equal(
     assert len(found) == documents
     assert sum(len(each.annotations.entities) for each in found) == entities
     content, losses = written(*found)
-    assert losses == {}
+    assert {*losses} <= {"document key and exact text", "conll columns of a token"}
     again = [i for i in items_of(tmp_path, content) if not isinstance(i, BadRecord)]
-    assert [each.document for each in again] == [each.document for each in found]
+    assert [each.document.text for each in again] == [each.document.text for each in found]
+    assert [each.document.tokens for each in again] == [each.document.tokens for each in found]
     assert [*map(entities_of, again)] == [*map(entities_of, found)]
-    assert [each.document.fields for each in again] == [each.document.fields for each in found]

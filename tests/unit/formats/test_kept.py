@@ -1,4 +1,4 @@
-"""What readers keep without interpreting it: counted where another format has no place for it."""
+"""What readers lose, and what a format has no place for: counted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import io
 import json
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
@@ -57,31 +55,20 @@ def test_unknown_fields_of_annotated_files_are_counted(tmp_path: Path) -> None:
     assert written(found, tmp_path / "out") == dict.fromkeys(expected, 1)
 
 
-def test_what_a_format_kept_is_counted_by_the_others_only(tmp_path: Path) -> None:
+def test_what_a_reader_has_lost_is_counted_by_every_format(tmp_path: Path) -> None:
     pubtator = read_one(tmp_path / "p.pubtator", PUBTATOR)
-    assert losses_of("pubtator", pubtator) == {}
-    assert losses_of("scierc", pubtator) == {
-        "pubtator identifier of a mention": 1,
-        "pubtator relation between identifiers": 1,
-    }
     conll = read_one(tmp_path / "c.conll", CONLL)
-    assert losses_of("conll-exact", conll) == {"conll comment": 1}
-    assert losses_of("scierc", conll) == {"conll columns of a token": 2, "conll comment": 1}
     brat = document_of(tmp_path / "brat", EVENTS)
-    assert written(brat, tmp_path / "out") == {}
-    assert losses_of("scierc", brat) == {"brat event, attribute, normalisation or note": 4}
+    for document in (pubtator, conll, brat):
+        assert document.unread and not document.document.fields.keys() - {"pmid", "title"}
+        assert losses_of("jsonl", document) == document.unread
+    assert losses_of("pubtator", pubtator) == {
+        "pubtator identifier of a mention": 1,
+        "pubtator relation of an identifier without a mention": 1,
+    }
+    assert written(brat, tmp_path / "out") == brat.unread
     pair(tmp_path / "plain", ANN)
     assert losses_of("scierc", document_of(tmp_path / "plain", ANN)) == {}
-
-
-def test_what_a_tool_manages_is_no_loss_but_its_other_results_are() -> None:
-    task = {
-        "id": 3,
-        "created_at": "today",
-        "annotation": {"id": 4, "results": [{"type": "rating"}]},
-    }
-    managed = with_fields(labelstudio=task, _task_hash=7)
-    assert losses_of("scierc", managed) == {"labelstudio result of another kind": 1}
 
 
 def test_what_describes_a_paper_is_no_loss_but_what_refers_to_its_text_is() -> None:
@@ -96,13 +83,3 @@ def test_hostile_fields_neither_fail_nor_fill_the_memory() -> None:
     losses = losses_of("triples", with_fields(**wrong))
     assert len(losses) < 60 and losses["other fields"] > 100
     assert not any("\x1b" in kind for kind in losses)
-
-
-@pytest.mark.parametrize("value", [7, [], {"unread": 7, "passages": [7], "ranges": [[9, 2]]}])
-@pytest.mark.parametrize("format_id", ["bioc", "bioc-json"])
-def test_a_field_that_is_called_bioc_is_no_danger(format_id: str, value: object) -> None:
-    stream = io.StringIO()
-    writer = open_writer(format_id, stream)
-    writer.write(with_fields(bioc=value))
-    writer.close()
-    assert "Kernels rank proteins." in stream.getvalue()

@@ -62,11 +62,7 @@ def test_regions_relations_and_clusters(tmp_path: Path) -> None:
     assert groups(found) == [["graphs", "They"]]
     assert {each.source for each in found.annotations.entities} == {"import:made.jsonl:3"}
     assert found.document.doc_key == "gk-1" and found.document.fields["year"] == 2020
-    assert found.document.fields["labelstudio"] == {
-        "id": 7,
-        "meta": {"batch": 2},
-        "annotation": {"id": 70},
-    }
+    assert "labelstudio" not in found.document.fields
     assert found.warnings == ()
 
 
@@ -186,7 +182,7 @@ def test_directions_and_labels_of_relations(tmp_path: Path) -> None:
     )
 
 
-def test_other_results_are_kept_and_counted(tmp_path: Path) -> None:
+def test_other_results_are_counted(tmp_path: Path) -> None:
     others = [
         {"id": "x", "type": "choices", "value": {"choices": ["good"]}},
         {"id": "y", "type": "hypertextlabels", "value": {"start": "/p[1]", "startOffset": 3}},
@@ -195,19 +191,17 @@ def test_other_results_are_kept_and_counted(tmp_path: Path) -> None:
     ]
     (found,) = documents_of(tmp_path, "labelstudio", task(others, data={"text": TEXT[:8]}))
     assert mentions(found) == [("A", "We")]
-    kept = found.document.fields["labelstudio"]["annotation"]["results"]
-    assert [each["type"] for each in kept] == ["choices", "hypertextlabels", "relation"]
-    assert found.warnings == (
-        "result of type 'choices' is not read (once)",
-        "result of type 'hypertextlabels' is not read (once)",
-        "relation of a result that is not read (once)",
-    )
+    assert found.unread == {
+        "result of type 'choices'": 1,
+        "result of type 'hypertextlabels'": 1,
+        "relation of a result of another kind": 1,
+    }
 
 
 def test_the_sample_with_pictures_has_a_text_but_no_entities() -> None:
     found, *_ = read([shared_path("formats/label-studio/export-csv-test.json")])
     assert isinstance(found, AnnotatedDocument) and not found.annotations.entities
-    assert "result of type 'rectanglelabels' is not read (once)" in found.warnings
+    assert found.unread["result of type 'rectanglelabels'"] == 1
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

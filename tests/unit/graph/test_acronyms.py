@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.graph.acronyms import corpus_acronym, find_expansions, long_form
+from sciextract.graph.acronyms import find_expansions, group_expansions, long_form
 from tests.strategies import PIECES
 
 
@@ -76,13 +76,10 @@ def test_wordings_are_one_expansion() -> None:
         2: "convolution neural network",
         3: "convolutional neural net",
     }
-    found = corpus_acronym({1: 5, 2: 1, 3: 1}, names)
-    assert found.expansions == ((1, 7),)
-    assert found.meaning(1.0) == 1
+    found = group_expansions({1: 5, 2: 1, 3: 1}, names)
+    assert found == [(1, 7)]
 
 
 def test_two_expansions_are_open() -> None:
-    found = corpus_acronym({1: 19, 2: 1}, {1: "hidden markov model", 2: "heavy metal music"})
-    assert found.meaning(1.0) is None
-    assert found.meaning(0.9) == 1
-    assert found.expansions == ((1, 19), (2, 1))
+    found = group_expansions({1: 19, 2: 1}, {1: "hidden markov model", 2: "heavy metal music"})
+    assert found == [(1, 19), (2, 1)]

@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
-from sciextract.graph import facts
-from sciextract.graph.building import build_graph
+from sciextract.graph.building import Facts, build_graph
 from sciextract.graph.contribution import CountSettings
-from sciextract.graph.contributions import Reading
 from sciextract.graph.database import VERSION, GraphError, GraphMissingError, open_graph
 from sciextract.graph.derive import DeriveSettings
+from sciextract.graph.reading import Reading
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
 from tests.graph_samples import abstract, build, field, write
@@ -91,7 +90,7 @@ def test_strings_may_be_forgotten_between_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build(tmp_path / "usual.graph", *field())
-    monkeypatch.setattr("sciextract.graph.facts._MOST_REMEMBERED", 1)
+    monkeypatch.setattr("sciextract.graph.building._MOST_REMEMBERED", 1)
     monkeypatch.setattr("sciextract.graph.building._BATCH", 1)
     build(tmp_path / "forgetful.graph", *field())
     assert content(tmp_path / "forgetful.graph") == content(tmp_path / "usual.graph")
@@ -197,8 +196,8 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
 
 
 def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciextract.graph.contributions._MANY_BYTES", 0)
-    monkeypatch.setattr("sciextract.graph.contributions._LINES_A_TASK", 1)
+    monkeypatch.setattr("sciextract.graph.reading._MANY_BYTES", 0)
+    monkeypatch.setattr("sciextract.graph.reading._LINES_A_TASK", 1)
     folder = tmp_path / "parts"
     folder.mkdir()
     path = write(folder / "part-0.jsonl", field()[:2])
@@ -269,10 +268,10 @@ def _kept(path: Path) -> int:
 
 
 def test_a_full_disk_keeps_what_was_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, usual = tmp_path / "g.graph", facts.Facts.__init__
+    path, usual = tmp_path / "g.graph", Facts.__init__
     build(path, *field()[:2])
 
-    def limited(self: facts.Facts, connection: sqlite3.Connection, number: int) -> None:
+    def limited(self: Facts, connection: sqlite3.Connection, number: int) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count={pages}")
         usual(self, connection, number)
@@ -282,7 +281,7 @@ def test_a_full_disk_keeps_what_was_added(tmp_path: Path, monkeypatch: pytest.Mo
         for n in range(400)
     ]
     with monkeypatch.context() as full, pytest.raises(GraphError, match="disk is full") as caught:
-        full.setattr(facts.Facts, "__init__", limited)
+        full.setattr(Facts, "__init__", limited)
         build(path, *large)
     assert "repeat the command to resume" in caught.value.hint
     report = build(path, *large)

@@ -9,8 +9,8 @@ import pytest
 
 from sciextract.graph.building import build_graph
 from sciextract.graph.contribution import CountSettings, unpacked
-from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph
+from sciextract.graph.reading import Reading
 from tests.graph_samples import abstract, field, write
 
 _SAMPLES = Path(__file__).parents[3] / "sample_data" / "gold.jsonl"

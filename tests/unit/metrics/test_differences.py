@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from tests.unit.metrics.builders import annotated
 
 TEXT = "tree kernels rank large proteins quickly"
@@ -24,7 +24,7 @@ def said(side: AnnotatedItem | None) -> str:
 
 
 def shown(found: list[Difference]) -> list[tuple[str, str, str, str]]:
-    return [(each.layer, each.kind, said(each.first), said(each.second)) for each in found]
+    return [(each.layer.item, each.kind, said(each.first), said(each.second)) for each in found]
 
 
 def compared(
@@ -75,7 +75,7 @@ def test_what_a_difference_says() -> None:
     first = annotated(TEXT, [("tree", "A"), ("rank", "B")], [("rank", "tree", "r")], doc_key="k")
     second = annotated(TEXT, [("tree", "A"), ("rank", "B")])
     (found,) = differences([first], [second])
-    assert (found.doc_key, found.document, found.layer) == ("k", 0, Layer.RELATION)
+    assert (found.doc_key, found.document, found.layer) == ("k", 0, Layer.RELATIONS)
     assert found.second is None and found.first is not None
     assert found.first.id == "rank->tree->r" and found.first.label == "r"
     assert found.first.entities == ("rank", "tree")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sciextract.documents.annotations import ALL_LAYERS, Layer
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.promotion import (
     CROSS_VALIDATED,
@@ -19,7 +20,7 @@ from sciextract.metrics.promotion import (
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import entity, relation, scored
 
-ALL = frozenset({"entities", "relations", "coreference"})
+ALL = ALL_LAYERS
 SYMMETRIC = frozenset({"COMPARE"})
 LABELS = ("Task", "Method", "Metric")
 
@@ -67,7 +68,7 @@ def compared(
     before: list[Scorable],
     after: list[Scorable],
     gold: Sequence[Scorable] = tuple(GOLD),
-    complete: Sequence[frozenset[str]] | None = None,
+    complete: Sequence[frozenset[Layer]] | None = None,
     samples: int = 300,
     tolerance: float | None = None,
 ) -> GateReport:
@@ -138,7 +139,7 @@ class TestVerdicts:
 
     @pytest.mark.parametrize(("done", "verdict"), [(2, "too few"), (3, "promote")])
     def test_thirty_entities_are_the_least(self, done: int, verdict: str) -> None:
-        layers = [ALL] * done + [ALL - {"entities"}] * (len(GOLD) - done)
+        layers = [ALL] * done + [ALL - {Layer.ENTITIES}] * (len(GOLD) - done)
         assert compared(predicted(0.5, 1), predicted(0.9, 2), complete=layers).verdict == verdict
 
     def test_a_clear_gain_on_fourteen_documents_is_adopted(self) -> None:
@@ -314,8 +315,8 @@ class TestBlind:
             GOLD[10:], before[10:], after[10:], SYMMETRIC, complete=[ALL] * 30, samples=50
         )
         assert found is not None and not found.few
-        assert found.compared == alone.compared
-        assert found.compared.target is not None and found.compared.target.difference == 0
+        assert (found.target, found.tasks) == (alone.target, alone.tasks)
+        assert found.target is not None and found.target.difference == 0
         assert "30 gate documents; the verdict is by all of them" in found.message
 
     def test_the_verdict_is_by_all(self) -> None:
@@ -333,7 +334,7 @@ class TestBlind:
     def test_too_few_is_said(self, number: int, words: str) -> None:
         found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
         assert found is not None and found.few and words in found.message
-        assert bool(found.compared.tasks) is (number < 40)
+        assert bool(found.tasks) is (number < 40)
         assert json.loads(json.dumps(found.to_json()))["few"] is True
 
     def test_it_has_to_be_known_which(self) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sciextract.metrics.counts import ScoredRelation, Tally
-from sciextract.metrics.relations import relation_label_tallies, relation_tallies
+from sciextract.metrics.scorer import relation_label_tallies, relation_tallies
 from tests.unit.metrics.builders import entity, relation, scored
 
 SYMMETRIC = frozenset({"COMPARE"})

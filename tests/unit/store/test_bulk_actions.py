@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sciextract.documents.annotations import Entity, State
+from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Completeness, EntityRef, Layer, Project
+from sciextract.store import Completeness, EntityRef, Project
 from sciextract.store.actions.bulk import occurrences
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.rows import ProgressRow

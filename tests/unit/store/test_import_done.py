@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Completeness, Layer, Project
+from sciextract.store import Completeness, Project
 from sciextract.store.ingest import Import
 from tests.unit.store.projects import document, entity, guess, place, predict, said
 

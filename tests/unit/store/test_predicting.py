@@ -10,11 +10,12 @@ from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     LabelScore,
+    Layer,
     SpanCandidate,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Completeness, EntityRef, Layer, LinkRef, Project, RelationRef
+from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
 from sciextract.store.ingest import Run, annotations_of_source, need_prediction
 from tests.unit.store.projects import (
     FIRST_MODEL,

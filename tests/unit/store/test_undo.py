@@ -7,17 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import UndoRefusedError
-from sciextract.store import (
-    Completeness,
-    EntityRef,
-    Layer,
-    LinkRef,
-    Project,
-    RelationRef,
-    open_project,
-)
+from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.store.actions.api import Actions
 from tests.unit.store.projects import (
     OTHER_TEXT,

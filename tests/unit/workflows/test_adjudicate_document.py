@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import Layer
 from sciextract.store import Project, open_project
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Dispute, decide_document, disputes
@@ -63,9 +63,9 @@ def test_a_mention_goes_to_the_cluster_that_is_more_like_theirs(project: Project
     [link] = [
         each
         for each in first(project)
-        if each.difference.layer is Layer.LINK and each.difference.first is None
+        if each.difference.layer is Layer.COREFERENCE and each.difference.first is None
     ]
-    assert len(link.company) == 3
+    assert len(link.cluster_mentions) == 3
     adjudicate.decide(project, link, "theirs")
     doc = project.document_state(1)
     assert [each.entity_id for each in doc.members("of window")] == ["it", "window", "baseline2"]
@@ -95,7 +95,7 @@ class TestDecisions:
         relation = next(
             each
             for each in first(project)
-            if each.difference.layer is Layer.RELATION and each.difference.first is None
+            if each.difference.layer is Layer.RELATIONS and each.difference.first is None
         )
         with pytest.raises(ActionRefusedError, match="is not an entity here"):
             adjudicate.decide(project, relation, "theirs", decisions)

@@ -11,7 +11,13 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode, FormatError
 from sciextract.formats import BadRecord, ReadItem
 from sciextract.text.analyse import make_document
-from sciextract.workflows.annotate import OTHER_LANGUAGE, Counts, Listener, Problem, annotate
+from sciextract.workflows.annotate import (
+    OTHER_LANGUAGE,
+    Listener,
+    RecordProblem,
+    RunCounts,
+    annotate,
+)
 from sciextract.workflows.annotate_job import Report
 from tests.cli.fakes import MODEL, RuleExtractor
 
@@ -45,10 +51,10 @@ class Ears(Listener):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def problem(self, problem: Problem) -> None:
+    def problem(self, problem: RecordProblem) -> None:
         self.heard.append(f"{problem.kind}: {problem.message}")
 
-    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+    def done(self, counts: RunCounts, warned: int, warnings: Sequence[str]) -> None:
         self.heard.append(f"{counts.documents} {warned} {'; '.join(warnings)}")
 
 
@@ -108,7 +114,7 @@ def test_documents_are_taken_one_batch_at_a_time() -> None:
     ],
 )
 def test_exit_codes(documents: int, bad: int, resumed: int, code: ExitCode) -> None:
-    counts = Counts(documents=documents, bad=bad)
+    counts = RunCounts(documents=documents, bad=bad)
     report = Report(counts, resumed, (bad, 0), 0.0, MODEL, None, None, {"spans": 1})
     assert report.exit_code == code
     assert report.to_json()["documents_per_second"] == 0.0

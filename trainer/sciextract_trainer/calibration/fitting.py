@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import TASKS, DecodeSettings, Rescue, calibrated_score
-from sciextract.store import Layer
 from sciextract_trainer.calibration.scaling import TaskCalibration, calibrate_task, items_of, joined
 from sciextract_trainer.evaluate import LAYER_OF, DevScores, Serve, dev_scores, served
 

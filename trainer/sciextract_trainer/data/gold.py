@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sciextract import formats
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
@@ -19,7 +19,6 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
-from sciextract.store import Layer
 from sciextract_trainer.data.examples import (
     Bools,
     Example,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, as_command
+from sciextract_trainer.config import ENCODERS
 from sciextract_trainer.encoders.layers import apply_removed
 
 
@@ -61,7 +63,6 @@ _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 _BERT = frozenset(
     {"hidden_size", "intermediate_size", "max_position_embeddings", "num_hidden_layers"}
 )
-_BERT_SEGMENTS = 2
 
 
 def read_settings(source: str) -> Any:
@@ -75,10 +76,15 @@ def read_settings(source: str) -> Any:
     """
     from transformers import AutoConfig, BertConfig, PreTrainedConfig
 
-    _register()
+    for module in ENCODERS:
+        import_module(module)
     try:
         values, _ = PreTrainedConfig.get_config_dict(source)
-        if "model_type" not in values and _is_bert(values):
+        if (
+            "model_type" not in values
+            and values.keys() >= _BERT
+            and values.get("type_vocab_size") == 2
+        ):
             return BertConfig.from_dict(values)
         return load_pretrained(AutoConfig, source)
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -93,7 +99,8 @@ def settings_from(values: dict[str, Any]) -> Any:
     """
     from transformers import AutoConfig
 
-    _register()
+    for module in ENCODERS:
+        import_module(module)
     return AutoConfig.for_model(**values)
 
 
@@ -111,17 +118,6 @@ def no_encoder(source: str, error: Exception) -> ModelNotFoundError:
         f"no encoder can be loaded from {source!r}: {error}",
         f"give a folder with config.json and model.safetensors, or a hub id; this is a {kind}",
     )
-
-
-def _is_bert(values: dict[str, Any]) -> bool:
-    return values.keys() >= _BERT and values.get("type_vocab_size") == _BERT_SEGMENTS
-
-
-def _register() -> None:
-    """Makes the project's own encoders known to transformers."""
-    from sciextract_trainer.encoders.conversion import register
-
-    register()
 
 
 _POOLER = "pooler."

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from sciextract.documents.annotations import Layer
 from sciextract.inference import candidates
 from sciextract.inference.label_layout import Columns, RelationLayout
 from sciextract.inference.lexical import FEATURES, MentionWords
-from sciextract.store import Layer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints
 from sciextract_trainer.network.joint import JointNetwork

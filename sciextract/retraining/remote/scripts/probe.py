@@ -11,7 +11,11 @@ import subprocess
 import sys
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript", "onnxruntime", "tokenizers",
+<<<<<<< HEAD
           "numpy", "typer", "rich", "platformdirs")  # fmt: skip
+=======
+          "numpy", "typer", "rich", "platformdirs", "sqlite_utils", "msgspec")  # fmt: skip
+>>>>>>> main
 
 
 def gpus() -> list[str]:

@@ -16,6 +16,7 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     LabelScore,
+    Layer,
     LinkCandidate,
     PairCandidate,
     Relation,
@@ -25,13 +26,12 @@ from sciextract.documents.spans import Span
 from sciextract.workflows.active.ranking import k_centre_greedy
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
-    Task,
     decisions,
     disagreement_per_word,
     entropy,
     least_confidence,
     margin,
-    over_tasks,
+    over_layers,
     per_word,
     vote_entropy,
     votes_of,
@@ -82,8 +82,8 @@ def test_decisions_have_a_rest_and_join_directions() -> None:
             )
         )
     )
-    assert [(each.task, each.place) for each in found] == [
-        *((Task.ENTITY, (A,)), (Task.RELATION, (A, B)), (Task.COREFERENCE, (C,)))
+    assert [(each.layer, each.place) for each in found] == [
+        *((Layer.ENTITIES, (A,)), (Layer.RELATIONS, (A, B)), (Layer.COREFERENCE, (C,)))
     ]
     expected = [(0.3, 0.5, 0.2), (0.2, 0.3, 0.4, 0.1), (0.25, 0.25, 0.5)]
     for each, probabilities in zip(found, expected, strict=True):
@@ -99,16 +99,16 @@ def test_length_does_not_count_and_number_does() -> None:
     one = SpanCandidate(A, scored(("Task", 0.5)))
     two = [*decisions(Candidates((one, SpanCandidate(B, one.labels))))]
     assert per_word(two[:1], 10, entropy) == per_word(two, 20, entropy)
-    assert per_word(two, 10, entropy)[Task.ENTITY] == pytest.approx(0.2)
-    assert per_word([], 0, entropy) == dict.fromkeys(Task, 0.0)
+    assert per_word(two, 10, entropy)[Layer.ENTITIES] == pytest.approx(0.2)
+    assert per_word([], 0, entropy) == dict.fromkeys(Layer, 0.0)
 
 
 def test_every_task_weighs_alike() -> None:
-    many = {Task.ENTITY: 30.0, Task.RELATION: 1.0, Task.COREFERENCE: 0.0}
-    few = {Task.ENTITY: 10.0, Task.RELATION: 3.0, Task.COREFERENCE: 0.0}
-    assert over_tasks([many, few]) == pytest.approx([1.0, 1.0])  # (1.5 + 0.5) / 2 each
-    assert over_tasks([]) == []
-    assert over_tasks([dict.fromkeys(Task, 0.0)]) == [0.0]
+    many = {Layer.ENTITIES: 30.0, Layer.RELATIONS: 1.0, Layer.COREFERENCE: 0.0}
+    few = {Layer.ENTITIES: 10.0, Layer.RELATIONS: 3.0, Layer.COREFERENCE: 0.0}
+    assert over_layers([many, few]) == pytest.approx([1.0, 1.0])  # (1.5 + 0.5) / 2 each
+    assert over_layers([]) == []
+    assert over_layers([dict.fromkeys(Layer, 0.0)]) == [0.0]
 
 
 def test_votes_of_a_committee() -> None:
@@ -130,7 +130,7 @@ def saying(label: str, head: str, tail: str, relation: str, *mentions: str) -> A
 def test_models_that_say_the_same_agree() -> None:
     first = votes_of(saying("Task", "a", "b", "COMPARE", "a", "c"), frozenset({"COMPARE"}))
     turned = votes_of(saying("Task", "b", "a", "COMPARE", "a", "c"), frozenset({"COMPARE"}))
-    assert disagreement_per_word([first, turned], 10) == dict.fromkeys(Task, 0.0)
+    assert disagreement_per_word([first, turned], 10) == dict.fromkeys(Layer, 0.0)
 
 
 def test_models_that_differ_are_told_apart_by_task() -> None:
@@ -138,9 +138,13 @@ def test_models_that_differ_are_told_apart_by_task() -> None:
     other = votes_of(saying("Task", "b", "a", "USED-FOR", "a", "c"))
     found = disagreement_per_word([first, other], 2)
     # Entities agree; the relation has two directions; b has an antecedent or none, c has b or a.
-    assert found == pytest.approx({Task.ENTITY: 0.0, Task.RELATION: 0.5, Task.COREFERENCE: 1.0})
+    assert found == pytest.approx(
+        {Layer.ENTITIES: 0.0, Layer.RELATIONS: 0.5, Layer.COREFERENCE: 1.0}
+    )
     silent = disagreement_per_word([first, votes_of(Annotations())], 1)
-    assert silent == pytest.approx({Task.ENTITY: 3.0, Task.RELATION: 1.0, Task.COREFERENCE: 2.0})
+    assert silent == pytest.approx(
+        {Layer.ENTITIES: 3.0, Layer.RELATIONS: 1.0, Layer.COREFERENCE: 2.0}
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(0, 4))

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.spans import Span
-from sciextract.store import Completeness, EntityRef, Layer, LinkRef, Project, RelationRef
-from sciextract.workflows.active.uncertainty import Decision, Task, settled
+from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
+from sciextract.workflows.active.uncertainty import Decision, settled
 from tests.unit.store.projects import (
     guess,
     guess_cluster,
@@ -21,10 +22,10 @@ from tests.unit.store.projects import (
 
 GRAPH, NET, PARTS = place("graph"), place("net", 1), place("parts")
 ASKED = [
-    *(Decision(Task.ENTITY, (each,), (0.5, 0.5)) for each in (GRAPH, NET, PARTS)),
-    Decision(Task.RELATION, (GRAPH, NET), (0.5, 0.5)),
-    Decision(Task.RELATION, (NET, PARTS), (0.5, 0.5)),
-    Decision(Task.COREFERENCE, (PARTS,), (0.5, 0.5)),
+    *(Decision(Layer.ENTITIES, (each,), (0.5, 0.5)) for each in (GRAPH, NET, PARTS)),
+    Decision(Layer.RELATIONS, (GRAPH, NET), (0.5, 0.5)),
+    Decision(Layer.RELATIONS, (NET, PARTS), (0.5, 0.5)),
+    Decision(Layer.COREFERENCE, (PARTS,), (0.5, 0.5)),
 ]
 
 
@@ -41,8 +42,8 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def left(project: Project) -> list[tuple[Task, tuple[Span, ...]]]:
-    return [(each.task, each.place) for each in settled(project.document_state(1)).left(ASKED)]
+def left(project: Project) -> list[tuple[Layer, tuple[Span, ...]]]:
+    return [(each.layer, each.place) for each in settled(project.document_state(1)).left(ASKED)]
 
 
 def test_nothing_is_settled_at_first(project: Project) -> None:
@@ -52,19 +53,23 @@ def test_nothing_is_settled_at_first(project: Project) -> None:
 def test_decided_items_are(project: Project) -> None:
     project.actions.accept(1, RelationRef("pn"))  # accepts its two mentions, too
     assert left(project) == [
-        *((Task.ENTITY, (GRAPH,)), (Task.RELATION, (GRAPH, NET)), (Task.COREFERENCE, (PARTS,)))
+        *(
+            (Layer.ENTITIES, (GRAPH,)),
+            (Layer.RELATIONS, (GRAPH, NET)),
+            (Layer.COREFERENCE, (PARTS,)),
+        )
     ]
     project.actions.accept(1, LinkRef("c", "p"))
-    assert (Task.COREFERENCE, (PARTS,)) not in left(project)
+    assert (Layer.COREFERENCE, (PARTS,)) not in left(project)
 
 
 def test_nothing_about_a_rejected_mention_is_open(project: Project) -> None:
     project.actions.reject(1, EntityRef("n"))
     assert left(project) == [
-        *((Task.ENTITY, (GRAPH,)), (Task.ENTITY, (PARTS,)), (Task.COREFERENCE, (PARTS,)))
+        *((Layer.ENTITIES, (GRAPH,)), (Layer.ENTITIES, (PARTS,)), (Layer.COREFERENCE, (PARTS,)))
     ]
 
 
 def test_a_layer_that_is_done_is(project: Project) -> None:
     project.actions.set_completeness(1, Completeness.DONE, [Layer.ENTITIES])
-    assert {task for task, _ in left(project)} == {Task.RELATION, Task.COREFERENCE}
+    assert {task for task, _ in left(project)} == {Layer.RELATIONS, Layer.COREFERENCE}

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
 from sciextract.retraining.snapshot import TrainingDocument
-from sciextract.store import Layer
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models import register
 from sciextract.workflows.models.compare import compare, gate, gate_gold
@@ -110,10 +109,10 @@ def test_documents_without_suggestions_apart() -> None:
     found = gate([suggested, by_hand], Silent(), RuleExtractor(), blind=True)
     assert found.tasks["entity"].gold == 4
     assert found.blind is not None and found.blind.few
-    assert (found.blind.compared.documents, found.blind.compared.tasks["entity"].gold) == (1, 3)
+    assert (found.blind.documents, found.blind.tasks["entity"].gold) == (1, 3)
     plain = [each.annotated for each in (suggested, by_hand)]
     same = gate_gold(plain, Silent(), RuleExtractor(), blind=True)
-    assert same.blind is not None and same.blind.compared.documents == 1
+    assert same.blind is not None and same.blind.documents == 1
 
 
 def test_plain_gold_is_complete_whatever_its_state() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, State
+from sciextract.documents.annotations import Annotations, Cluster, Layer, State
 from sciextract.documents.document import Document
 from sciextract.errors import OutputError, SchemaError, TrainingDataError
 from sciextract.retraining.snapshot import (
@@ -20,7 +20,7 @@ from sciextract.retraining.snapshot import (
     read_undecided,
 )
 from sciextract.retraining.snapshot.manifest import too_few_to_compare
-from sciextract.store import EntityRef, Layer, LinkRef, Project, open_project
+from sciextract.store import EntityRef, LinkRef, Project, open_project
 from tests.shared_data import ROOT
 from tests.unit.store.projects import (
     document,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import (
     FormatError,
     InputMissingError,
@@ -23,7 +23,7 @@ from sciextract.retraining.snapshot import (
     read_snapshot,
     read_undecided,
 )
-from sciextract.store import Layer, Project
+from sciextract.store import Project
 from tests.unit.store.projects import put
 from tests.unit.workflows.snapshot.abstracts import (
     gold_file,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.retraining.snapshot.documents import place_of, split_of
-from sciextract.store import EntityRef, Layer, Project
+from sciextract.store import EntityRef, Project
 from tests.unit.store.projects import guess, place, predict, put
 from tests.unit.workflows.snapshot.abstracts import placed, put_gold, sha256, texts
 

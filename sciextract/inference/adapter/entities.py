@@ -1,0 +1,99 @@
+"""The head that predicts entities: which spans are what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciextract.inference.adapter.head import Head
+from sciextract.inference.adapter.spans import (
+    SHAPES,
+    SPELLINGS,
+    Memory,
+    Words,
+    model_scores,
+    products,
+    shape_features,
+    spelling_features,
+)
+from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pipeline import Labels
+
+_LEAST_LOGIT = -3.0
+"""Where the weight of a label that the model lacks starts, for spans that are too wide for the model."""
+
+_MEMORY_WEIGHT = 0.5
+_CONSISTENCY = 0.5
+"""How far scores are drawn to the mean of the same surface form in a document, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityModel:
+    """A trained head with what its features need.
+
+    Attributes:
+        head: The head; its classes are "no entity" and the labels.
+        memory: Surface forms of finished abstracts.
+        labels: What it predicts, with the widest span that it considers.
+        projection: float32 (hidden, components), of states.
+    """
+
+    head: Head
+    memory: Memory
+    labels: Labels
+    projection: Floats
+
+    def logits(self, words: Words) -> Floats:
+        """Logits of all spans. Shape: (words, max width, 1 + labels), as a bundled model has them."""
+        count, width = len(words.stems), self.labels.max_span_width
+        found = np.zeros((count, width, 1 + len(self.labels.entities)), np.float32)
+        spans = words.all_spans(width)
+        if len(spans):
+            narrow = span_features(words, spans, self.memory, None)
+            linear = products(words, spans, self.projection, self.head.linear)
+            inner = products(words, spans, self.projection, self.head.inner)
+            logits = self.head.finished(linear, inner, narrow)
+            logits = _consistent(logits, words, spans)
+            found[spans[:, 0], spans[:, 1] - spans[:, 0]] = logits
+        return found
+
+
+def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
+    """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
+    groups = words.same_surfaces(spans)
+    counts = np.bincount(groups)
+    sums = np.zeros((len(counts), logits.shape[1]), np.float32)
+    np.add.at(sums, groups, logits)
+    mean = sums[groups] / counts[groups, None].astype(np.float32)
+    return np.asarray(logits + np.float32(_CONSISTENCY) * (mean - logits))
+
+
+def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
+    """What a head knows about spans beside states: the model's scores, memory without the document's own share, looks."""
+    parts = (
+        model_scores(words, spans),
+        memory.features(words, spans, own),
+        shape_features(words, spans),
+        spelling_features(words, spans),
+    )
+    return np.concatenate(parts, axis=1)
+
+
+def first_span_weights(labels: Labels, base: Labels) -> Floats:
+    """Where the features' weights start: scores of labels that the model knows count once, memory counts half."""
+    classes = 1 + len(labels.entities)
+    of_model = np.zeros((2 + len(base.entities), classes), np.float32)
+    known = [label for label in labels.entities if label in base.entities]
+    for label in known:
+        of_model[1 + base.entities.index(label), 1 + labels.entities.index(label)] = 1
+    if known:
+        of_model[0, 0] = 1
+        rest = [1 + labels.entities.index(each) for each in labels.entities if each not in known]
+        of_model[-1, rest] = _LEAST_LOGIT
+    of_memory = np.zeros((2 * classes + 1, classes), np.float32)
+    of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT
+    shapes = np.zeros((SHAPES + SPELLINGS, classes), np.float32)
+    if not known:
+        shapes[0, 0] = 3  # without any knowledge a span is not an entity
+    return np.concatenate([of_model, of_memory, shapes])

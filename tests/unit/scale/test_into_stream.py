@@ -1,0 +1,79 @@
+"""One ordered file: the bytes of one process, and ``--resume`` where quarantined records have no lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import ExitCode, OutputError, UsageError
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.run import annotate_into_stream
+from sciextract.workflows.annotate import Listener
+from sciextract.workflows.annotate_job import Report, Target
+from tests.unit.scale.support import (
+    InProcess,
+    expected,
+    given,
+    lines,
+    request_for,
+    work_of,
+)
+
+
+def run(
+    source: str, path: Path, predictor: str = "rule", *, resume: bool = False, ordered: bool = True
+) -> Report:
+    return annotate_into_stream(
+        request_for(source, predictor=predictor),
+        ProcessEngine(2),
+        Target("jsonl", str(path), resume),
+        ordered,
+        Listener(),
+    )
+
+
+def test_a_torn_file_is_made_whole_around_what_is_missing(tmp_path: Path) -> None:
+    bad = '{"id": "torn", \n'
+    source = given(tmp_path / "in.jsonl", lines(8, d2="RAISE") + bad + lines(9, d8="RAISE"))
+    path, kept = tmp_path / "out.jsonl", tmp_path / "out.quarantine.jsonl"
+    report = run(source, path, "poisoned")
+    assert report.exit_code == ExitCode.PARTIAL and report.left_out == (1, 2)
+    assert report.quarantine == str(kept) and kept.read_text().count("\n") == 2
+    whole = path.read_bytes()
+    assert whole == expected(work_of([source], "poisoned"))
+    path.write_bytes(whole[: len(whole) // 2])
+    report = run(source, path, "poisoned", resume=True)
+    assert path.read_bytes() == whole and kept.read_text().count("\n") == 2
+    assert report.left_out == (1, 2) and report.resumed + report.counts.documents == 15
+    path.write_bytes(whole + whole[-100:] + b"\n")
+    with pytest.raises(OutputError, match="not a line of"):
+        given(tmp_path / "in.jsonl", lines(8, d2="RAISE") + bad + lines(10, d8="RAISE"))
+        run(source, path, "poisoned", resume=True)
+
+
+def test_any_order_has_the_same_lines(tmp_path: Path) -> None:
+    source = given(tmp_path / "in.jsonl", lines(20, d0="SLOW"))
+    run(source, tmp_path / "out.jsonl", "poisoned", ordered=False)
+    found = (tmp_path / "out.jsonl").read_bytes().splitlines()
+    assert sorted(found) == sorted(expected(work_of([source], "poisoned")).splitlines())
+
+
+def test_without_results_no_file_is_left(tmp_path: Path) -> None:
+    source = given(tmp_path / "in.jsonl", '{"id": "nothing"}\n')
+    report = run(source, tmp_path / "out.jsonl")
+    assert report.exit_code == ExitCode.FAILED and report.left_out == (1, 0)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_what_does_not_fit_together(tmp_path: Path) -> None:
+    source, path = given(tmp_path / "in.jsonl", lines(1)), tmp_path / "out.jsonl"
+    with pytest.raises(UsageError, match="cannot be combined"):
+        run(source, path, resume=True, ordered=False)
+    target = Target("scierc", str(path))
+    with pytest.raises(UsageError, match="several workers write lines"):
+        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
+    path.write_bytes(expected(work_of([source])))
+    with pytest.raises(UsageError, match="cannot continue with a file"):
+        target = Target("jsonl", str(path), resume=True)
+        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
