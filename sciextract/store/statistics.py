@@ -9,15 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< HEAD
+from sciextract.documents.annotations import Layer
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import count_drops
-from sciextract.store.rows import Completeness, Layer
-=======
-from sciextract.documents.annotations import Layer
-from sciextract.store.maintenance import backup, findings
 from sciextract.store.rows import Completeness
->>>>>>> main
 from sciextract.store.sqlite import first_value, translated
 
 if TYPE_CHECKING:

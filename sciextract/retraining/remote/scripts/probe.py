@@ -11,11 +11,7 @@ import subprocess
 import sys
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript", "onnxruntime", "tokenizers",
-<<<<<<< HEAD
-          "numpy", "typer", "rich", "platformdirs")  # fmt: skip
-=======
-          "numpy", "typer", "rich", "platformdirs", "sqlite_utils", "msgspec")  # fmt: skip
->>>>>>> main
+          "numpy", "typer", "rich", "platformdirs", "msgspec")  # fmt: skip
 
 
 def gpus() -> list[str]:
