@@ -26,7 +26,7 @@ from sciextract.store import (
     opening,
 )
 from sciextract.store.actions.bulk import counting, spreading
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 
 Report = dict[str, Any]
 BATCH = 10
@@ -87,7 +87,9 @@ def do_run(project: Project, chance: random.Random) -> Iterator[Report]:
     """Runs of ever new models over all documents."""
     numbers = project.numbers()
     while True:
-        run = Run(project, ModelId("killed", f"{chance.getrandbits(64):016x}"), {"entities": 0.5})
+        run = ModelRun(
+            project, ModelId("killed", f"{chance.getrandbits(64):016x}"), {"entities": 0.5}
+        )
         for batch in batches(numbers, BATCH):
             run.add([(number, _predicted(project, number, chance)) for number in batch])
             yield {"predicted": [run.source, batch]}

@@ -26,7 +26,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.bibliography import bibliography_of
-from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.document_state import Stored
 from sciextract.store.sqlite import decoded, first_value, from_sql, to_sql
@@ -124,17 +124,13 @@ def _column(text: str | None) -> str | None:
 
 
 def add_record(
-    connection: sqlite3.Connection,
-    stored: Stored,
-    item: AnnotatedDocument,
-    source_id: int,
-    event_id: int,
+    connection: sqlite3.Connection, number: int, record: Record, source_id: int, event_id: int
 ) -> None:
     """Keep the record that a text came with; the same one from the same source is kept once."""
-    key, fields = to_sql(item.document.doc_key), json.dumps(dict(item.document.fields))
+    fields, warnings = json.dumps(dict(record.fields)), json.dumps(list(record.warnings))
     connection.execute(
         "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        (stored.number, source_id, event_id, key, fields, json.dumps(list(item.warnings))),
+        (number, source_id, event_id, to_sql(record.doc_key), fields, warnings),
     )
 
 

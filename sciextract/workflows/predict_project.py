@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store import Project, documents
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
 
@@ -71,7 +71,7 @@ def predict_project(
     """
     check_labels(project, predictor)
     numbers = need_prediction(project.connection, predictor.model)
-    run = Run(project, predictor.model, settings or {}, background=background)
+    run = ModelRun(project, predictor.model, settings or {}, background=background)
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []
     for predicted in predictor.stream(_feed(project, _in_order(numbers, order), waiting)):

@@ -37,7 +37,7 @@ from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
-from sciextract.store.ingest import Run as ModelRun
+from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models import current, known_models
 from sciextract.workflows.models.compare import gate
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
