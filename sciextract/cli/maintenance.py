@@ -26,7 +26,7 @@ from sciextract.cli.console import (
 
 if TYPE_CHECKING:
     from sciextract.store import Project
-    from sciextract.store.context import Outcome
+    from sciextract.store.document_state import Outcome
     from sciextract.store.events import Event
     from sciextract.store.maintenance.backup import Backup
     from sciextract.store.maintenance.doctor import Examination, Repaired

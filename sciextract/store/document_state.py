@@ -1,14 +1,15 @@
-"""A document's state as an action sees it: rows to look at, and a record of what it changes."""
+"""A document's state as an action sees it, with a record of what it changes; and who acts, under which event."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self, TypeVar, cast
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, State, new_id
 from sciextract.documents.document import Document
+from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
@@ -27,6 +28,11 @@ from sciextract.store.rows import (
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
 Tables = dict[str, dict[Key, Row]]
 """State rows by table and key."""
+_TABLE_OF = {
+    Layer.ENTITIES: EntityRow.TABLE,
+    Layer.RELATIONS: RelationRow.TABLE,
+    Layer.COREFERENCE: LinkRow.TABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +172,20 @@ class DocumentState:
 
     def decided_since(self, layer: Layer, event_id: int) -> bool:
         """Whether a later event than this one decided an item of a layer."""
-        items: dict[Layer, Iterable[EntityRow | RelationRow | LinkRow]] = {
-            Layer.ENTITIES: self._of(EntityRow),
-            Layer.RELATIONS: self._of(RelationRow),
-            Layer.COREFERENCE: self._of(LinkRow),
-        }
         return any(
-            row.event_id > event_id and row.state is not State.UNDECIDED for row in items[layer]
+            row.event_id > event_id and row.state is not State.UNDECIDED
+            for row in self.items_of(layer)
         )
+
+    def items_of(self, *layers: Layer) -> Iterator[EntityRow | RelationRow | LinkRow]:
+        """All items of some layers, rejected ones too, in no order; of all layers without arguments."""
+        for layer in layers or _TABLE_OF:
+            rows = self._rows[_TABLE_OF[layer]].values()
+            yield from cast("Collection[EntityRow | RelationRow | LinkRow]", rows)
+
+    def count_undecided(self, *layers: Layer) -> int:
+        """How many items of some layers wait for a decision."""
+        return sum(row.state is State.UNDECIDED for row in self.items_of(*layers))
 
     def put(self, row: Row) -> None:
         """Insert a row, or replace the one in its place."""
@@ -247,3 +259,49 @@ def _table_order(change: Change) -> int:
     """Rows that come: parents first. Rows that go: children first."""
     position = _TABLES.index(change.table)
     return position if change.after is not None else -position
+
+
+@dataclass(slots=True)
+class Context:
+    """The frame of one action.
+
+    Attributes:
+        event_id: Its event.
+        source_id: Who acts.
+        schema: The project's label schema.
+        warnings: What the person should know although the action was done.
+        items: How many items it changed.
+        source_of: The number of a source by name, given now if it has none.
+    """
+
+    event_id: int
+    source_id: int
+    schema: LabelSchema
+    source_of: Callable[[str], int]
+    warnings: list[str] = field(default_factory=list)
+    items: int = 0
+
+    def fresh_id(self) -> str:
+        """An id that nothing has had before."""
+        return new_id()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an action did.
+
+    Attributes:
+        event_id: Its event, ``None`` when nothing had to be changed.
+        documents: How many documents it changed.
+        items: How many items it decided, made or removed, those that went along included.
+        warnings: What the person should know.
+    """
+
+    event_id: int | None
+    documents: int
+    items: int
+    warnings: tuple[str, ...] = ()
+
+
+class NothingChanged(Exception):
+    """An action found nothing to do: its transaction is rolled back, so that no empty event is left."""

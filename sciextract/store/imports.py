@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import to_sql
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.store import documents, events
-from sciextract.store.actions.marks import finish
+from sciextract.store.actions.bulk import finish
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, decode_annotations, digest_of, encode_annotations
 from sciextract.store.imports import ImportMerge
@@ -23,7 +23,7 @@ from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
 
 if TYPE_CHECKING:
-    from sciextract.store.context import Context
+    from sciextract.store.document_state import Context
     from sciextract.store.project import Project
 
 
@@ -336,8 +336,7 @@ def _is_untouched(doc: DocumentState) -> bool:
     progress = doc.progress
     if progress is None or any(getattr(progress, each) is not untouched for each in Layer):
         return False
-    states = {row.state for rows in (doc.all_entities, doc.relations, doc.links) for row in rows}
-    return states <= {State.UNDECIDED}
+    return all(row.state is State.UNDECIDED for row in doc.items_of())
 
 
 def annotations_of_source(

@@ -12,8 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
 from sciextract.store.consistency import problems
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import free_id, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, write_document
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import (
     add_cluster,
     add_entity,

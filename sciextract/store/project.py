@@ -25,8 +25,14 @@ from sciextract.store.connection import (
     snapshot,
     transaction,
 )
-from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import DocumentState, Stored, Tables
+from sciextract.store.document_state import (
+    Context,
+    DocumentState,
+    NothingChanged,
+    Outcome,
+    Stored,
+    Tables,
+)
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import remember_counts, wrong_values
 from sciextract.store.rows import IN_VIEW
@@ -316,10 +322,10 @@ class Project:
             with self.writing() as connection:
                 event_id = events.append(connection, self.author_id, kind, params, seconds)
                 context = self.context(event_id)
-                changed = sum(self._work_on(number, work, context) for number in numbers)
+                changed = sum(self.work_on(number, work, context) for number in numbers)
                 if not changed and not always:
-                    raise _NothingChanged
-        except _NothingChanged:
+                    raise NothingChanged
+        except NothingChanged:
             return Outcome(None, 0, 0, tuple(context.warnings))
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
@@ -381,13 +387,10 @@ class Project:
         by = self.author_id if source_id is None else source_id
         return Context(event_id, by, self.schema, self.source_id)
 
-    def _work_on(self, number: int, work: Work, context: Context) -> bool:
+    def work_on(self, number: int, work: Work, context: Context) -> bool:
+        """Change the state of a document, inside :meth:`writing`; says whether anything changed."""
         doc = self.document_state(number)
         if doc.progress is None:
             return False
         work(doc, context)
         return self.save(doc, context)
-
-
-class _NothingChanged(Exception):
-    """An action found nothing to do."""

@@ -11,8 +11,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
 from sciextract.store.consistency import Problem, problems
-from sciextract.store.context import Outcome
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import DocumentState, Outcome
 from sciextract.store.events import Change, decode, fits
 from sciextract.store.rows import (
     ClusterRow,

@@ -14,8 +14,7 @@ from sciextract.store.actions.guard import (
     living_cluster,
     touched,
 )
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import ClusterRow, LinkRow, edited_from
 
 _TWO = 2

@@ -19,8 +19,7 @@ from sciextract.store.actions.guard import (
     entity_of,
     touched,
 )
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import EntityRow, RelationRow
 
 START, END = "start", "end"

@@ -9,8 +9,7 @@ from sciextract.documents.annotations import Layer, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError, IllegalPairError
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,

@@ -8,8 +8,7 @@ from sciextract.documents.annotations import Layer, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import accept_mention
 from sciextract.store.actions.guard import check_pair, decide, edit, entity_of, relation_of, touched
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import same_relations
 from sciextract.store.rows import RelationRow
 
