@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self, TypeVar, cast
 
-from sciextract.documents.annotations import Layer, State, new_id
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
@@ -280,10 +280,6 @@ class Context:
     source_of: Callable[[str], int]
     warnings: list[str] = field(default_factory=list)
     items: int = 0
-
-    def fresh_id(self) -> str:
-        """An id that nothing has had before."""
-        return new_id()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State, new_id
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import to_sql
@@ -18,11 +18,11 @@ Mentions = dict[str, tuple[float | None, State]]
 """Score and state of the mentions of an imported cluster, by the entity's id in the project."""
 
 
-def free_id(doc: DocumentState, wanted: str, context: Context) -> str:
+def free_id(doc: DocumentState, wanted: str) -> str:
     """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
     taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
     usable = bool(wanted) and isinstance(to_sql(wanted), str)
-    return wanted if usable and not taken else context.fresh_id()
+    return wanted if usable and not taken else new_id()
 
 
 def add_entity(
@@ -30,7 +30,7 @@ def add_entity(
 ) -> EntityRow:
     """Add an incoming entity as a row."""
     row = EntityRow(
-        id=free_id(doc, entity.id, context),
+        id=free_id(doc, entity.id),
         fragments=entity.fragments,
         label=entity.label,
         score=entity.score,
@@ -54,7 +54,7 @@ def add_relation(
 ) -> RelationRow:
     """Add an incoming relation between two entities of the project as a row."""
     row = RelationRow(
-        id=free_id(doc, relation.id, context),
+        id=free_id(doc, relation.id),
         head=ends[0],
         tail=ends[1],
         label=relation.label,
@@ -73,9 +73,7 @@ def add_cluster(
     doc: DocumentState, cluster: Cluster, state: State, source_id: int, context: Context
 ) -> ClusterRow:
     """Add an incoming cluster as a row, still without links."""
-    row = ClusterRow(
-        free_id(doc, cluster.id, context), cluster.score, state, source_id, context.event_id
-    )
+    row = ClusterRow(free_id(doc, cluster.id), cluster.score, state, source_id, context.event_id)
     doc.put(row)
     return row
 

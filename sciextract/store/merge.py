@@ -183,7 +183,7 @@ class _RowMerge:
     def _take(self, row: _Item, twin: _Item | None) -> str:
         row = self._own(row)
         if twin is None:
-            row = replace(row, id=free_id(self._doc, row.id, self._context))
+            row = replace(row, id=free_id(self._doc, row.id))
         elif row.state in (State.IMPORTED, State.UNDECIDED):
             return twin.id
         else:
@@ -198,7 +198,7 @@ class _RowMerge:
         for own in self._doc.clusters:
             if mentions <= {link.entity_id for link in self._doc.members(own.id)}:
                 return
-        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id, self._context)))
+        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id)))
         self._doc.put(row)
         for link in links:
             mention = self._ids[link.entity_id]

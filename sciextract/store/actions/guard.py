@@ -22,7 +22,8 @@ from sciextract.store.rows import (
 
 Row = TypeVar("Row", EntityRow, RelationRow, ClusterRow, LinkRow)
 
-DECIDED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
+SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
+"""States in which a person has found an item right."""
 
 
 def entity_of(doc: DocumentState, entity_id: str) -> EntityRow:
@@ -161,7 +162,7 @@ def check_pair(
         )
 
 
-def touched(doc: DocumentState, layer: Layer) -> None:
+def mark_touched(doc: DocumentState, layer: Layer) -> None:
     """A decision was made in a layer: it is in progress now, unless it is done."""
     progress = doc.progress or ProgressRow()
     if getattr(progress, layer) is Completeness.UNTOUCHED:
@@ -175,6 +176,15 @@ def decide(
     """Put a row into a state by this event, and count it."""
     doc.put(replace(row, state=state, event_id=context.event_id))
     context.items += 1
+
+
+def reject(row: EntityRow | RelationRow | LinkRow, doc: DocumentState, context: Context) -> None:
+    """Remove what a person added; what a model or an import made stays as an explicit negative."""
+    if row.state is State.ADDED:
+        doc.drop(row)
+        context.items += 1
+    elif row.state is not State.REJECTED:
+        decide(row, State.REJECTED, doc, context)
 
 
 def edit(
