@@ -29,7 +29,7 @@ from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.document_state import Stored
-from sciextract.store.sqlite import decoded, first_value, from_sql, to_sql
+from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
 _COUNTS = struct.Struct("<II")
 
@@ -97,6 +97,8 @@ def insert(connection: sqlite3.Connection, document: Document) -> Stored:
     """Add a text that the project does not have, inside the caller's transaction."""
     known = bibliography_of(document.fields)
     title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
+    # Bibliographic text for searching; the record's fields keep it exactly.
+    doi, venue = (text and storable(text) for text in (known.doi, known.venue))
     cursor = connection.execute(
         """INSERT INTO document(sha256, doc_key, title, text, doi, pmid, year, venue)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
@@ -105,10 +107,10 @@ def insert(connection: sqlite3.Connection, document: Document) -> Stored:
             to_sql(document.doc_key),
             to_sql(title[:_TITLE_LENGTH]),
             to_sql(document.text),
-            _column(known.doi),
+            doi,
             known.pmid,
             known.year,
-            _column(known.venue),
+            venue,
         ),
     )
     number = int(cursor.lastrowid or 0)
@@ -116,11 +118,6 @@ def insert(connection: sqlite3.Connection, document: Document) -> Stored:
         "INSERT INTO token_table VALUES (?, ?)", (number, encode_tokens(document.tokens))
     )
     return Stored(number, document)
-
-
-def _column(text: str | None) -> str | None:
-    """Bibliographic text for searching; the record's fields keep it exactly."""
-    return text and text.encode("utf-8", "replace").decode("utf-8")
 
 
 def add_record(
@@ -179,11 +176,40 @@ def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> 
 
 def encode_annotations(annotations: Annotations) -> bytes:
     """Annotations with their candidates as bytes; equal ones give equal bytes."""
+    considered = annotations.candidates
     plain = {
-        "entities": [_entity(each) for each in annotations.entities],
-        "relations": [_relation(each) for each in annotations.relations],
-        "clusters": [_cluster(each) for each in annotations.clusters],
-        "candidates": annotations.candidates and _candidates(annotations.candidates),
+        "entities": [
+            [
+                e.id,
+                [_edges(f) for f in e.fragments],
+                e.label,
+                e.score,
+                e.state,
+                e.source,
+                _labels(e.alternatives),
+            ]
+            for e in annotations.entities
+        ],
+        "relations": [
+            [r.id, r.head, r.tail, r.label, r.score, r.state, r.source, _labels(r.alternatives)]
+            for r in annotations.relations
+        ],
+        "clusters": [
+            [c.id, c.mentions, c.score, c.state, c.source, c.mention_scores, c.mention_states]
+            for c in annotations.clusters
+        ],
+        "candidates": considered
+        and [
+            [[_edges(each.span), _labels(each.labels)] for each in considered.spans],
+            [
+                [_edges(each.head), _edges(each.tail), _labels(each.labels)]
+                for each in considered.pairs
+            ],
+            [
+                [_edges(each.mention), _edges(each.antecedent), each.score]
+                for each in considered.links
+            ],
+        ],
     }
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
 
@@ -201,73 +227,29 @@ def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
         candidates: Whether what the model also considered is wanted; most of the time goes into it.
     """
     plain = json.loads(zlib.decompress(body))
-    considered = plain["candidates"] if candidates else None
-    return Annotations(
-        entities=tuple(_to_entity(each) for each in plain["entities"]),
-        relations=tuple(_to_relation(each) for each in plain["relations"]),
-        clusters=tuple(_to_cluster(each) for each in plain["clusters"]),
-        candidates=None if considered is None else _to_candidates(considered),
+    entities = tuple(
+        Entity(
+            item, tuple(Span(*f) for f in spans), label, score, State(state), by, _to_labels(more)
+        )
+        for item, spans, label, score, state, by, more in plain["entities"]
     )
-
-
-def _entity(each: Entity) -> list[Any]:
-    fragments = [_edges(fragment) for fragment in each.fragments]
-    labels = _labels(each.alternatives)
-    return [each.id, fragments, each.label, each.score, each.state, each.source, labels]
-
-
-def _to_entity(values: Sequence[Any]) -> Entity:
-    entity_id, fragments, label, score, state, source, labels = values
-    spans = tuple(Span(*edges) for edges in fragments)
-    return Entity(entity_id, spans, label, score, State(state), source, _to_labels(labels))
-
-
-def _relation(each: Relation) -> list[Any]:
-    labels = _labels(each.alternatives)
-    return [each.id, each.head, each.tail, each.label, each.score, each.state, each.source, labels]
-
-
-def _to_relation(values: Sequence[Any]) -> Relation:
-    relation_id, head, tail, label, score, state, source, labels = values
-    return Relation(relation_id, head, tail, label, score, State(state), source, _to_labels(labels))
-
-
-def _cluster(each: Cluster) -> list[Any]:
-    scores, states = list(each.mention_scores), list(each.mention_states)
-    return [each.id, list(each.mentions), each.score, each.state, each.source, scores, states]
-
-
-def _to_cluster(values: Sequence[Any]) -> Cluster:
-    cluster_id, mentions, score, state, source, scores, states = values
-    return Cluster(
-        id=cluster_id,
-        mentions=tuple(mentions),
-        score=score,
-        state=State(state),
-        source=source,
-        mention_scores=tuple(scores),
-        mention_states=tuple(State(each) for each in states),
+    relations = tuple(
+        Relation(item, head, tail, label, score, State(state), by, _to_labels(more))
+        for item, head, tail, label, score, state, by, more in plain["relations"]
     )
-
-
-def _candidates(candidates: Candidates) -> list[Any]:
-    return [
-        [[_edges(each.span), _labels(each.labels)] for each in candidates.spans],
-        [[_edges(each.head), _edges(each.tail), _labels(each.labels)] for each in candidates.pairs],
-        [[_edges(each.mention), _edges(each.antecedent), each.score] for each in candidates.links],
-    ]
-
-
-def _to_candidates(values: Sequence[Any]) -> Candidates:
-    spans, pairs, links = values
-    return Candidates(
-        tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),
-        tuple(
-            PairCandidate(Span(*head), Span(*tail), _to_labels(labels))
-            for head, tail, labels in pairs
-        ),
-        tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
+    clusters = tuple(
+        Cluster(item, tuple(ids), score, State(state), by, tuple(scores), tuple(map(State, states)))
+        for item, ids, score, state, by, scores, states in plain["clusters"]
     )
+    considered = None
+    if candidates and plain["candidates"] is not None:
+        spans, pairs, links = plain["candidates"]
+        considered = Candidates(
+            tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),
+            tuple(PairCandidate(Span(*a), Span(*b), _to_labels(labels)) for a, b, labels in pairs),
+            tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
+        )
+    return Annotations(entities, relations, clusters, considered)
 
 
 def _edges(span: Span) -> list[int]:
