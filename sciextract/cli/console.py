@@ -414,7 +414,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.filesystem import is_network
+    from sciextract.store.connection import is_network
 
     if is_network(project):
         say(

@@ -1,10 +1,13 @@
-"""Connections to a project file: whether it is one, durability, sharing, and waiting for others."""
+"""Connections to a project file: whether it is one, what its file system can do, durability, and waiting for others."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -22,7 +25,6 @@ from sciextract.errors import (
     ProjectVersionError,
     as_command,
 )
-from sciextract.store.filesystem import is_network, is_read_only_medium
 from sciextract.store.sqlite import (
     first_value,
     no_project_hint,
@@ -40,6 +42,16 @@ BUSY_SECONDS = 30.0
 _CACHE_KILOBYTES = 64_000
 _RETRY_SECONDS = 0.01
 _REPORTED = 20
+
+#: File systems on which SQLite's shared memory (WAL) does not work across machines
+#: (sqlite.org/wal.html, "WAL does not work over a network filesystem").
+NETWORK_TYPES = frozenset((
+    "nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "9p", "afs",
+    "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.rclone",
+    "fuse.glusterfs", "fuse.davfs2", "fuse.s3fs", "fuse.gcsfuse",
+))  # fmt: skip
+_MOUNTS = Path("/proc/self/mountinfo")
+_DRIVE_REMOTE = 4
 
 Mode = Literal["write", "read", "immutable"]
 FileId = tuple[int, int]
@@ -286,3 +298,60 @@ def is_sound(path: Path, *, quick: bool = False) -> bool:
             return not problems(connection, quick=quick)
     except (ProjectError, sqlite3.Error):
         return False
+
+
+def is_network(path: Path) -> bool:
+    """Whether a file lies (or would lie) on a network file system; unknown ones count as local."""
+    if os.environ.get("SCIEXTRACT_NETWORK_FS"):
+        return True
+    resolved = path.resolve()
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - absent from other systems' stubs
+        remote = kernel.GetDriveTypeW(resolved.anchor) == _DRIVE_REMOTE
+        return str(resolved).startswith("\\\\") or bool(remote)
+    types = mount_types(_MOUNTS.read_text()) if _MOUNTS.exists() else _types_by_command()
+    mounted = (str(place) for place in (resolved, *resolved.parents))
+    return next((types[place] for place in mounted if place in types), "") in NETWORK_TYPES
+
+
+def is_read_only_medium(path: Path) -> bool:
+    """Whether the file system itself takes no writes, for anyone."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):
+        return False
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that are free on the file system of a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def mount_types(mountinfo: str) -> dict[str, str]:
+    """Mount points and their file system types, from the text of Linux's ``mountinfo``.
+
+    >>> mount_types("36 25 0:32 / /home/ann rw - nfs4 server:/home rw")
+    {'/home/ann': 'nfs4'}
+    """
+    types = {}
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kinds = before.split(), after.split()
+        if len(fields) > 4 and kinds:
+            types[fields[4].encode().decode("unicode_escape")] = kinds[0]
+    return types
+
+
+def _types_by_command() -> dict[str, str]:
+    """Mount points of macOS and the BSDs: ``server:/x on /Volumes/x (nfs, nodev)``."""
+    try:
+        done = subprocess.run(["/sbin/mount"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    types = {}
+    for line in done.stdout.splitlines():
+        place, _, kinds = line.partition(" on ")[2].rpartition(" (")
+        types[place] = kinds.split(",")[0].rstrip(")")
+    return types

@@ -221,7 +221,14 @@ class DocumentState:
             change_of(self._before[table].get(key), self._rows[table].get(key))
             for table, key in sorted(_differing(self._before, self._rows))
         )
-        return sorted((each for each in changes if each is not None), key=_table_order)
+        tables = (*ROW_TYPES,)
+
+        def order(change: Change) -> int:
+            position = tables.index(change.table)
+            return position if change.after is not None else -position
+
+        # Rows that come: parents first. Rows that go: children first.
+        return sorted((each for each in changes if each is not None), key=order)
 
     def differs_from(self, other: DocumentState) -> list[tuple[str, Key]]:
         """Tables and keys of the rows that are not those of another state of the document."""
@@ -250,15 +257,6 @@ def _copied(tables: Tables) -> Tables:
 def in_text_order(entity: EntityRow) -> tuple[int, int, str]:
     """A sort key: by start, longer ones first, then by id."""
     return entity.char_start, -entity.char_end, entity.id
-
-
-_TABLES = ("progress", "entity", "relation", "cluster", "link")
-
-
-def _table_order(change: Change) -> int:
-    """Rows that come: parents first. Rows that go: children first."""
-    position = _TABLES.index(change.table)
-    return position if change.after is not None else -position
 
 
 @dataclass(slots=True)

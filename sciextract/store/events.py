@@ -93,21 +93,17 @@ def joined(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
     by_row: dict[tuple[str, Key], Change] = {}
     for change in (*first, *second):
         place = (change.table, change.key)
-        before = by_row.get(place)
-        by_row[place] = change if before is None else _one_after_other(before, change)
+        earlier = by_row.get(place, change)
+        old, new = earlier.before, change.after
+        if old is not None and earlier.after is not None and change.before is not None:
+            old = change.before | old  # columns that only one of them changes
+        if new is not None and change.before is not None and earlier.after is not None:
+            new = earlier.after | new
+        if old is not None and new is not None:
+            names = [name for name in new if name in old and new[name] != old[name]]
+            old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
+        by_row[place] = Change(change.table, change.key, old, new)
     return [each for each in by_row.values() if each.before != each.after]
-
-
-def _one_after_other(first: Change, second: Change) -> Change:
-    old, new = first.before, second.after
-    if first.before is not None and first.after is not None and second.before is not None:
-        old = second.before | first.before  # columns that only one of them changes
-    if new is not None and second.before is not None and first.after is not None:
-        new = first.after | new
-    if old is not None and new is not None:
-        names = [name for name in new if name in old and new[name] != old[name]]
-        old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
-    return Change(first.table, first.key, old, new)
 
 
 def join_last(connection: sqlite3.Connection, number: int, author: str) -> None:
@@ -302,19 +298,19 @@ def read_events(
         WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
         (before if before is not None else 1 << 62, -1 if limit is None else limit),
     )
+    found = []
     with decoded(connection, "an event of the log"):
-        return [_event(row) for row in rows]
+        for number, at, author, kind, params, seconds, target, documents, undone in rows:
+            values = json.loads(params)
+            if not isinstance(values, dict):
+                raise TypeError(f"params is {params!r}")
+            found.append(
+                Event(number, at, author, kind, values, seconds, target, documents, bool(undone))
+            )
+    return found
 
 
 def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """One event."""
     newest = read_events(connection, 1, event_id + 1)
     return newest[0] if newest and newest[0].id == event_id else None
-
-
-def _event(row: tuple[Any, ...]) -> Event:
-    number, at, author, kind, params, seconds, target, documents, undone = row
-    values = json.loads(params)
-    if not isinstance(values, dict):
-        raise TypeError(f"params is {params!r}")
-    return Event(number, at, author, kind, values, seconds, target, documents, bool(undone))

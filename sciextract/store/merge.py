@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
@@ -232,8 +232,6 @@ def _is_begun(progress: ProgressRow) -> bool:
     return any(layer is not Completeness.UNTOUCHED for layer in layers)
 
 
-# SQLite passes a list of numbers as one JSON text; chunks keep that text short.
-_CHUNK = 500
 _TEXTS = "SELECT d.id, d.sha256 FROM json_each(?) j JOIN document d ON d.id = j.value"
 _NUMBERS = "SELECT d.sha256, d.id FROM json_each(?) j JOIN document d ON d.sha256 = j.value"
 
@@ -260,18 +258,12 @@ def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
         if queue is None:
             continue
         with translated(other.path):
-            texts: dict[int, str] = dict(_look_up(other.connection, _TEXTS, queue.numbers))
+            wanted = (json.dumps(queue.numbers),)
+            texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
         with translated(project.path):
-            hashes = tuple(texts.values())
-            own: dict[str, int] = dict(_look_up(project.connection, _NUMBERS, hashes))
+            hashes = (json.dumps([*texts.values()]),)
+            own: dict[str, int] = dict(project.connection.execute(_NUMBERS, hashes))
             found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
             numbers = present(project.connection, tuple(dict.fromkeys(found)))
         kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
     return [name for name in kept if name]
-
-
-def _look_up(
-    connection: sqlite3.Connection, query: str, keys: tuple[object, ...]
-) -> Iterator[tuple[Any, Any]]:
-    for start in range(0, len(keys), _CHUNK):
-        yield from connection.execute(query, (json.dumps(keys[start : start + _CHUNK]),)).fetchall()

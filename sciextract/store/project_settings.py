@@ -113,14 +113,6 @@ def append(project: Project, entry: dict[str, Any]) -> None:
         events.append(connection, project.author_id, events.MODEL, entry)
 
 
-def is_entry(value: object) -> bool:
-    """Whether that is a choice or a rollback."""
-    if not isinstance(value, dict):
-        return False
-    named = isinstance(value.get("name"), str) and isinstance(value.get("hash"), str)
-    return value.get("rollback") is True or named
-
-
 def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
     if row is None:

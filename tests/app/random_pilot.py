@@ -28,7 +28,7 @@ from sciextract.store import Project
 from sciextract.store.consistency import problems
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from sciextract_app.app import DeskApp
 from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan

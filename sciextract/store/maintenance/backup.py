@@ -25,13 +25,13 @@ from sciextract.store.connection import (
     KEPT_ASIDE,
     check_project,
     connect,
+    free_bytes,
     has_log,
     is_sound,
     problems,
     settle,
     snapshot,
 )
-from sciextract.store.filesystem import free_bytes
 from sciextract.store.sqlite import damaged, translated
 
 KEPT = 10

@@ -16,7 +16,6 @@ from sciextract.store import documents, events, project_settings, state_tables
 from sciextract.store.connection import problems, snapshot
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
-from sciextract.store.maintenance import rebuild
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded, first_value, storable
 from sciextract.store.state_tables import load_rows
@@ -166,7 +165,7 @@ def check_documents(
     connection: sqlite3.Connection, progress: Progress | None = None
 ) -> Iterator[CheckResult]:
     """Every document: its text, tokens, items, log and counts."""
-    numbers = rebuild.all_numbers(connection)
+    numbers = state_tables.all_numbers(connection)
     wrong: dict[str, list[int]] = defaultdict(list)
     for done, number in enumerate(numbers, start=1):
         for check in _failed_checks(connection, number):
@@ -200,7 +199,7 @@ def _failed_checks(connection: sqlite3.Connection, number: int) -> list[str]:
                 "text": digest == stored.document.text_sha256,
                 "tokens": not stored.document.tokens.problems(end),
                 "spans": all(0 <= each.char_start < each.char_end <= end for each in spans),
-                "log": rebuild.agrees(connection, number),
+                "log": state_tables.agrees(connection, number),
                 "mentions": dict(surfaces)
                 == {each.id: storable(each.surface(doc.text)) for each in doc.entities},
                 "summary": _summary_holds(connection, doc),
@@ -234,8 +233,8 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
     whole = (events.read_events, project_settings.current, count_drops)
     readers: list[Callable[[], object]] = [partial(read, connection) for read in whole]
-    for number in rebuild.all_numbers(connection):
-        each = (documents.load, _read_items, rebuild.logged_state, are_sources_unaltered)
+    for number in state_tables.all_numbers(connection):
+        each = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)
         readers += [partial(read, connection, number) for read in each]
     for read in readers:
         try:

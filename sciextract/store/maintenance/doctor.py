@@ -18,11 +18,12 @@ from sciextract.store.connection import (
     VERSION,
     check_project,
     connect,
+    free_bytes,
     has_log,
+    is_network,
     mode_for,
 )
-from sciextract.store.filesystem import free_bytes, is_network
-from sciextract.store.maintenance import checks, rebuild
+from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import (
     Backup,
     folder_of,
@@ -163,7 +164,7 @@ def repair(path: str | Path, author: str | None = None) -> Repaired:
         for number in before.documents("log", "mentions"):
             # A log that contradicts itself leaves the state as it is.
             with suppress(KeyError, ValueError, sqlite3.IntegrityError):
-                rebuild.rebuild(project, [number])
+                state_tables.rebuild(project, [number])
                 rebuilt.append(number)
         counted = tuple(sorted({*before.documents("summary")} - {*rebuilt}))
         indexed = bool(before.errors("words"))

@@ -15,8 +15,8 @@ from sciextract.documents.spans import Span
 from sciextract.store import DocumentState, Outcome, Project, create_project, open_project
 from sciextract.store.actions.bulk import counting, spreading
 from sciextract.store.ingest import Import, ImportCounts, ModelRun
-from sciextract.store.maintenance.rebuild import State as StateRows
-from sciextract.store.maintenance.rebuild import all_numbers, current_state
+from sciextract.store.state_tables import StateValues as StateRows
+from sciextract.store.state_tables import all_numbers, current_state
 from sciextract.text.analyse import analyse
 
 #: ``net`` stands alone three times, and inside of ``network``; ``graph`` twice.

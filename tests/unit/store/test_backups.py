@@ -33,7 +33,7 @@ from sciextract.store.maintenance.backup import (
     newest_sound,
     restore,
 )
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 

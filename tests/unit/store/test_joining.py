@@ -8,8 +8,8 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import Completeness, EntityRef, Project, open_project
-from sciextract.store.maintenance.rebuild import differing
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
+from sciextract.store.state_tables import differing
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 
 

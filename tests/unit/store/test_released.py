@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sciextract.store import open_project
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.rebuild import all_numbers, rebuild
+from sciextract.store.state_tables import all_numbers, rebuild
 from tests.unit.store.released import SCRIPT, load, state_of
 
 

@@ -15,7 +15,7 @@ import pytest
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
 from sciextract.store import Project, connection, open_project
 from sciextract.store.connection import problems
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 
