@@ -29,9 +29,8 @@ from sciextract.graph.contribution import CountSettings
 from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
-from sciextract.graph.queries.nodes import Node, find_node
+from sciextract.graph.queries.nodes import Node, find_node, top
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.rankings import top
 from sciextract.graph.queries.trends import TrendQuestion, trends
 from sciextract.graph.reading import Reading
 

@@ -33,7 +33,7 @@ from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
-from sciextract.retraining.snapshot.documents import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learning_curve import correction_keys

@@ -29,7 +29,7 @@ def encode(value: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """A typed value as mappings, lists, texts and numbers, by the names of its fields."""
+    """A typed value as mappings, lists or tuples, texts and numbers, by the names of its fields."""
     import msgspec  # 15 ms that a command without records does not pay
 
     return msgspec.to_builtins(value, str_keys=True)

@@ -156,20 +156,14 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
                 size = bounded(Size(width, height))
                 payload = {**payload, "width": size.width, "height": size.height}
             elif packet_type == "quit":
-                self._leave_in_time()
+                leave_in_time()
             super().on_meta(packet_type, payload)
 
         def run_input_thread(self) -> None:
             """Read until the app ends, or the server does."""
             super().run_input_thread()
-            self._leave_in_time()
+            leave_in_time()
             self._app.call_later(self._app.action_quit)
-
-        def _leave_in_time(self) -> None:
-            """End the process if the app does not: one that is busy for ever answers no message."""
-            timer = Timer(LEAVE_SECONDS, os._exit, (1,))
-            timer.daemon = True
-            timer.start()
 
     if driver is WebDriver:
         return ServedDriver
@@ -204,6 +198,7 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
                     if selector.select(0.1):
                         found = os.read(self.fileno, _READ_BYTES)
                         if not found:
+                            leave_in_time()
                             self._app.call_later(self._app.action_quit)
                             return
                         typed = decoder.decode(found)
@@ -220,7 +215,14 @@ LEAST_SIZE, MOST_SIZE = Size(20, 5), Size(1000, 500)
 any number of columns, whose cells would all be drawn."""
 
 LEAVE_SECONDS = 10
-"""After that a desk whose browser has gone is ended; what was decided is in the project by then."""
+"""After that a desk whose browser or terminal has gone is ended; what was decided is in the project by then."""
+
+
+def leave_in_time() -> None:
+    """End the process if the app does not: one that is busy for ever answers no message."""
+    timer = Timer(LEAVE_SECONDS, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 def bounded(size: Size) -> Size:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from research.commands.options import DeviceOption, needs_extra
-from sciextract.cli.console import argument, command_group, duration, option, say
+from sciextract.cli.console import argument, command_group, option, say
 from sciextract.errors import ExitCode, InputMissingError, UsageError
 from sciextract.text.characters import visible
+from sciextract.text.english import duration
 
 if TYPE_CHECKING:
     from research.paper.events import CellEvent

@@ -27,8 +27,7 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.inference.tokenizer_file import read_tokenizer
+from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.files import replacing
 

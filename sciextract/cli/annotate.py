@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -173,18 +173,17 @@ class AnnotateOptions:
         Raises:
             UsageError: A threshold or a label cannot be read.
         """
+        from sciextract.inference.batching import RunOptions
         from sciextract.workflows.model_choice import ModelChoice, parse_labels, parse_thresholds
 
         return ModelChoice(
             model=self.model,
             thresholds=parse_thresholds(self.threshold or []),
             candidates=self.candidates,
-            threads=self.threads,
-            precision=self.precision,
-            batch_size=self.batch_size,
             only=parse_labels(self.only or []),
-            batch_tokens=self.batch_tokens,
-            device=self.device,
+            options=RunOptions(
+                **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
+            ),
         )
 
     def target(self) -> Target:
@@ -325,7 +324,9 @@ def _standard_input_is_empty() -> bool:
 def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     """Predict in this process, in several processes, or on a cluster."""
     from sciextract.cli.annotate_screen import RunScreen, in_words
+    from sciextract.formats.inputs import expand_inputs
 
+    sources = expand_inputs(sources)
     run = _run_workers if options.uses_workers() else _run_here
     on_stdout = options.parts is None and options.output_path is None
     mixed = on_stdout and is_terminal(sys.stdout)

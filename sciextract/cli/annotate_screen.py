@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from sciextract.cli.console import ProgressLine, colours_wanted, counted, say
+from sciextract.cli.console import ProgressLine, colours_wanted, say
 from sciextract.errors import InputMissingError, SciextractError, as_command
 from sciextract.formats.base import leads_outside
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
-from sciextract.text.brackets import bracketed
-from sciextract.text.characters import visible
+from sciextract.text.characters import bracketed, visible
+from sciextract.text.english import counted
 from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
     """What was done before Ctrl-C, and how to continue."""
     if target.path is None:
-        return f"interrupted after {_plural(documents, 'abstract')}", ""
+        return f"interrupted after {counted(documents, 'abstract')}", ""
     return (
         f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
         "to resume, repeat the command with --resume" + (" instead of --force" * target.force),
@@ -46,16 +46,16 @@ def in_words(report: Report) -> str:
     counts, (bad, quarantined) = report.counts, report.left_out
     predicted = ", ".join(
         [
-            _plural(counts.entities, "entity", "entities"),
-            _plural(counts.relations, "relation"),
-            _plural(counts.clusters, "cluster"),
+            counted(counts.entities, "entity", "entities"),
+            counted(counts.relations, "relation"),
+            counted(counts.clusters, "cluster"),
         ]
     )
-    words = f"{_plural(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
+    words = f"{counted(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:
-        words += f"; {_plural(bad, 'bad record')} left out"
+        words += f"; {counted(bad, 'bad record')} left out"
     if quarantined:
         kept = f": {report.quarantine}" if report.quarantine else ""
         words += f"; {quarantined} quarantined{kept}"
@@ -81,11 +81,6 @@ def project_in_words(done: ProjectReport) -> str:
     for kind, count in done.exported.losses.items():
         words += f"; {done.exported.format} cannot hold {kind}: {count}"
     return words
-
-
-def _plural(count: int, one: str, many: str = "") -> str:
-    """A number with its noun, without separators of thousands, unlike :func:`.console.counted`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 _BLOCK_BYTES = 1 << 20

@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperOption
 
 from sciextract.errors import ExitCode, SciextractError, no_room
 from sciextract.text.characters import visible
+from sciextract.text.english import duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,19 +102,6 @@ def progress_text(done: int, total: int | None, per_second: float) -> str:
         return f"{done:,} abstracts, {per_second:.1f} a second"
     left = f", {duration((total - done) / per_second)} left" if per_second > 0 else ""
     return f"{done:,} of {total:,} abstracts, {per_second:.1f} a second{left}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in the two largest units.
-
-    >>> duration(7260)
-    '2 h 1 min'
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def framed(command: Callable[[], int]) -> int:
@@ -401,15 +389,6 @@ def chosen_project(named: str | None) -> Path:
     from sciextract.workflows.project_choice import find_project
 
     return find_project(named, partial(say, "Note"))
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun.
-
-    >>> counted(1, "abstract"), counted(3, "entity", "entities")
-    ('1 abstract', '3 entities')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def warn_of_network(project: Path) -> None:

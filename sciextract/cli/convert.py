@@ -14,13 +14,13 @@ from sciextract.cli.console import (
     QuietOption,
     StrictOption,
     argument,
-    counted,
     is_terminal,
     option,
     output_formats,
     report,
     say,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.convert import ConvertReport

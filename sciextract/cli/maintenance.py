@@ -14,7 +14,6 @@ from sciextract.cli.console import (
     JsonOption,
     ProjectOption,
     chosen_project,
-    counted,
     flag,
     opened_project,
     option,
@@ -23,6 +22,7 @@ from sciextract.cli.console import (
     report,
     say,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.store import Project

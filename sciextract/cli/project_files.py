@@ -17,7 +17,6 @@ from sciextract.cli.console import (
     QuietOption,
     StrictOption,
     argument,
-    counted,
     flag,
     is_terminal,
     opened_project,
@@ -28,6 +27,7 @@ from sciextract.cli.console import (
     warn_of_network,
 )
 from sciextract.errors import FormatError, as_command
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.export_project import ExportReport

@@ -15,12 +15,12 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_group,
-    counted,
     opened_project,
     option,
     print_rows,
     report,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.active.queues import MadeQueue

@@ -15,13 +15,13 @@ from sciextract.cli.console import (
     JsonOption,
     argument,
     command_group,
-    counted,
     flag,
     is_terminal,
     option,
     say,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema

@@ -12,7 +12,6 @@ from sciextract.cli.console import (
     JsonOption,
     ProjectOption,
     argument,
-    counted,
     flag,
     opened_project,
     option,
@@ -21,6 +20,7 @@ from sciextract.cli.console import (
     warn_of_network,
 )
 from sciextract.text.characters import visible
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.store.statistics import Stats, Status

@@ -15,7 +15,6 @@ from sciextract.cli.console import (
     ProjectOption,
     QuietOption,
     argument,
-    counted,
     flag,
     input_formats,
     is_terminal,
@@ -25,6 +24,7 @@ from sciextract.cli.console import (
     say,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.suggest import SuggestReport

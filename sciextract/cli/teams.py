@@ -13,7 +13,6 @@ from sciextract.cli.console import (
     JsonOption,
     ProjectOption,
     argument,
-    counted,
     flag,
     opened_project,
     option,
@@ -21,6 +20,7 @@ from sciextract.cli.console import (
     print_rows,
     report,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.adjudicate import Dispute

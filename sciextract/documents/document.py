@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
+from pkgutil import resolve_name
 from typing import Any
 
 from sciextract.documents.annotations import Annotations
@@ -53,55 +55,35 @@ class TokenTable:
 
     def covering(self, span: Span) -> TokenRange | None:
         """The smallest token range that touches every token under ``span``, or ``None`` if none does."""
-        first = bisect_right(self.spans, span.char_start, key=_char_end)
-        last = bisect_left(self.spans, span.char_end, key=_char_start)
+        first = bisect_right(self.spans, span.char_start, key=attrgetter("char_end"))
+        last = bisect_left(self.spans, span.char_end, key=attrgetter("char_start"))
         return TokenRange(first, last) if first < last else None
 
     def sentence_of(self, token_index: int) -> int:
         """The index of the sentence that holds a token."""
-        return bisect_right(self.sentences, token_index, key=_token_start) - 1
+        return bisect_right(self.sentences, token_index, key=attrgetter("token_start")) - 1
 
     def problems(self, text_length: int) -> list[str]:
         """What breaks the table's rules, in words; empty when it is sound."""
-        return [*_span_problems(self.spans, text_length), *_sentence_problems(self)]
-
-
-def _char_start(span: Span) -> int:
-    return span.char_start
-
-
-def _char_end(span: Span) -> int:
-    return span.char_end
-
-
-def _token_start(tokens: TokenRange) -> int:
-    return tokens.token_start
-
-
-def _span_problems(spans: Sequence[Span], text_length: int) -> list[str]:
-    problems, previous_end = [], 0
-    for index, span in enumerate(spans):
-        if not previous_end <= span.char_start < span.char_end <= text_length:
-            problems.append(
-                f"token {index} has the range [{span.char_start}, {span.char_end}); expected "
-                f"non-empty ranges from {previous_end} to {text_length}, ascending"
-            )
-        previous_end = max(previous_end, span.char_end)
-    return problems
-
-
-def _sentence_problems(table: TokenTable) -> list[str]:
-    problems, expected = [], 0
-    for index, sentence in enumerate(table.sentences):
-        if sentence.token_start != expected or not len(sentence) > 0:
-            problems.append(
-                f"sentence {index} has the tokens [{sentence.token_start}, {sentence.token_end}); "
-                f"it must start at {expected} and hold at least one token"
-            )
-        expected = sentence.token_end
-    if expected != len(table.spans):
-        problems.append(f"sentences end at token {expected}, the document at {len(table.spans)}")
-    return problems
+        problems, previous_end = [], 0
+        for index, span in enumerate(self.spans):
+            if not previous_end <= span.char_start < span.char_end <= text_length:
+                problems.append(
+                    f"token {index} has the range [{span.char_start}, {span.char_end}); expected "
+                    f"non-empty ranges from {previous_end} to {text_length}, ascending"
+                )
+            previous_end = max(previous_end, span.char_end)
+        expected = 0
+        for index, sentence in enumerate(self.sentences):
+            if sentence.token_start != expected or not len(sentence) > 0:
+                problems.append(
+                    f"sentence {index} has the tokens [{sentence.token_start}, {sentence.token_end}); "
+                    f"it must start at {expected} and hold at least one token"
+                )
+            expected = sentence.token_end
+        if expected != len(self.spans):
+            problems.append(f"sentences end at token {expected}, the document at {len(self.spans)}")
+        return problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +165,8 @@ class AnnotatedDocument:
         Args:
             candidates: Whether to include what the model considered, where that is kept.
         """
-        from sciextract.formats.jsonl import record_of
-
-        return record_of(self, candidates)
+        record: dict[str, Any] = _resolved("formats.jsonl:record_of")(self, candidates)
+        return record
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> AnnotatedDocument:
@@ -194,13 +175,17 @@ class AnnotatedDocument:
         Raises:
             FormatError: A field has a wrong shape.
         """
-        from sciextract.formats.base import Source
-        from sciextract.formats.jsonl import parse_record
-
-        return parse_record(record, Source("record"), 1)
+        source = _resolved("formats.base:Source")("record")
+        document: AnnotatedDocument = _resolved("formats.jsonl:parse_record")(record, source, 1)
+        return document
 
     def _repr_html_(self) -> str:
         """The view in notebooks."""
-        from sciextract.interop.notebook import to_html
+        return str(_resolved("interop.notebook:to_html")(self))
 
-        return to_html(self)
+
+def _resolved(name: str) -> Callable[..., Any]:
+    """A function for the methods above, which are there for users: this package knows none of its readers and writers."""
+    # By name, as the registry of formats has them: imported here, every module would be one circle.
+    function: Callable[..., Any] = resolve_name(f"sciextract.{name}")
+    return function

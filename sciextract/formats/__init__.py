@@ -39,7 +39,7 @@ def read(
         InputMissingError: A path does not exist, or nothing matches a pattern; raised at once, before anything is read.
         FormatError: The only file is empty or unusable; raised while reading.
     """
-    return read_inputs([str(path) for path in paths], format, fields=fields)
+    return read_inputs(paths, format, fields=fields)
 
 
 def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -> Writer:

@@ -16,6 +16,7 @@ from typing import BinaryIO, Literal, Protocol, TypeAlias, TypeVar
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.packing import open_bytes, unpacked_name
+from sciextract.text.english import counted
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 << 20
@@ -73,7 +74,7 @@ class FieldChoice:
         name = "standard input" if path == STDIN else path
         return [
             f"{name}: {', '.join(read) or 'nothing'} read, {', '.join(left)} left "
-            f"({count:,} {'record' if count == 1 else 'records'})"
+            f"({counted(count, 'record')})"
             for (read, left), count in self.met.items()
             if left
         ]

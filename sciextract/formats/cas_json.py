@@ -42,8 +42,19 @@ def read_cas_json(source: Source) -> Iterator[ReadItem]:
 def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
     place = Place(source.path, line)
     cas = _CasJson(record, place)
-    types = _types(record, place)
-    if not types.supertypes:
+    supertypes, features = {}, {}
+    given = record.get("%TYPES")
+    declared = {} if given is None else object_at(given, "%TYPES", place)
+    for name, value in declared.items():
+        description = object_at(value, f"%TYPES.{quoted(name)}", place)
+        supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
+        features[name] = tuple(
+            feature
+            for feature, range_ in description.items()
+            if isinstance(range_, dict) and range_.get("%RANGE") == "uima.cas.String"
+        )
+    types = TypeSystem(supertypes, features)
+    if not supertypes:
         types = find_type_system(source, {each.type_name for each in cas.structures.values()})
     yield CasReading(cas, types, source, place).document()
 
@@ -104,21 +115,6 @@ def _string_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None or isinstance(value, dict) else str(value)
-
-
-def _types(record: Record, place: Place) -> TypeSystem:
-    supertypes, features = {}, {}
-    given = record.get("%TYPES")
-    declared = {} if given is None else object_at(given, "%TYPES", place)
-    for name, value in declared.items():
-        description = object_at(value, f"%TYPES.{quoted(name)}", place)
-        supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
-        features[name] = tuple(
-            feature
-            for feature, range_ in description.items()
-            if isinstance(range_, dict) and range_.get("%RANGE") == "uima.cas.String"
-        )
-    return TypeSystem(supertypes, features)
 
 
 class CasJsonWriter(FolderWriter):

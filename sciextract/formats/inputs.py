@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,15 +113,11 @@ def _named(folder: Path) -> Iterator[tuple[Path, Part]]:
         return
     for entry in entries:
         part = part_of(entry.name)
-        if part is not None and (entry.is_dir() or _is_readable(entry.name)):
+        readable_file = has_suffix(unpacked_name(entry.name), _suffixes(None))
+        if part is not None and (entry.is_dir() or readable_file):
             yield entry, part
         elif entry.is_dir():
             yield from _named(entry)
-
-
-def _is_readable(name: str) -> bool:
-    suffixes = tuple({suffix for spec in readable() for suffix in spec.suffixes})
-    return has_suffix(unpacked_name(name), suffixes)
 
 
 def part_of(name: str) -> Part | None:
@@ -140,19 +135,27 @@ def part_of(name: str) -> Part | None:
 _ANY_DEPTH = "**"
 
 
-def expand_inputs(paths: Sequence[str]) -> list[str]:
+class InputPaths(list[str]):
+    """Paths in place of patterns and URLs of folders: :func:`expand_inputs` has listed folders and servers once."""
+
+
+def expand_inputs(paths: Sequence[str | Path]) -> InputPaths:
     """The files and folders that are meant, each pattern's sorted; hidden ones only where a pattern says so.
 
     What exists under exactly that name is meant itself, also with ``*`` or ``[`` in it. With ``**``, which finds
     folders and what lies in them alike, only files count, so that nothing is read twice.
 
     URLs may name a file, a folder, of which the files are meant, or a pattern with ``*``; ``file://`` is a path.
+    What was expanded already is given back as it is.
 
     Raises:
         InputMissingError: A path does not exist, or nothing matches a pattern.
         SciextractError: The file system of a URL cannot be reached.
     """
-    return [found for path in map(without_file_scheme, paths) for found in _meant(path)]
+    if isinstance(paths, InputPaths):
+        return paths
+    named = map(without_file_scheme, map(str, paths))
+    return InputPaths([found for path in named for found in _meant(path)])
 
 
 def is_pattern(path: str) -> bool:
@@ -189,14 +192,8 @@ Records = Callable[[Source, FormatSpec], Iterator[Any]]
 """Gives the items of a source; what :func:`read_inputs` calls for each."""
 
 
-def _parsed(
-    source: Source, spec: FormatSpec, fields: FieldChoice | None = None
-) -> Iterator[ReadItem]:
-    return spec.load_reader()(source if fields is None else replace(source, fields=fields))
-
-
 def read_inputs(
-    paths: Sequence[str],
+    paths: Sequence[str | Path],
     format_id: str | None,
     records: Records | None = None,
     fields: FieldChoice | None = None,
@@ -209,23 +206,28 @@ def read_inputs(
         records: Gives the items of a source; they are parsed when ``None``, as members of archives always are.
         fields: Which fields of records with gold and predictions are parsed.
     """
+
+    def parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
+        return spec.load_reader()(source if fields is None else replace(source, fields=fields))
+
     spec = get_format(format_id) if format_id else None
-    paths = expand_inputs(paths)
-    alone = len(paths) == 1 and not (os.path.isdir(paths[0]) or _is_archive(paths[0]))
-    parsed = partial(_parsed, fields=fields)
-    return _read_all(paths, spec, alone, records or parsed, parsed)
+    # At once, before anything is read: a path that is not there is an error of the call.
+    expanded = expand_inputs(paths)
+    return _read_all(expanded, spec, records or parsed, parsed)
 
 
 def _read_all(
-    paths: Sequence[str], spec: FormatSpec | None, alone: bool, records: Records, parsed: Records
+    paths: Sequence[str], spec: FormatSpec | None, records: Records, parsed: Records
 ) -> Iterator[Any]:
+    alone = len(paths) == 1 and not (os.path.isdir(paths[0]) or _is_archive(paths[0]))
     for path in paths:
-        if _is_archive(path):
-            read = _read_archive(path, spec, parsed)
-        else:
-            read = _read_path(path, spec, alone, records)
         try:
-            yield from read
+            if _is_archive(path):
+                yield from _read_archive(path, spec, parsed)
+                continue
+            yield from map(BadRecord, _left_out(path, spec))
+            for source, found in _sources(path, spec):
+                yield from _read_one(source, found, alone, records)
         except FormatError as error:
             if len(paths) == 1:
                 raise
@@ -252,13 +254,6 @@ def _read_archive(path: str, spec: FormatSpec | None, parsed: Records) -> Iterat
             raise InputMissingError(names.text(error.message), names.text(error.hint)) from error
 
 
-def _read_path(path: str, spec: FormatSpec | None, alone: bool, records: Records) -> Iterator[Any]:
-    yield from (BadRecord(_outside(link)) for link in _links_outside(path, spec))
-    yield from (BadRecord(_no_abstract(file)) for file in _without_abstract(path, spec))
-    for source, found in _sources(path, spec):
-        yield from _read_one(source, found, alone, records)
-
-
 def _read_one(
     source: Source, spec: FormatSpec | None, alone: bool, records: Records
 ) -> Iterator[Any]:
@@ -267,7 +262,11 @@ def _read_one(
     try:
         if spec is None:
             source, spec = _recognised(source)
-        _refuse_packed(source, spec)
+        # Only text is unpacked on the way: readers of other formats open their files themselves.
+        if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
+            problem = f"{spec.id} files cannot be read while they are packed"
+            hint = f"unpack it first: {unpacking_command(source.path)}"
+            raise FormatError(problem, path=source.path, hint=hint)
         for item in records(source, spec):
             found = True
             yield item
@@ -275,14 +274,6 @@ def _read_one(
         if alone and not found:
             raise
         yield BadRecord(error)
-
-
-def _refuse_packed(source: Source, spec: FormatSpec) -> None:
-    """Only text is unpacked on the way: readers of other formats open their files themselves."""
-    if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
-        problem = f"{spec.id} files cannot be read while they are packed"
-        hint = f"unpack it first: {unpacking_command(source.path)}"
-        raise FormatError(problem, path=source.path, hint=hint)
 
 
 def single_sources(path: str, format_id: str | None) -> list[str]:
@@ -297,7 +288,7 @@ def single_sources(path: str, format_id: str | None) -> list[str]:
     spec = get_format(format_id) if format_id else None
     if path == STDIN or _is_archive(path):
         return [path]
-    if any(_links_outside(path, spec)) or any(_without_abstract(path, spec)):
+    if any(_left_out(path, spec)):
         return [path]
     return [source.path for source, _ in _sources(path, spec)]
 
@@ -311,7 +302,7 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
         return
     whole = spec if spec and spec.kind == "folder" else None
     if not spec:
-        whole = recognise_folder(_names_below(path))
+        whole = recognise_folder(name for *_, names in _walk(path) for name in names)
     if whole:
         yield Source(path), whole
         return
@@ -319,22 +310,21 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
         yield Source(file), spec or recognise_by_name(unpacked_name(file))
 
 
-def _names_below(folder: str) -> Iterator[str]:
-    """Names of the files that are not hidden, at any depth."""
-    for _, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (name for name in names if not name.startswith("."))
+def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Each folder below with the names of its folders and files that are not hidden, sorted."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield parent, folders, sorted(name for name in names if not name.startswith("."))
 
 
 def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Files with a suffix of the format (of any readable format), hidden ones left out, sorted."""
+    """Files with a suffix of the format (of any readable format)."""
     suffixes, found = _suffixes(spec), False
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for parent, _, names in _walk(folder):
         for name in results_in(names):
             file = os.path.join(parent, name)
-            wanted = has_suffix(unpacked_name(name), suffixes) and not name.startswith(".")
-            if wanted and os.path.isfile(file) and not leads_outside(file, folder):
+            wanted = has_suffix(unpacked_name(name), suffixes) and os.path.isfile(file)
+            if wanted and not leads_outside(file, folder):
                 if spec is None and holds_no_abstract(file):
                     continue
                 found = True
@@ -376,53 +366,37 @@ def holds_no_abstract(file: str) -> bool:
     return any("=" in line for line in first) and all(map(_PIN.fullmatch, first))
 
 
-def _without_abstract(folder: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Files below a folder that are not read because they hold no abstract; all are where a format is named."""
-    if spec or not os.path.isdir(folder) or recognise_folder(_names_below(folder)):
+def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
+    """What lies below a folder and is not read: links that lead out of it, or nowhere, and what is no abstract."""
+    if not os.path.isdir(path):
         return
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in results_in(names):
-            file = os.path.join(parent, name)
-            if not name.startswith(".") and os.path.isfile(file) and holds_no_abstract(file):
-                yield file
-
-
-def _no_abstract(file: str) -> FormatError:
-    return FormatError(
-        "left out, since its name or content is that of a file without an abstract",
-        path=file,
-        hint="to read it, name the file itself, not its folder only",
-    )
+    suffixes = (*_suffixes(spec), _ARROW_SUFFIX)
+    for parent, folders, names in _walk(path):
+        files = [name for name in names if has_suffix(unpacked_name(name), suffixes)]
+        for link in (os.path.join(parent, name) for name in (*folders, *files)):
+            if leads_outside(link, path):
+                where = "outside the folder" if os.path.exists(link) else "which does not exist"
+                yield FormatError(
+                    f"a link that is not followed: it leads to {os.path.realpath(link)!r}, {where}",
+                    path=link,
+                    hint="name the link itself on the command line, not its folder only, to read it",
+                )
+    # Where a format is named, every file of its suffixes is read.
+    if spec or recognise_folder(name for *_, names in _walk(path) for name in names):
+        return
+    for parent, _, names in _walk(path):
+        for file in (os.path.join(parent, name) for name in results_in(names)):
+            if os.path.isfile(file) and holds_no_abstract(file):
+                yield FormatError(
+                    "left out, since its name or content is that of a file without an abstract",
+                    path=file,
+                    hint="to read it, name the file itself, not its folder only",
+                )
 
 
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     specs = [spec] if spec else readable()
     return tuple({suffix for each in specs for suffix in each.suffixes})
-
-
-def _links_outside(path: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Links below a folder that would be read if they did not lead out of it, or nowhere."""
-    suffixes = (*_suffixes(spec), _ARROW_SUFFIX)
-    for parent, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        shown = (name for name in sorted(names) if not name.startswith("."))
-        for name in (
-            *folders,
-            *(each for each in shown if has_suffix(unpacked_name(each), suffixes)),
-        ):
-            link = os.path.join(parent, name)
-            if leads_outside(link, path):
-                yield link
-
-
-def _outside(link: str) -> FormatError:
-    return FormatError(
-        f"a link that is not followed: it leads to {os.path.realpath(link)!r}, "
-        + ("outside the folder" if os.path.exists(link) else "which does not exist"),
-        path=link,
-        hint="name the link itself on the command line, not its folder only, to read it",
-    )
 
 
 def _recognised(source: Source) -> tuple[Source, FormatSpec]:

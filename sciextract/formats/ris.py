@@ -8,7 +8,7 @@ and gives every record its line; rispy reads the tags of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,20 +20,17 @@ from sciextract.documents.bibliography import authors_of, bare_doi, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
-from sciextract.formats.bibliographic import (
+from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
+from sciextract.formats.tagged import (
+    CUT,
     Tags,
     first_of,
     joined,
-    keep_unusable,
-    make_record,
-    no_record,
     other_tags,
     pubmed_number,
     split_keywords,
-    text_lines,
 )
 
-CUT = "the record has no ER line: it may be cut"
 _TITLES = ("TI", "T1", "BT", "CT")
 _ABSTRACTS = ("AB", "N2")
 _VENUES = ("JF", "JO", "T2", "JA", "J2", "J1")
@@ -74,6 +71,11 @@ class _Record:
         texts = any(line[:2] in (*_TITLES, *_ABSTRACTS) for line in self.lines)
         return not (self.typed or self.ended or self.error or texts)
 
+    @property
+    def is_loose(self) -> bool:
+        """Whether its first line has one space before the hyphen only, as some programs write all lines."""
+        return bool(self.lines) and self.lines[0][2:4] == " -"
+
 
 def _records(source: Source) -> Iterator[_Record]:
     record: _Record | None = None
@@ -103,20 +105,9 @@ def _records(source: Source) -> Iterator[_Record]:
 def _tag_of(line: str, record: _Record | None) -> str | None:
     """The line's tag. One space before the hyphen counts in records whose first line has one, too."""
     found = _TAG.match(line)
-    if not found:
-        return None
-    single = found[2] == " "
-    if (
-        single
-        and found[1] != "TY"
-        and not (record and record.lines[:1] and _is_loose(record.lines[0]))
-    ):
-        return None
-    return found[1]
-
-
-def _is_loose(first_line: str) -> bool:
-    return first_line[2:4] == " -"
+    if found and (found[2] == "  " or found[1] == "TY" or (record and record.is_loose)):
+        return found[1]
+    return None
 
 
 def _document(record: _Record, number: int, parser: RisParser, source: Source) -> AnnotatedDocument:
@@ -125,35 +116,25 @@ def _document(record: _Record, number: int, parser: RisParser, source: Source) -
         raise record.error
     if not record.typed:
         raise place.error("the record does not begin with a TY line")
-    tags = _tags(record, parser)
+    lines = []
+    for line in record.lines:
+        found = _TAG.match(line)
+        # The parser wants two spaces before the hyphen and one behind.
+        strict = found and (record.is_loose or found[2] == "  ")
+        lines.append(f"{found[1]}  - {found[3].strip()}" if found and strict else line)
+    parsed: dict[str, Any] = parser.parse_lines(iter([*lines, "ER  - "]))[0]
+    # Lines without a tag are part of the value above them, and stand under the empty tag before the first.
+    parsed |= {tag or "untagged": values for tag, values in parsed.pop(_UNKNOWN, {}).items()}
+    tags: Tags = {}
+    for tag, values in parsed.items():
+        if kept := [line for line in ([values] if isinstance(values, str) else values) if line]:
+            tags[tag] = kept
     doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
     key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
     title, abstract = (joined(tags, first_of(tags, names)) for names in (_TITLES, _ABSTRACTS))
     warnings = () if record.ended else (CUT,)
     place = Place(source.path, record.first_line, key)
     return make_record(place, title, abstract, _fields(tags, doi), warnings)
-
-
-def _tags(record: _Record, parser: RisParser) -> Tags:
-    """The lines under each tag, those without a tag under the one before; empty ones are left out."""
-    loose = _is_loose(record.lines[0])
-    lines = [_strict(line, loose) for line in record.lines]
-    parsed: dict[str, Any] = parser.parse_lines(iter([*lines, "ER  - "]))[0]
-    unknown = parsed.pop(_UNKNOWN, {})
-    tags = {tag or "untagged": _listed(found) for tag, found in {**parsed, **unknown}.items()}
-    return {tag: kept for tag, lines in tags.items() if (kept := [line for line in lines if line])}
-
-
-def _strict(line: str, loose: bool) -> str:
-    """A tag line as the parser wants it, with two spaces before the hyphen and one behind."""
-    found = _TAG.match(line)
-    if found and (loose or found[2] == "  "):
-        return f"{found[1]}  - {found[3].strip()}"
-    return line
-
-
-def _listed(found: str | list[str]) -> list[str]:
-    return [found] if isinstance(found, str) else found
 
 
 def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
@@ -170,13 +151,9 @@ def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
         "url": next(iter(tags.get("UR", [])), None),
         "keywords": split_keywords(tags.get("KW", [])),
     }
-    used = {*_INTERPRETED, venue, first_of(tags, _TITLES), first_of(tags, _ABSTRACTS)}
-    used |= _fully_held(tags, found)
+    # Tags whose whole content a field holds need no place of their own.
+    whole = {"PY": str(found["year"]), "UR": found["url"], "AN": found["pmid"]}
+    held = {tag for tag, value in whole.items() if tags.get(tag) == [value]} | {"DO"}
+    used = {*_INTERPRETED, *held, venue, first_of(tags, _TITLES), first_of(tags, _ABSTRACTS)}
     keep_unusable(found, {"doi": joined(tags, "DO")}, "ris")
     return found | other_tags(tags, used)
-
-
-def _fully_held(tags: Tags, found: Mapping[str, Any]) -> set[str]:
-    """The tags whose whole content a field holds."""
-    whole = {"PY": str(found["year"]), "DO": found["doi"], "UR": found["url"], "AN": found["pmid"]}
-    return {tag for tag, value in whole.items() if tags.get(tag) == [value] or tag == "DO"}

@@ -8,16 +8,14 @@ lets offsets outside the text pass with a warning, and its errors name no elemen
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.annotations import Entity
-from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
@@ -101,7 +99,7 @@ def is_silent(type_name: str) -> bool:
     return type_name.startswith(_SILENT_PACKAGES)
 
 
-def find_type_system(source: Source, used: Collection[str]) -> TypeSystem:
+def find_type_system(source: Source, used: set[str]) -> TypeSystem:
     """The type system in the file's folder that declares most of the types ``used``; empty if there is none.
 
     Raises:
@@ -109,30 +107,23 @@ def find_type_system(source: Source, used: Collection[str]) -> TypeSystem:
     """
     if source.path == STDIN:
         return TypeSystem()
+    try:
+        folder = Path(source.path).parent
+        files = sorted(folder.glob("*.xml"), key=lambda path: (path.name not in _NAMED, path.name))
+        candidates = [path for path in files if path.is_file() and _holds_types(path)]
+    except OSError:
+        candidates = []
     best = TypeSystem()
-    for path in _candidates(Path(source.path).parent):
+    for path in candidates:
         try:
             found = _cached(str(path), os.stat(path).st_mtime_ns)
         except FormatError:
             if path.name in _NAMED:
                 raise
             continue
-        if _count(found, used) > _count(best, used):
+        if len(found.supertypes.keys() & used) > len(best.supertypes.keys() & used):
             best = found
     return best
-
-
-def _count(types: TypeSystem, used: Collection[str]) -> int:
-    return sum(name in types.supertypes for name in used)
-
-
-def _candidates(folder: Path) -> list[Path]:
-    """XML files that hold a type system, the usual names first."""
-    try:
-        files = sorted(folder.glob("*.xml"), key=lambda path: (path.name not in _NAMED, path.name))
-        return [path for path in files if path.is_file() and _holds_types(path)]
-    except OSError:
-        return []
 
 
 def _holds_types(path: Path) -> bool:
@@ -140,6 +131,7 @@ def _holds_types(path: Path) -> bool:
         return _ROOT.encode() in stream.read(_PEEK_BYTES)
 
 
+# A folder of a thousand documents has one type system, which is large: it is parsed once.
 @lru_cache(maxsize=16)
 def _cached(path: str, modified_ns: int) -> TypeSystem:
     return read_type_system(parse(Source(path)), path)
@@ -158,15 +150,13 @@ def read_type_system(root: Element, path: str) -> TypeSystem:
         if local_name(element) == "typeDescription":
             name = _text_of(element, "name")
             supertypes[name] = _text_of(element, "supertypeName")
-            features[name] = tuple(_string_features(element))
+            features[name] = tuple(
+                _text_of(each, "name")
+                for each in element.iter()
+                if local_name(each) == "featureDescription"
+                and _text_of(each, "rangeTypeName") == "uima.cas.String"
+            )
     return TypeSystem(supertypes, features)
-
-
-def _string_features(type_description: Element) -> Iterator[str]:
-    for element in type_description.iter():
-        is_feature = local_name(element) == "featureDescription"
-        if is_feature and _text_of(element, "rangeTypeName") == "uima.cas.String":
-            yield _text_of(element, "name")
 
 
 def _text_of(parent: Element, name: str) -> str:
@@ -261,15 +251,14 @@ class FeatureStructures:
         if of_other_view:
             self.other_views += 1
             return
-        span = None if place is None else self._span(*place, self.field_of(structure))
+        span, field = None, self.field_of(structure)
+        if place is not None:
+            begin, end = place
+            span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
+            if span.char_end < span.char_start:
+                problem = f"begin {begin} and end {end} found; expected begin <= end"
+                raise self._place.error(problem, field=field)
         self.structures[structure.xmi_id] = replace(structure, span=span)
-
-    def _span(self, begin: str, end: str, field: str) -> Span:
-        span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
-        if span.char_end < span.char_start:
-            problem = f"begin {begin} and end {end} found"
-            raise self._place.error(f"{problem}; expected begin <= end", field=field)
-        return span
 
     def _char(self, value: str, field: str) -> int:
         if not value.isascii() or not value.isdigit() or len(value) > 15:
@@ -292,34 +281,29 @@ class Xmi(FeatureStructures):
         if root.tag != f"{_XMI}XMI":
             problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
             raise place.error(problem)
-        sofa = _initial_sofa(root, place)
-        super().__init__(sofa.get("sofaString", ""), place)
+        sofas = root.findall(f"{_CAS}Sofa")
+        chosen = [sofa for sofa in sofas if sofa.get("sofaID") == INITIAL_VIEW] or sofas
+        if not chosen or chosen[0].get("sofaString") is None:
+            hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
+            raise place.error("no text: the file has no sofaString", hint=hint)
+        super().__init__(chosen[0].get("sofaString", ""), place)
+        sofa_id = chosen[0].get(f"{_XMI}id", "")
         for element in root:
-            if not element.tag.startswith(_CAS):
-                self._add(element, sofa.get(f"{_XMI}id", ""))
-
-    def _add(self, element: Element, sofa_id: str) -> None:
-        features = {
-            name: value
-            for name, value in element.attrib.items()
-            if name not in FRAME and not name.startswith(_XMI)
-        }
-        for child in element:
-            features.setdefault(local_name(child), child.text or "")
-        xmi_id = element.get(f"{_XMI}id", "")
-        structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
-        begin, end = element.get("begin"), element.get("end")
-        place = None if begin is None or end is None else (begin, end)
-        self.add(structure, place, of_other_view=element.get("sofa", sofa_id) != sofa_id)
-
-
-def _initial_sofa(root: Element, place: Place) -> Element:
-    sofas = root.findall(f"{_CAS}Sofa")
-    chosen = [sofa for sofa in sofas if sofa.get("sofaID") == INITIAL_VIEW] or sofas
-    if not chosen or chosen[0].get("sofaString") is None:
-        hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
-        raise place.error("no text: the file has no sofaString", hint=hint)
-    return chosen[0]
+            if element.tag.startswith(_CAS):
+                continue
+            features = {
+                name: value
+                for name, value in element.attrib.items()
+                if name not in FRAME and not name.startswith(_XMI)
+            }
+            # A list of strings comes as children of one name: the first counts.
+            for child in element:
+                features.setdefault(local_name(child), child.text or "")
+            xmi_id = element.get(f"{_XMI}id", "")
+            structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
+            begin, end = element.get("begin"), element.get("end")
+            span = None if begin is None or end is None else (begin, end)
+            self.add(structure, span, of_other_view=element.get("sofa", sofa_id) != sofa_id)
 
 
 def _type_name(tag: str) -> str:
@@ -345,7 +329,9 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
     """
     root = parse(source)
     if local_name(root) == "typeSystemDescription":
-        _refuse_lone_type_system(source)
+        if source.path == STDIN or not any(Path(source.path).parent.glob("*.xmi")):
+            problem, hint = "this is a type system, it holds no document", "give the .xmi files"
+            raise FormatError(problem, path=source.path, hint=f"{hint} that belong to it")
         return
     place = Place(source.path)
     xmi = Xmi(root, place)
@@ -353,15 +339,8 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
     yield CasReading(xmi, find_type_system(source, used), source, place).document()
 
 
-def _refuse_lone_type_system(source: Source) -> None:
-    folder = Path(source.path).parent
-    if source.path == STDIN or not any(folder.glob("*.xmi")):
-        problem = "this is a type system, it holds no document"
-        raise FormatError(problem, path=source.path, hint="give the .xmi files that belong to it")
-
-
 class CasReading:
-    """Reads one CAS; what is not a mention, relation or cluster is counted, and kept where it is about one."""
+    """Reads one CAS; what is not a mention, relation or cluster is counted."""
 
     def __init__(
         self, xmi: FeatureStructures, types: TypeSystem, source: Source, place: Place
@@ -371,13 +350,10 @@ class CasReading:
         self._place = place
         self._all = list(xmi.structures.values())
         about = [each.features for each in self._all if each.type_name == METADATA]
-        self._metadata = about[0] if about else {}
-        self._key = self._metadata.get("documentId") or source.stem
+        self._key = (about[0].get("documentId") if about else "") or source.stem
         self._items = CorpusItems(self._key, source.provenance)
         self._entities: dict[str, Entity] = {}
-        self._kept: dict[str, dict[str, str]] = {}
         self._labelled: dict[str, bool] = {}
-        self._remarks: Counter[str] = Counter()
 
     def document(self) -> AnnotatedDocument:
         """The document.
@@ -385,23 +361,22 @@ class CasReading:
         Raises:
             FormatError: Something refers to an element that is not there, or a chain has no end.
         """
-        chained = self._chains()
-        linked = {link.xmi_id for chain in chained for link in chain}
+        heads = [each for each in self._all if each.span is None and "first" in each.features]
+        chains = [self._links(head) for head in heads]
+        linked = {link.xmi_id for chain in chains for link in chain}
         for each in self._all:
             if self._is_mention(each) and each.xmi_id not in linked:
                 self._add_mention(each)
         for each in self._all:
-            if self._ends_of(each):
-                self._add_relation(each)
-        for chain in chained:
+            if ends := self._ends_of(each):
+                self._add_relation(each, ends)
+        for chain in chains:
             self._add_cluster(chain)
-        self._count_others(linked)
+        self._count_others(linked | {head.xmi_id for head in heads})
         tokens = self._spans_of(self._types.is_token, "tokens")
         sentences = self._spans_of(self._types.is_sentence, "sentences")
         table = token_table(self._xmi.text, tokens, sentences, self._items.spans)
-        document = Document(self._key, self._xmi.text, table, self._fields())
-        warnings = warnings_of(self._remarks)
-        return AnnotatedDocument(document, self._items.annotations(), warnings=warnings)
+        return self._items.annotated(Document(self._key, self._xmi.text, table))
 
     def _is_mention(self, each: FeatureStructure) -> bool:
         placed = each.span is not None and self._types.is_mention(each.type_name)
@@ -414,28 +389,29 @@ class CasReading:
 
     def _add_mention(self, each: FeatureStructure) -> None:
         if each.span is None or each.span.char_start == each.span.char_end:
-            self._remarks[f"{each.short_name} without any characters: not read"] += 1
+            self._items.unread[f"{each.short_name} without any characters"] += 1
             return
         label, rest = self._label_of(each)
         if not label and not self._has_labels(each.type_name):
             label = each.short_name
-        entity = self._items.entity([each.span], label)
-        self._entities[each.xmi_id] = entity
-        self._keep(entity.id, rest)
+        self._entities[each.xmi_id] = self._items.entity([each.span], label)
+        self._count_features(rest)
 
     def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
         """The label of a layer's item, and its other features."""
         declared = self._label_features(each.type_name)
         names = [*_LABEL_FEATURES, *declared]
         if not declared and each.type_name not in _UNTYPED_LAYERS:
-            names += [name for name in each.features if not self._may_refer(each.features[name])]
+            # Without a type system, a feature whose value is no id of an element may be the label.
+            names += [
+                name
+                for name, value in each.features.items()
+                if not all(part in self._xmi.structures for part in value.split())
+            ]
         for name in names:
             if value := each.features.get(name):
                 return value, {k: v for k, v in each.features.items() if k != name}
         return "", each.features
-
-    def _may_refer(self, value: str) -> bool:
-        return all(part in self._xmi.structures for part in value.split())
 
     def _has_labels(self, type_name: str) -> bool:
         """Whether items of this layer have labels at all; otherwise the layer itself is the label."""
@@ -452,33 +428,26 @@ class CasReading:
     def _label_features(self, type_name: str) -> list[str]:
         return [name for name in self._types.features_of(type_name) if name != _CONCEPT]
 
-    def _add_relation(self, each: FeatureStructure) -> None:
-        ends = self._ends_of(each)
-        if ends is None or not all(end in each.features for end in ends):
-            self._remarks[f"{each.short_name} with one end only: not read"] += 1
+    def _add_relation(self, each: FeatureStructure, ends: tuple[str, str]) -> None:
+        unread = self._items.unread
+        if not all(end in each.features for end in ends):
+            unread[f"{each.short_name} with one end only"] += 1
             return
         targets = [self._xmi.target(each, end) for end in ends]
-        spans = [target.span for target in targets]
-        if any(span is None or span.char_start == span.char_end for span in spans):
-            self._remarks[f"{each.short_name} of something without any characters: not read"] += 1
+        if any(to.span is None or to.span.char_start == to.span.char_end for to in targets):
+            unread[f"{each.short_name} of something without any characters"] += 1
             return
-        head, tail = (self._mention(target) for target in targets)
-        label, rest = self._label_of(each)
-        made = self._items.relation(head, tail, label or each.short_name, None)
-        self._keep(made.id, {k: v for k, v in rest.items() if k not in ends})
-
-    def _mention(self, target: FeatureStructure) -> Entity:
-        """The entity that a relation means; a token or another annotation becomes one without a type."""
-        return self._entities.get(target.xmi_id) or self._items.mention(
-            target.span or Span(0, 0), ""
+        # A token or another annotation that a relation means becomes an entity without a type.
+        head, tail = (
+            self._entities.get(to.xmi_id) or self._items.mention(to.span or Span(0, 0), "")
+            for to in targets
         )
-
-    def _chains(self) -> list[list[FeatureStructure]]:
-        """The links of each chain in their order."""
-        heads = [each for each in self._all if each.span is None and "first" in each.features]
-        return [self._links(head) for head in heads]
+        label, rest = self._label_of(each)
+        self._items.relation(head, tail, label or each.short_name, None)
+        self._count_features({k: v for k, v in rest.items() if k not in ends})
 
     def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
+        """The links of a chain in their order."""
         links: dict[str, FeatureStructure] = {}
         each, feature = chain, "first"
         while feature in each.features:
@@ -493,17 +462,21 @@ class CasReading:
         mentions = []
         for link in chain:
             if link.span is None or link.span.char_start == link.span.char_end:
-                self._remarks[f"{link.short_name} without any characters: not read"] += 1
+                self._items.unread[f"{link.short_name} without any characters"] += 1
                 continue
-            kind = link.features.get("referenceType", "")
-            mention = self._items.mention(link.span, kind)
+            mention = self._items.mention(link.span, link.features.get("referenceType", ""))
             mentions.append(mention)
-            rest = {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
-            self._keep(mention.id, rest)
+            self._count_features(
+                {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
+            )
         if mentions:
             self._items.cluster(mentions, None)
 
-    def _count_others(self, linked: set[str]) -> None:
+    def _count_features(self, features: Mapping[str, str]) -> None:
+        self._items.unread["xmi features of an item"] += bool(features)
+
+    def _count_others(self, read: set[str]) -> None:
+        """Count what is neither an item, nor a token or sentence, nor about the document as a whole."""
         for each in self._all:
             name = each.type_name
             known = (
@@ -512,15 +485,12 @@ class CasReading:
                 or self._types.is_sentence(name)
                 or self._is_mention(each)
                 or self._ends_of(each)
-                or each.xmi_id in linked
-                or (each.span is None and "first" in each.features)
             )
-            if not known or (name == LINK and each.xmi_id not in linked):
-                self._remarks[f"annotation of the layer {each.short_name}: not read"] += 1
-        if self._xmi.other_views:
-            self._remarks["annotation of another view: not read"] += self._xmi.other_views
+            if each.xmi_id not in read and (not known or name == LINK):
+                self._items.unread[f"annotation of the layer {each.short_name}"] += 1
+        self._items.unread["annotation of another view"] += self._xmi.other_views
 
-    def _spans_of(self, wanted: Any, what: str) -> list[Span]:
+    def _spans_of(self, wanted: Callable[[str], bool], what: str) -> list[Span]:
         """Tokens or sentences in text order; none where they overlap."""
         spans = sorted(
             {each.span for each in self._all if each.span is not None and wanted(each.type_name)}
@@ -528,17 +498,5 @@ class CasReading:
         filled = [span for span in spans if span.char_start < span.char_end]
         if are_sound(filled):
             return filled
-        self._remarks[f"{what} overlap: derived from the text instead"] += 1
+        self._items.remarks[f"{what} overlap: derived from the text instead"] += 1
         return []
-
-    def _keep(self, item_id: str, features: dict[str, str]) -> None:
-        if features:
-            self._kept.setdefault(item_id, {}).update(features)
-
-    def _fields(self) -> dict[str, Any]:
-        kept: dict[str, Any] = {}
-        if self._metadata:
-            kept["metadata"] = self._metadata
-        if self._kept:
-            kept["features"] = self._kept
-        return {"xmi": kept} if kept else {}

@@ -7,14 +7,13 @@ with the feature ``label``) and DKPro Core's coreference chains, so that INCEpTI
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from cassis import Cas, TypeSystem
 
-from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats.items import not_rejected
@@ -36,13 +35,11 @@ Safe = Callable[[str, Counter[str]], str]
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
-#: What DKPro Core says about a document next to its id; kept from a file that had it.
-_ABOUT = ("documentTitle", "documentUri", "collectionId", "documentBaseUri")
 _TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     (
         METADATA,
         "uima.tcas.DocumentAnnotation",
-        tuple((name, _STRING) for name in ("documentId", *_ABOUT)),
+        (("documentId", _STRING), ("documentTitle", _STRING)),
     ),
     (TOKEN, _ANNOTATION, ()),
     (SENTENCE, _ANNOTATION, ()),
@@ -112,14 +109,15 @@ class CasBuilder:
         self.cas = Cas(self._types)
         self.cas.sofa_string = self._text
         self.cas.sofa_mime = "text"
-        self._spans: dict[str, Any] = {}
-        self._labels: dict[str, str] = {}
-        self._lost: set[str] = set()
-        self._add_document(document)
-        self._add_entities(entities_in_text(document))
-        self._add_relations(not_rejected(document.annotations.relations))
-        for cluster in not_rejected(document.annotations.clusters):
-            self._add_cluster(cluster)
+        key = self._safe(document.document.doc_key)
+        about = {"documentId": key, "documentTitle": key, "language": "x-unspecified"}
+        self._add(METADATA, Span(0, len(self._text)), **about)
+        tokens = document.document.tokens
+        for sentence in tokens.sentences:
+            self._add(SENTENCE, tokens.char_span(sentence))
+        for span in tokens.spans:
+            self._add(TOKEN, span)
+        self._add_items(document)
 
     def _safe(self, text: str) -> str:
         return self._make_safe(text, self._losses)
@@ -129,61 +127,35 @@ class CasBuilder:
         self.cas.add(made)
         return made
 
-    def _add_document(self, document: AnnotatedDocument) -> None:
-        key = self._safe(document.document.doc_key)
-        whole = Span(0, len(self._text))
-        found = document.document.fields.get("xmi")
-        kept = found.get("metadata") if isinstance(found, dict) else None
-        read = kept if isinstance(kept, dict) else {}
-        about = {
-            name: self._safe(str(read[name])) for name in (*_ABOUT, "language") if name in read
-        }
-        metadata = {"documentTitle": key, "language": "x-unspecified", **about}
-        self._add(METADATA, whole, documentId=key, **metadata)
-        tokens = document.document.tokens
-        for sentence in tokens.sentences:
-            self._add(SENTENCE, tokens.char_span(sentence))
-        for span in tokens.spans:
-            self._add(TOKEN, span)
-
-    def _add_entities(self, entities: Iterable[Entity]) -> None:
-        for entity in entities:
+    def _add_items(self, document: AnnotatedDocument) -> None:
+        spans: dict[str, Any] = {}
+        labels: dict[str, str] = {}
+        lost: set[str] = set()
+        for entity in entities_in_text(document):
             if len(entity.fragments) > 1:
                 self._losses["discontinuous entity"] += 1
-                self._lost.add(entity.id)
+                lost.add(entity.id)
                 continue
-            label = self._labels[entity.id] = self._safe(entity.label)
-            self._spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
-
-    def _add_relations(self, relations: Iterable[Relation]) -> None:
-        for relation in relations:
+            label = labels[entity.id] = self._safe(entity.label)
+            spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
+        for relation in not_rejected(document.annotations.relations):
             ends = (relation.head, relation.tail)
-            if any(end in self._lost for end in ends):
+            if any(end in lost for end in ends):
                 self._losses["relation of an entity that does not fit"] += 1
-            elif all(end in self._spans for end in ends):
-                head, tail = (self._spans[end] for end in ends)
-                self._add(
-                    RELATION_LAYER,
-                    Span(tail.begin, tail.end),
-                    Governor=head,
-                    Dependent=tail,
-                    label=self._safe(relation.label),
-                )
-
-    def _add_cluster(self, cluster: Cluster) -> None:
-        live_ids = cluster.live_mentions
-        lost = sum(mention in self._lost for mention in live_ids)
-        self._losses += Counter({"mention of an entity that does not fit": lost})
-        mentions = [mention for mention in live_ids if mention in self._spans]
-        if mentions:
-            first = self._linked(mentions)
-            self.cas.add(self._types.get_type(CHAIN)(first=first))
-
-    def _linked(self, mentions: Sequence[str]) -> Any:
-        """The first of the links, each of which knows the next."""
-        link = None
-        for mention in reversed(mentions):
-            span = self._spans[mention]
-            kind = self._labels[mention] or None
-            link = self._add(LINK, Span(span.begin, span.end), next=link, referenceType=kind)
-        return link
+            elif all(end in spans for end in ends):
+                head, tail = (spans[end] for end in ends)
+                features = {"Governor": head, "Dependent": tail}
+                label = self._safe(relation.label)
+                self._add(RELATION_LAYER, Span(tail.begin, tail.end), label=label, **features)
+        for cluster in not_rejected(document.annotations.clusters):
+            members = cluster.live_mentions
+            unfit = sum(mention in lost for mention in members)
+            self._losses += Counter({"mention of an entity that does not fit": unfit})
+            # Each link knows the next one, so they are made from the last to the first.
+            link = None
+            for mention in reversed([each for each in members if each in spans]):
+                place = Span(spans[mention].begin, spans[mention].end)
+                kind = labels[mention] or None
+                link = self._add(LINK, place, next=link, referenceType=kind)
+            if link is not None:
+                self.cas.add(self._types.get_type(CHAIN)(first=link))

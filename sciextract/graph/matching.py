@@ -19,7 +19,7 @@ from ahocorasick_rs import AhoCorasick
 
 from sciextract.graph.contribution import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
 _WORD = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
 
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 
 
 class MergeRule(IntFlag):

@@ -1,4 +1,4 @@
-"""The page of a graph: one HTML file that needs no network.
+"""The page of a graph or of a neighbourhood: one HTML file that needs no network.
 
 The page consists of the files in ``page_assets``: the markup, the style, ``library.js`` (sigma and graphology, built by
 ``tools/graph_library.sh``) and ``page.js``, which reads the content below. The content is a tree of lists, because
@@ -15,15 +15,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from sciextract.graph.answers import check_output
 from sciextract.graph.contribution import unpacked
 from sciextract.graph.normalisation import MergeRule
-from sciextract.graph.queries.nodes import Node, label_number
+from sciextract.graph.queries.edges import EdgeRequest, neighbours
+from sciextract.graph.queries.nodes import Node, find_node, label_number
 from sciextract.text.characters import visible
+from sciextract.workflows.output import reported_as, whole_output
 
+_EDGES_A_NODE = 6
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
 _MOST_UNCONNECTED = 150
@@ -35,7 +40,7 @@ Counts = list[tuple[int, int]]
 """Pairs of a year or a type and a count."""
 
 
-class Paper(NamedTuple):
+class PagePaper(NamedTuple):
     """An abstract that names a node of the page."""
 
     doc_key: str
@@ -114,10 +119,90 @@ class PageContent:
     types: list[str]
     relations: list[str]
     symmetric: list[bool]
-    papers: list[Paper]
+    papers: list[PagePaper]
     texts: list[str]
     nodes: list[PageNode]
     edges: list[PageEdge]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSettings:
+    """What of a graph a page shows.
+
+    Attributes:
+        relation: Only edges of this type.
+        neighbours: At most so many neighbours of a node.
+        edges: At most so many edges of the whole graph.
+        sentences: So many sentences for each edge of a page.
+        generic: Whether generic nodes are shown, too.
+    """
+
+    relation: str | None = None
+    neighbours: int = 24
+    edges: int = 10_000
+    sentences: int = 3
+    generic: bool = False
+
+
+def draw(
+    connection: sqlite3.Connection,
+    graph: Path,
+    node: str | None,
+    output: Path,
+    settings: ViewSettings | None = None,
+    *,
+    force: bool = False,
+) -> PageContent:
+    """Make a page of a node with its neighbours, or of the whole graph; gives what is on it.
+
+    Args:
+        connection: The graph.
+        graph: Its file, which is never replaced.
+        node: Any name of it; ``None`` for the whole graph.
+        output: The page.
+        settings: How much to show.
+        force: Whether to replace what is there.
+
+    Raises:
+        UsageError: The output does not end in ``.html`` or ``.htm``, or the graph has no such relation type.
+        UnknownNodeError: The graph has no such node.
+        OutputError: The file cannot be written.
+    """
+    settings, title = settings or ViewSettings(), graph.stem
+    check_output(output, (".html", ".htm"), graph, force=force)
+    centre = None if node is None else find_node(connection, node)
+    if centre is None:
+        edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
+    else:
+        edges = _edges_around(connection, centre, settings)
+        title = f"{centre.name} in {title}"
+    content = page_content(
+        connection, edges, title=title, centre=centre, sentences=settings.sentences
+    )
+    with reported_as(str(output)), whole_output(output) as partial:
+        partial.write_text(page(content) + "\n", encoding="utf-8", newline="\n")
+    return content
+
+
+def _edges_around(
+    connection: sqlite3.Connection, centre: Node, settings: ViewSettings
+) -> list[int]:
+    """Numbers of all edges among a node and its neighbours."""
+    # Several edges may lead to the same neighbour, so that more are looked through.
+    limit = settings.neighbours * _EDGES_A_NODE
+    request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
+    nodes = {centre.id: None}
+    for edge in neighbours(connection, centre, request):
+        for end in (edge.head, edge.tail):
+            if len(nodes) <= settings.neighbours:
+                nodes.setdefault(end.id)
+    rows = connection.execute(
+        """WITH shown AS (SELECT value FROM json_each(?))
+        SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
+        ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
+        (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
+    )
+    return [number for (number,) in rows]
 
 
 def best_edges(
@@ -167,8 +252,19 @@ def page_content(
         edges,
     )
     ends = {end for row in edge_rows for end in row[1:3]} | ({centre.id} if centre else set())
-    all_edges = _count(connection, "edge")
-    together = [] if all_edges or centre else _named_together(connection)
+    (all_nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
+    (all_edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
+    together: list[tuple[int, int, int]] = []
+    if not all_edges and not centre:
+        # Without relations, pairs of the most frequent nodes with the number of abstracts that name both.
+        together = connection.execute(
+            """WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT ?)
+            SELECT a.node, b.node, count(*) FROM node_document a
+            JOIN node_document b ON b.document = a.document AND b.node > a.node
+            WHERE a.node IN frequent AND b.node IN frequent
+            GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""",
+            (_MOST_UNCONNECTED,),
+        ).fetchall()
     ends |= {end for head, tail, _ in together for end in (head, tail)}
     nodes = _page_nodes(connection, ends, types, papers)
     chosen = _sentences(connection, edges, sentences, papers, texts)
@@ -180,31 +276,29 @@ def page_content(
     ]
     names = dict(connection.execute("SELECT id, name FROM label"))
     symmetric = {label for (label,) in connection.execute("SELECT label FROM symmetric")}
+    rows = _among(
+        connection,
+        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi
+        FROM document d LEFT JOIN paper p ON p.document = d.id WHERE d.id""",
+        papers,
+    )
+    known = {
+        number: PagePaper(visible(key), year, *(visible(each or "") for each in rest))
+        for number, key, year, *rest in rows
+    }
     return PageContent(
         title=title,
         centre=None if centre is None else places[centre.id],
-        all_nodes=_count(connection, "node"),
+        all_nodes=all_nodes,
         all_edges=all_edges or len(together),
         types=[visible(names[each]) for each in types],
         relations=[NAMED_TOGETHER] if together else [visible(names[each]) for each in relations],
         symmetric=[True] if together else [each in symmetric for each in relations],
-        papers=_papers(connection, papers),
+        papers=[known[number] for number in papers],
         texts=[visible(text) for text in texts],
         nodes=list(nodes.values()),
         edges=[page_edges[number] for number in edges] or co_mentions,
     )
-
-
-def _named_together(connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
-    """Pairs of the most frequent nodes with the number of abstracts that name both, the most first."""
-    return connection.execute(
-        """WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT ?)
-        SELECT a.node, b.node, count(*) FROM node_document a
-        JOIN node_document b ON b.document = a.document AND b.node > a.node
-        WHERE a.node IN frequent AND b.node IN frequent
-        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""",
-        (_MOST_UNCONNECTED,),
-    ).fetchall()
 
 
 def page(content: PageContent) -> str:
@@ -212,7 +306,8 @@ def page(content: PageContent) -> str:
     library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
     script = _asset("page.js")
     values = {each.name: getattr(content, each.name) for each in fields(content)}
-    hashes = " ".join([f"'sha256-{_digest(each)}'" for each in (library, script)])
+    digests = [hashlib.sha256(each.encode()).digest() for each in (library, script)]
+    hashes = " ".join([f"'sha256-{base64.b64encode(each).decode()}'" for each in digests])
     return Template(_asset("page.html")).substitute(
         title=escape(visible(content.title)),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
@@ -226,10 +321,6 @@ def page(content: PageContent) -> str:
 
 def _asset(name: str) -> str:
     return files("sciextract.graph").joinpath("page_assets", name).read_text("utf-8")
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 class _Index(dict[Any, int]):
@@ -350,27 +441,8 @@ def _sentences(
     return sentences
 
 
-def _papers(connection: sqlite3.Connection, papers: _Index) -> list[Paper]:
-    rows = _among(
-        connection,
-        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi
-        FROM document d LEFT JOIN paper p ON p.document = d.id WHERE d.id""",
-        papers,
-    )
-    found = {
-        number: Paper(visible(key), year, *(visible(each or "") for each in rest))
-        for number, key, year, *rest in rows
-    }
-    return [found[number] for number in papers]
-
-
 def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, 3)
-
-
-def _count(connection: sqlite3.Connection, table: str) -> int:
-    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    return int(count)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:

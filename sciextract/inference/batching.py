@@ -1,13 +1,13 @@
-"""Which windows share a call of the encoder, how many cores there are, and threads with results in order."""
+"""Where and how a model runs: device, precision, which windows share a call of the encoder, threads with results in order."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, TypeVar
 
 from sciextract.documents.document import Document
@@ -46,35 +46,77 @@ class Batching:
             return [[index] for index in range(len(lengths))]
         calls: list[list[int]] = []
         for index in sorted(range(len(lengths)), key=lambda each: -lengths[each]):
-            if calls and self._fits(1 + len(calls[-1]), lengths[calls[-1][0]]):
+            windows = 1 + len(calls[-1]) if calls else 1
+            # The first window of a call is its longest one, to which all others are padded.
+            subwords = windows * lengths[calls[-1][0]] if calls else 0
+            if (
+                calls
+                and windows <= (self.most_windows or windows)
+                and subwords <= (self.max_subwords or subwords)
+            ):
                 calls[-1].append(index)
             else:
                 calls.append([index])
         return calls
 
-    def _fits(self, windows: int, longest: int) -> bool:
-        few = self.most_windows is None or windows <= self.most_windows
-        return few and (self.max_subwords is None or windows * longest <= self.max_subwords)
-
     def pools(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
         """Documents in order, as many together as fill some calls."""
-        source = iter(documents)
         most = min(MOST_POOLED, POOLED_CALLS * (self.most_windows or MOST_POOLED))
-        while first := list(islice(source, 1)):
-            pool, words = first, len(first[0].tokens)
-            while (
-                len(pool) < most and not self._filled(words) and (more := list(islice(source, 1)))
-            ):
-                pool += more
-                words += len(more[0].tokens)
+        most_words = POOLED_CALLS * self.max_subwords if self.max_subwords else math.inf
+        pool: list[Document] = []
+        words = 0
+        for document in documents:
+            pool.append(document)
+            words += len(document.tokens)
+            if len(pool) >= most or words >= most_words:
+                yield pool
+                pool, words = [], 0
+        if pool:
             yield pool
-
-    def _filled(self, words: int) -> bool:
-        return self.max_subwords is not None and words >= POOLED_CALLS * self.max_subwords
 
 
 SINGLE = Batching()
 """Every window by itself."""
+
+CPU, CUDA, AUTO = "cpu", "cuda", "auto"
+DEVICES = (CPU, CUDA, AUTO)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Where and how a model shall run; ``None`` leaves it open.
+
+    Attributes:
+        threads: Cores to use, all usable ones when ``None``. Documents are predicted side by side, one core each,
+            which is half as fast again as all cores on one document; batches of an fp32 graph share the cores.
+        precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers of the model's graphs when ``None``.
+        batch_size: Windows per call of an fp32 or fp16 graph. An int8 graph always runs one, because its output
+            depends on what shares the batch.
+        batch_tokens: Subwords per call of such a graph, padding counted; windows of similar length share it.
+        device: ``cpu``, ``cuda``, or ``auto``: a GPU if this machine and the model's graphs allow.
+    """
+
+    threads: int | None = None
+    precision: str | None = None
+    batch_size: int | None = None
+    batch_tokens: int | None = None
+    device: str = CPU
+
+    @property
+    def batching(self) -> Batching:
+        """The requested batches."""
+        if self.batch_tokens is None:
+            return Batching(self.batch_size or 1)
+        return Batching(self.batch_size, self.batch_tokens)
+
+    @property
+    def records_a_call(self) -> int:
+        """Records that a process of a large run is given at a time: one, or as many as fill some batches."""
+        return 1 if self.device == CPU and self.batching.single else MOST_POOLED
+
+
+DEFAULT_OPTIONS = RunOptions()
+"""On the processor, with all usable cores and what it prefers."""
 
 
 ITEMS_AHEAD = 4

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import DeviceError, ModelMismatchError, ModelNotFoundError, UsageError
-from sciextract.inference.batching import SINGLE, Batching, in_order, usable_cores
+from sciextract.inference.batching import (
+    AUTO,
+    CPU,
+    CUDA,
+    DEFAULT_OPTIONS,
+    DEVICES,
+    SINGLE,
+    Batching,
+    RunOptions,
+    in_order,
+    usable_cores,
+)
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     DEFAULT_MODEL,
@@ -25,8 +36,7 @@ from sciextract.inference.model_folder import (
     locate_model,
     open_folder,
 )
-from sciextract.inference.network import Floats, Network, WordStates
-from sciextract.inference.onnx_network import AUTO, CPU, CUDA, check_device
+from sciextract.inference.network import Floats, WordStates
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate_given, annotated
 from sciextract.inference.settings import DecodeSettings
@@ -48,32 +58,6 @@ _INT8 = "int8"
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Where and how a model shall run; ``None`` leaves it open.
-
-    Attributes:
-        threads: Cores to use.
-        precision: ``int8``, ``int4``, ``fp32`` or ``fp16``.
-        batch_size: Windows of a call at most.
-        batch_tokens: Subwords of a call at most, padding counted.
-        device: ``cpu``, ``cuda``, or ``auto``: a GPU if the model and this machine can use one.
-    """
-
-    threads: int | None = None
-    precision: str | None = None
-    batch_size: int | None = None
-    batch_tokens: int | None = None
-    device: str = CPU
-
-    @property
-    def batching(self) -> Batching:
-        """The requested batches."""
-        if self.batch_tokens is None:
-            return Batching(self.batch_size or 1)
-        return Batching(self.batch_size, self.batch_tokens)
-
-
-@dataclass(frozen=True, slots=True)
 class RunningModel:
     """A model that is ready to run.
 
@@ -83,7 +67,7 @@ class RunningModel:
         precision: Of the encoder's graph.
         batching: Which windows share a call.
         workers: Documents, or pools of them, that are predicted at a time.
-        reason: Why ``auto`` took the processor; empty where it did not.
+        message: Which device ``auto`` took and why; empty where one was named.
     """
 
     network: OnnxNetwork
@@ -91,7 +75,7 @@ class RunningModel:
     precision: str
     batching: Batching
     workers: int
-    reason: str = ""
+    message: str = ""
 
 
 def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
@@ -103,58 +87,41 @@ def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
         DeviceError: The device cannot be used.
         UsageError: No device has that name.
     """
-    check_device(wanted.device)
-    if wanted.device == CPU:
-        return _on_cpu(folder, wanted)
+    if wanted.device not in DEVICES:
+        problem = f"--device {wanted.device} is not possible"
+        raise UsageError(problem, f"choose from: {', '.join(DEVICES)}")
+    if wanted.device != AUTO:
+        return _start(folder, wanted, wanted.device)
+    reason = ""
     try:
-        return _on_gpu(folder, wanted)
+        running = _start(folder, wanted, CUDA)
     except (DeviceError, ModelNotFoundError) as error:
-        if wanted.device == CUDA:
-            raise
-        return replace(_on_cpu(folder, wanted), reason=error.message)
+        running, reason = _start(folder, wanted, CPU), f": {error.message}"
+    taken = f"{running.device}, with the {running.precision} graph{reason}"
+    return replace(running, message=f"device {AUTO} took {taken}")
 
 
-def device_message(wanted: str, running: RunningModel) -> str:
-    """What ``auto`` took and why; nothing where the user chose."""
-    if wanted != AUTO:
-        return ""
-    reason = f": {running.reason}" if running.reason else ""
-    return f"device {AUTO} took {running.device}, with the {running.precision} graph{reason}"
-
-
-def _on_cpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
-    """Documents side by side, a core each, or batches that share the cores; int8 output depends on its batch."""
-    graph = folder.graph(wanted.precision)
-    precision = _precision_of(graph)
-    batching = SINGLE if precision == _INT8 else wanted.batching
-    cores = wanted.threads or usable_cores()
-    threads, workers = (1, cores) if batching.single else (cores, 1)
-    network = _network(folder, graph, threads, CPU)
-    return RunningModel(network, CPU, precision, batching, workers)
-
-
-def _on_gpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
-    if wanted.precision == _INT8:
-        problem = "int8 graphs run on the CPU only"
-        raise DeviceError(problem, f"--precision {' or '.join(GPU_PRECISIONS)}, or --device {CPU}")
-    graph = folder.graph(wanted.precision, GPU_PRECISIONS)
-    batching = wanted.batching
-    if wanted.batch_size is None and wanted.batch_tokens is None:
-        batching = Batching(None, BATCH_TOKENS_ON_GPU)
-    network = _network(folder, graph, 1, CUDA)
-    return RunningModel(network, CUDA, _precision_of(graph), batching, POOLS_AT_A_TIME)
-
-
-def _network(folder: ModelFolder, graph: Path, threads: int, device: str) -> OnnxNetwork:
+def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel:
     from sciextract.inference.onnx_network import OnnxNetwork
 
+    if device == CUDA and wanted.precision == _INT8:
+        problem = "int8 graphs run on the CPU only"
+        raise DeviceError(problem, f"--precision {' or '.join(GPU_PRECISIONS)}, or --device {CPU}")
+    graph = folder.graph(wanted.precision, GPU_PRECISIONS if device == CUDA else tuple(GRAPHS))
+    [precision] = [name for name, file in GRAPHS.items() if file == graph.name]
+    # int8 output depends on what shares the batch: the scale of a layer's input is measured over all of it.
+    batching = SINGLE if precision == _INT8 else wanted.batching
+    if device == CUDA:
+        if wanted.batch_size is None and wanted.batch_tokens is None:
+            batching = Batching(None, BATCH_TOKENS_ON_GPU)
+        threads, workers = 1, POOLS_AT_A_TIME
+    else:
+        # Documents side by side, a core each, or batches that share the cores.
+        cores = wanted.threads or usable_cores()
+        threads, workers = (1, cores) if batching.single else (cores, 1)
     pairs = folder.path / PAIRS_GRAPH
-    return OnnxNetwork(graph, pairs if pairs.is_file() else None, threads, device)
-
-
-def _precision_of(graph: Path) -> str:
-    names: Sequence[str] = [name for name, file in GRAPHS.items() if file == graph.name]
-    return names[0]
+    network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads, device)
+    return RunningModel(network, device, precision, batching, workers)
 
 
 class Extractor:
@@ -203,25 +170,15 @@ class Extractor:
     def load(
         cls,
         model: str | Path = DEFAULT_MODEL,
-        *,
-        threads: int | None = None,
-        precision: str | None = None,
-        batch_size: int | None = None,
-        batch_tokens: int | None = None,
-        device: str = CPU,
+        options: RunOptions = DEFAULT_OPTIONS,
+        **changes: Any,
     ) -> Extractor:
         """Loads a bundled model, a model folder, or a model of the hub.
 
         Args:
             model: Name, folder or hub id.
-            threads: Cores to use, all usable ones when ``None``. Documents are predicted side by side,
-                one core each, which is half as fast again as all cores on one document; batches of
-                an fp32 graph share the cores.
-            precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers of the folder's when ``None``.
-            batch_size: Windows per call of an fp32 or fp16 graph. An int8 graph always runs one, because its
-                output depends on what shares the batch.
-            batch_tokens: Subwords per call of such a graph, padding counted; windows of similar length share it.
-            device: ``cpu``, ``cuda``, or ``auto``: a GPU if this machine and the model's graphs allow.
+            options: Device, precision, threads and batches.
+            changes: Options by name, as in ``Extractor.load("sci", threads=1)``: see :class:`RunOptions`.
 
         Raises:
             ModelNotFoundError: No such model, or it lacks a graph of the precision or for the device.
@@ -231,15 +188,23 @@ class Extractor:
             ModelMismatchError: It was trained on other features.
             UsageError: It is an encoder without trained heads, or no device has that name.
         """
-        wanted = RunOptions(threads, precision, batch_size, batch_tokens, device)
-        return cls._from_folder(locate_model(model), wanted)
-
-    @classmethod
-    def _from_folder(cls, path: Path, wanted: RunOptions) -> Extractor:
+        wanted = replace(options, **changes)
+        path = locate_model(model)
         folder = open_folder(path)
         base = folder.base()
-        running = start_model(base, wanted)
-        pipeline, adapter = _pipeline(base, running.network), None
+        running, config = start_model(base, wanted), base.config
+        # Reading tokenizers takes a tenth of a second, which commands that only look at models do not pay.
+        from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
+
+        subwords = SubwordTokenizer(
+            read_tokenizer(base.path / TOKENIZER),
+            config.prefix,
+            config.suffix,
+            config.unknown,
+            config.subword_limit,
+        )
+        pipeline = Pipeline(running.network, subwords, config.labels, config.subword_limit)
+        adapter = None
         if folder.config.adapter:
             from sciextract.inference.adapter.folder import load_adapter
 
@@ -250,7 +215,7 @@ class Extractor:
             ModelId(folder.config.name, folder.hash),
             running.batching,
             running.workers,
-            device_message(wanted.device, running),
+            running.message,
             (path.absolute(), wanted),
             adapter,
         )
@@ -405,15 +370,8 @@ class Extractor:
             UsageError: Something is neither, or the model predicts no entities.
         """
         documents = _documents(texts)
-        if not self.batching.single:
-            yield from self._in_pools(documents)
-        elif self.workers > 1:
-            yield from in_order(self.annotate, documents, self.workers)
-        else:
-            yield from map(self.annotate, documents)
-
-    def _in_pools(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
-        pools = self.batching.pools(documents)
+        single = self.batching.single
+        pools = ([each] for each in documents) if single else self.batching.pools(documents)
         if self.workers > 1:
             predicted = in_order(self.annotate_batch, pools, self.workers)
         else:
@@ -455,21 +413,9 @@ def _in_process(process: int, folder: Path, wanted: RunOptions, model: ModelId) 
         ModelMismatchError: The folder holds another model by now.
         SciextractError: As :meth:`Extractor.load`.
     """
-    extractor = Extractor._from_folder(folder, wanted)
+    extractor = Extractor.load(folder, wanted)
     if extractor.model != model:
         raise ModelMismatchError(
             f"{folder} now contains {extractor.model}, not {model}", "load the extractor again"
         )
     return extractor
-
-
-def _pipeline(folder: ModelFolder, network: Network) -> Pipeline:
-    from sciextract.inference.tokenization import SubwordTokenizer
-    from sciextract.inference.tokenizer_file import read_tokenizer
-
-    config = folder.config
-    tokenizer = read_tokenizer(folder.path / TOKENIZER)
-    subwords = SubwordTokenizer(
-        tokenizer, config.prefix, config.suffix, config.unknown, config.subword_limit
-    )
-    return Pipeline(network, subwords, config.labels, config.subword_limit)

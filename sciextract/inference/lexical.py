@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.inference.network import Floats, Ints
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 
 Bools = NDArray[np.bool_]
 

@@ -13,26 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from sciextract.errors import DeviceError, ModelDamagedError, UsageError
+from sciextract.errors import DeviceError, ModelDamagedError
+from sciextract.inference.batching import CPU, CUDA
 from sciextract.inference.network import PairInput, PairScores, WordStates
 from sciextract.inference.tokenization import EncoderInput, pad
-
-CPU, CUDA, AUTO = "cpu", "cuda", "auto"
-DEVICES = (CPU, CUDA, AUTO)
 
 _CUDA_PROVIDER, _CPU_PROVIDER = "CUDAExecutionProvider", "CPUExecutionProvider"
 _INSTALL = 'pip uninstall onnxruntime; pip install "onnxruntime-gpu[cuda,cudnn]"'
 _LONGEST_REASON = 300
-
-
-def check_device(name: str) -> None:
-    """Refuse a name that no device has.
-
-    Raises:
-        UsageError: Says which there are.
-    """
-    if name not in DEVICES:
-        raise UsageError(f"--device {name} is not possible", f"choose from: {', '.join(DEVICES)}")
 
 
 def prepare(device: str, onnxruntime: Any) -> list[str]:

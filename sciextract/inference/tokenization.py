@@ -1,11 +1,14 @@
-"""Words as subwords: encoder input, sliding windows for long texts, words cut at punctuation."""
+"""Words as subwords: encoder input, sliding windows for long texts, words cut at punctuation, tokenizers of files."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,7 @@ from tokenizers import Tokenizer
 
 from sciextract.documents.document import Document
 from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import ModelDamagedError
 from sciextract.text.analyse import split_at
 
 Ints = NDArray[np.int64]
@@ -96,7 +100,8 @@ class SubwordTokenizer:
         if len(self._known) > MOST_KNOWN_WORDS:
             self._known = {}
         known = self._known  # another thread may start a new table meanwhile
-        new = self._subwords_of([word for word in dict.fromkeys(words) if word not in known])
+        unknown = [word for word in dict.fromkeys(words) if word not in known]
+        new = self._subwords_of(unknown) if unknown else {}
         parts = [known.get(word) or new[word] for word in words]
         known.update({word: p for word, p in new.items() if len(word) <= LONGEST_KNOWN_WORD})
         counts = np.array([len(part) for part in parts], dtype=np.int64)
@@ -105,8 +110,7 @@ class SubwordTokenizer:
 
     def _subwords_of(self, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
         """The subwords of words that differ: the unknown one for none, without a middle where too many."""
-        if not words:
-            return {}
+        # A lone surrogate cannot be handed over to native code.
         clean = [
             word if word.isprintable() else word.encode("utf-8", "replace").decode("utf-8")
             for word in words
@@ -116,13 +120,13 @@ class SubwordTokenizer:
         for subword, owner in zip(encoding.ids, encoding.word_ids, strict=True):
             if owner is not None:  # special subwords have no owner
                 found[owner].append(subword)
-        return {word: self._fitted(ids) for word, ids in zip(words, found, strict=True)}
-
-    def _fitted(self, ids: list[int]) -> tuple[int, ...]:
         half = self._most // 2
-        if len(ids) > self._most:
-            return (*ids[:half], *ids[-half:])
-        return tuple(ids) or (self._unknown,)
+        for ids in found:
+            if len(ids) > self._most:
+                ids[half:-half] = []
+        return {
+            word: tuple(ids) or (self._unknown,) for word, ids in zip(words, found, strict=True)
+        }
 
     def frame(self, subwords: Subwords, word_start: int, word_end: int) -> EncoderInput:
         """The encoder input of the words [word_start, word_end)."""
@@ -201,16 +205,31 @@ def plan_windows(
         return [Window(whole, whole)] if len(whole) else []
     ends = np.concatenate([[0], np.cumsum(subword_counts)])
     context = limit // CONTEXT_SHARE
-    chunks = _chunks(ends, sentences, limit - 2 * context)
-    return [Window(_widened(ends, chunk, context), chunk) for chunk in chunks]
+    windows = []
+    for kept in _cut(ends, sentences, limit - 2 * context):
+        left = int(np.searchsorted(ends, ends[kept.token_start] - context, side="left"))
+        right = int(np.searchsorted(ends, ends[kept.token_end] + context, side="right")) - 1
+        seen = TokenRange(min(left, kept.token_start), max(right, kept.token_end))
+        windows.append(Window(seen, kept))
+    return windows
 
 
-def _chunks(
+def _cut(
     ends: NDArray[np.int64], sentences: tuple[TokenRange, ...], room: int
 ) -> Iterator[TokenRange]:
     """Runs of whole sentences with at most ``room`` subwords; longer sentences are cut between words."""
+    parts = []
+    for sentence in sentences:
+        start = sentence.token_start
+        while ends[sentence.token_end] - ends[start] > room:
+            cut = int(np.searchsorted(ends, ends[start] + room, side="right")) - 1
+            cut = max(cut, start + 1)
+            parts.append(TokenRange(start, cut))
+            start = cut
+        if start < sentence.token_end:
+            parts.append(TokenRange(start, sentence.token_end))
     start = end = 0
-    for part in _short_ranges(ends, sentences, room):
+    for part in parts:
         if end > start and ends[part.token_end] - ends[start] > room:
             yield TokenRange(start, end)
             start = end
@@ -219,44 +238,108 @@ def _chunks(
         yield TokenRange(start, end)
 
 
-def _short_ranges(
-    ends: NDArray[np.int64], sentences: tuple[TokenRange, ...], room: int
-) -> Iterator[TokenRange]:
-    for sentence in sentences:
-        start = sentence.token_start
-        while ends[sentence.token_end] - ends[start] > room:
-            cut = int(np.searchsorted(ends, ends[start] + room, side="right")) - 1
-            cut = max(cut, start + 1)
-            yield TokenRange(start, cut)
-            start = cut
-        if start < sentence.token_end:
-            yield TokenRange(start, sentence.token_end)
-
-
-def _widened(ends: NDArray[np.int64], chunk: TokenRange, context: int) -> TokenRange:
-    left = int(np.searchsorted(ends, ends[chunk.token_start] - context, side="left"))
-    right = int(np.searchsorted(ends, ends[chunk.token_end] + context, side="right")) - 1
-    return TokenRange(min(left, chunk.token_start), max(right, chunk.token_end))
-
-
 _PART = re.compile(r"[^\W_]+|[\W_]")
 
 
 def with_cut_words(document: Document) -> Document:
     """The document with tokens of letters and digits, or of one other character; the sentences stay.
 
-    >>> from sciextract.text.analyse import make_document
-    >>> document = with_cut_words(make_document("1", "IL-2-induced"))
-    >>> document.tokens.slices(document.text)
-    ('IL', '-', '2', '-', 'induced')
+        >>> from sciextract.errors import ModelDamagedError
+    from sciextract.text.analyse import make_document
+        >>> document = with_cut_words(make_document("1", "IL-2-induced"))
+        >>> document.tokens.slices(document.text)
+        ('IL', '-', '2', '-', 'induced')
     """
-    parts = list(_parts(document))
+    parts = [
+        Span(found.start(), found.end())
+        for token in document.tokens.spans
+        for found in _PART.finditer(document.text, token.char_start, token.char_end)
+    ]
     if len(parts) == len(document.tokens):
         return document
     return replace(document, tokens=split_at(document.tokens, document.text, parts))
 
 
-def _parts(document: Document) -> Iterator[Span]:
-    for token in document.tokens.spans:
-        for found in _PART.finditer(document.text, token.char_start, token.char_end):
-            yield Span(found.start(), found.end())
+# ``tokenizer.json`` is a program: a chain of ``Replace`` steps can turn one sentence into gigabytes, and a pattern with
+# nested repetition can take years. Both run in native code, which Ctrl-C does not interrupt, so they are refused beforehand.
+MOST_BYTES = 100_000_000
+MOST_COMPONENTS = 32
+MOST_ADDED_TOKENS = 20_000
+_LONGEST_PATTERN, _LONGEST_CHARACTER_MAP = 500, 1_000_000
+_PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_CHILDREN = ("normalizers", "pretokenizers", "processors", "decoders")
+_MODELS = ("WordPiece", "BPE", "Unigram", "WordLevel")
+_COMPONENTS = frozenset(
+    ("Sequence", "BertNormalizer", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Nmt",
+     "Precompiled", "Prepend", "Replace", "BertPreTokenizer", "ByteLevel", "Metaspace", "Whitespace", "WhitespaceSplit",
+     "Digits", "Punctuation", "Split", "TemplateProcessing", "BertProcessing", "RobertaProcessing", "WordPiece",
+     "BPEDecoder", "ByteFallback", "Fuse")
+)  # fmt: skip
+# A repeated group is what makes a backtracking pattern exponential; no published tokenizer has one.
+_REPEATED_GROUP = re.compile(r"\)[+*{]")
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """The tokenizer of a ``tokenizer.json``, read only where each of its components is one that encoders use.
+
+    Raises:
+        ModelDamagedError: It cannot be read, or has a component that encoders do not use: names it.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise _refused(path, f"has more than {MOST_BYTES:,} bytes")
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict) or not isinstance(values.get("model"), dict):
+            raise _refused(path, "is not a tokenizer: it has no model")
+        kind = values["model"].get("type", "BPE")  # files of old versions do not name it
+        if kind not in _MODELS:
+            raise _refused(path, f"has a model of type {kind!r}; allowed: {', '.join(_MODELS)}")
+        if len(values.get("added_tokens") or ()) > MOST_ADDED_TOKENS:
+            raise _refused(path, f"has more than {MOST_ADDED_TOKENS:,} added tokens")
+        components = [each for part in _PARTS for each in _components(values.get(part), part)]
+        if len(components) > MOST_COMPONENTS:
+            problem = f"has {len(components)} components; at most {MOST_COMPONENTS} are read"
+            raise _refused(path, problem)
+        for part, component in components:
+            if problem := _problem_of(component):
+                raise _refused(path, f"has {part} {problem}")
+        return Tokenizer.from_file(str(path))
+    except ModelDamagedError:
+        raise
+    # The library raises bare Exceptions, and its PanicException is none; Ctrl-C and exits go on.
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise _refused(path, f"cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _components(value: Any, part: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All components of a part with their part, those within sequences too."""
+    if isinstance(value, dict):
+        yield part, value
+        for each in _CHILDREN:
+            for child in value.get(each) or ():
+                yield from _components(child, part)
+
+
+def _problem_of(component: dict[str, Any]) -> str:
+    """Why a component is refused: not one of encoders, or it may cost more than its share; empty for the usual ones."""
+    kind = component.get("type")
+    if kind not in _COMPONENTS:
+        return f"of type {kind!r}; allowed: {', '.join(sorted(_COMPONENTS))}"
+    pattern = component.get("pattern")
+    text = next(iter(pattern.values()), "") if isinstance(pattern, dict) else ""
+    if len(text) > _LONGEST_PATTERN or _REPEATED_GROUP.search(text):
+        return f"{kind} with a pattern that may take very long: {text[:60]!r}"
+    # A text must not grow by its pattern: of a regular expression one character is certain.
+    least = 1 if isinstance(pattern, dict) and "Regex" in pattern else max(1, len(text))
+    grows = kind == "Replace" and len(str(component.get("content", ""))) > least
+    if grows or len(str(component.get("prepend", ""))) > least:
+        return f"{kind} that makes the text longer"
+    if len(str(component.get("precompiled_charsmap", ""))) > _LONGEST_CHARACTER_MAP:
+        return f"{kind} with a character map of more than {_LONGEST_CHARACTER_MAP:,} bytes"
+    return ""
+
+
+def _refused(path: Path, problem: str) -> ModelDamagedError:
+    return ModelDamagedError(f"{path} {problem}", "do not use this file; get the model again")

@@ -21,8 +21,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import MissingExtraError
 from sciextract.formats.items import not_rejected
 from sciextract.formats.tables import entities_by_id, relations_between, rows_of
-from sciextract.text.brackets import bracketed
-from sciextract.text.characters import visible
+from sciextract.text.characters import bracketed, visible
 
 if TYPE_CHECKING:
     import pandas

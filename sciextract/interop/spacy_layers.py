@@ -1,4 +1,7 @@
-"""Where annotations live on a spaCy Doc: span groups, entities, and the extensions of Doc and Span.
+"""Where tokens and annotations live on a spaCy Doc: span groups, entities, and the extensions of Doc and Span.
+
+spaCy keeps one space as a property of the token before it and makes tokens of all other white space;
+sciextract leaves white space and control characters between tokens.
 
 Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as plain strings and numbers, so that
 ``Doc.to_bytes``, ``DocBin`` and worker processes carry them; the extensions build typed objects from it.
@@ -7,21 +10,28 @@ Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as pl
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
-from sciextract.errors import MissingExtraError, UsageError
+from sciextract.documents.spans import Span as CharSpan
+from sciextract.documents.spans import TokenRange
+from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import encode, parse_record
-from sciextract.interop.spacy_tokens import AlignedTokens, aligned_tokens, refuse_surrogates
+from sciextract.text.characters import BLANK
+from sciextract.text.sentences import split_sentences
 
 try:
+    import spacy
     from spacy.tokens import Doc, Span
+    from spacy.vocab import Vocab
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy bridge", "spacy") from error
 
@@ -36,6 +46,97 @@ USER_DATA = "sciextract"
 
 SpanKey = tuple[int, int, str]
 """Start and end character of a span, and its label."""
+
+
+_BLANK_ONLY = re.compile(f"[{BLANK}]*")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedTokens:
+    """The tokens of a Doc that are tokens for sciextract, too.
+
+    Attributes:
+        doc: The Doc.
+        table: Character ranges of its tokens without white space and control characters.
+        indices: Index in the Doc of each token of the table.
+    """
+
+    doc: Doc
+    table: TokenTable
+    indices: tuple[int, ...]
+
+    def doc_span(self, span: CharSpan, label: str) -> Span | None:
+        """The spaCy span over every token that a character range touches; ``None`` if it touches none."""
+        tokens = self.table.covering(span)
+        if tokens is None:
+            return None
+        first, last = self.indices[tokens.token_start], self.indices[tokens.token_end - 1]
+        return Span(self.doc, first, last + 1, label=label)
+
+
+def aligned_tokens(doc: Doc) -> AlignedTokens:
+    """A Doc's own tokens, and its own sentences; where it has none, sciextract's splitter finds them."""
+    kept = [token for token in doc if not _BLANK_ONLY.fullmatch(token.text)]
+    spans = tuple(CharSpan(token.idx, token.idx + len(token.text)) for token in kept)
+    indices = tuple(token.i for token in kept)
+    if doc.has_annotation("SENT_START"):
+        # Sentences of white space only are left out.
+        starts = {bisect_left(indices, sentence.start) for sentence in doc.sents}
+        edges = sorted({*starts, len(indices)})
+        sentences = tuple(TokenRange(start, end) for start, end in pairwise(edges))
+    else:
+        sentences = split_sentences(doc.text, spans)
+    return AlignedTokens(doc, TokenTable(spans, sentences), indices)
+
+
+def new_doc(vocab: Vocab, text: str, table: TokenTable) -> Doc:
+    """A Doc with exactly this text, these tokens and sentences.
+
+    Raises:
+        FormatError: The text has a lone surrogate, which spaCy cannot hold.
+    """
+    refuse_surrogates(text, "the text")
+    words: list[str] = []
+    spaces: list[bool] = []
+    sent_starts: list[bool | int | None] = []
+
+    def add(word: str, starts_sentence: bool) -> None:
+        words.append(word)
+        spaces.append(False)
+        sent_starts.append(starts_sentence)
+
+    starts = {sentence.token_start for sentence in table.sentences}
+    position = 0
+    end = CharSpan(len(text), len(text))
+    for index, token in enumerate((*table.spans, end)):
+        gap = text[position : token.char_start]
+        # One space belongs to the token before it, all other white space is a token of its own.
+        if words and gap.startswith(" "):
+            spaces[-1] = True
+            gap = gap[1:]
+        if gap:
+            add(gap, starts_sentence=not words)
+        # White space at the start of the text opens the first sentence in place of its first token.
+        if token is not end:
+            add(token.of(text), index in starts if index else not words)
+        position = token.char_end
+    return Doc(vocab, words=words, spaces=spaces, sent_starts=sent_starts)
+
+
+def refuse_surrogates(string: str, what: str) -> None:
+    """Checks that spaCy can hold a string.
+
+    Raises:
+        FormatError: It has a lone surrogate.
+    """
+    found = _LONE_SURROGATE.search(string)
+    if found:
+        raise FormatError(
+            f"{what} has the lone surrogate U+{ord(found[0]):04X} at character {found.start()}, "
+            "which spaCy cannot hold",
+            hint='replace it first: text.encode("utf-8", "replace").decode("utf-8")',
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +204,19 @@ def put_layers(
     if options.set_ents:
         _set_ents(doc, shown, options.overwrite_ents)
     if options.cluster_prefix:
+        for key in _cluster_groups(doc, options.cluster_prefix):
+            del doc.spans[key]
         spans = {entity.id: span for entity, span in shown}
-        _set_cluster_groups(
-            doc, _doc_clusters(annotated.annotations, spans), options.cluster_prefix
-        )
+        clusters = _doc_clusters(annotated.annotations, spans)
+        for number, cluster in enumerate(clusters, start=1):
+            doc.spans[f"{options.cluster_prefix}_{number}"] = list(cluster.mentions)
     scores = {_score_key(span): entity.score for entity, span in reversed(shown)}
+    # The record is lossless, but for the tokens: the Doc has them, unless their forms differ.
+    document = annotated.document
+    if document.tokens.forms is None:
+        document = replace(document, tokens=TokenTable((), ()))
     doc.user_data[USER_DATA] = {
-        "record": _record(annotated),
+        "record": encode(replace(annotated, document=document), candidates=True),
         "span_key": options.span_key,
         "cluster_prefix": options.cluster_prefix,
         "scores": scores,
@@ -187,21 +294,6 @@ def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]], overwrite: bool) -
     doc.ents = sorted(chosen, key=lambda span: span.start)
 
 
-def _set_cluster_groups(doc: Doc, clusters: Iterable[DocCluster], prefix: str) -> None:
-    for key in _cluster_groups(doc, prefix):
-        del doc.spans[key]
-    for number, cluster in enumerate(clusters, 1):
-        doc.spans[f"{prefix}_{number}"] = list(cluster.mentions)
-
-
-def _record(annotated: AnnotatedDocument) -> str:
-    """The lossless exchange record; without tokens, which the Doc has, unless their forms differ."""
-    document = annotated.document
-    if document.tokens.forms is None:
-        document = replace(document, tokens=TokenTable((), ()))
-    return encode(replace(annotated, document=document), candidates=True)
-
-
 def _score_key(span: Span) -> str:
     return f"{span.start_char}:{span.end_char}:{span.label_}"
 
@@ -275,3 +367,9 @@ def register_extensions(
             )
     for kind, name, getter in named:
         kind.set_extension(name, getter=getter, force=True)
+
+
+def blank_with_ruler() -> tuple[Any, Any]:
+    """A blank English pipeline and its entity ruler, which matches patterns that are given to it."""
+    pipeline = spacy.blank("en")
+    return pipeline, pipeline.add_pipe("entity_ruler", config={"validate": True})

@@ -18,10 +18,10 @@ from sciextract.interop.spacy_layers import (
     CLUSTER_PREFIX,
     SPAN_KEY,
     LayerOptions,
+    aligned_tokens,
     put_layers,
     register_extensions,
 )
-from sciextract.interop.spacy_tokens import aligned_tokens
 from sciextract.metrics.report import PRF
 
 try:

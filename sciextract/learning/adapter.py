@@ -20,7 +20,7 @@ from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask
 from sciextract.learning.entities import learn_entities, supervised
 from sciextract.learning.head import HeadTraining
 from sciextract.learning.pairs import learn_links, learn_relations
-from sciextract.retraining.snapshot.documents import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 
 THRESHOLDS = PerTask(0.15, 0.4, 0.4)
 """Least probabilities of labels that the bundled model does not know.
@@ -48,7 +48,7 @@ def learn(
 
     Args:
         finished: Abstracts with what a person has decided; what says nothing to a retraining says nothing here
-            (:mod:`sciextract.retraining.snapshot.supervision`). With none, the adapter predicts as the bundled
+            (:mod:`sciextract.snapshot.supervision`). With none, the adapter predicts as the bundled
             model does.
         schema: The labels to predict.
         states: The encoder, and states of documents that are known already. The adapter asks it for all others.

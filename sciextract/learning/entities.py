@@ -23,8 +23,8 @@ from sciextract.inference.adapter.spans import (
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Labels
 from sciextract.learning.head import Examples, HeadTraining
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.supervision import Verdict, Verdicts, verdicts_of
 
 MASKED = -1
 """The class of a span that says nothing."""

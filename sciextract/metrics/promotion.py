@@ -34,6 +34,7 @@ class Standard:
     Attributes:
         documents: Documents with a complete layer, below which there is no interval to decide by.
         entities: Gold entities in them, likewise.
+        items: Gold items of another layer (relations, clusters) below which that layer does not decide.
         probability: How likely the later model must be better; 0.95 is a 90 % interval above zero.
         name: What the documents are called.
         many: Documents and entities from which on less is required.
@@ -42,6 +43,7 @@ class Standard:
 
     documents: int
     entities: int
+    items: int
     probability: float
     name: str
     many: tuple[int, int]
@@ -50,6 +52,10 @@ class Standard:
     def is_met(self, documents: int, entities: int) -> bool:
         """Whether that much has an interval that can decide."""
         return documents >= self.documents and entities >= self.entities
+
+    def decides(self, task: str, gold: int) -> bool:
+        """Whether a task has enough gold items for its interval to say something."""
+        return gold >= (self.entities if task == "entity" else self.items)
 
     def has_many(self, documents: int, entities: int) -> bool:
         """Whether that much tells small differences, too."""
@@ -60,10 +66,10 @@ class Standard:
         return self.probability_of_many if self.has_many(documents, entities) else self.probability
 
 
-HELD_OUT = Standard(5, 30, 0.95, "gate documents", (30, 300), 0.8)
+HELD_OUT = Standard(5, 30, 24, 0.95, "gate documents", (30, 300), 0.8)
 """For documents that were held out and predicted by the later model itself."""
 
-CROSS_VALIDATED = Standard(10, 50, 0.95, "finished abstracts", (10, 50), 0.95)
+CROSS_VALIDATED = Standard(10, 50, 24, 0.95, "finished abstracts", (10, 50), 0.95)
 """For few documents, each predicted by a model that was trained without it.
 
 The bootstrap is too sure of few documents, and the models of the folds resemble each other: hence the higher
@@ -114,7 +120,7 @@ class Compared:
 
     Attributes:
         documents: Documents with a complete layer.
-        target: The mean over the tasks that have gold; ``None`` where none has.
+        target: The mean over the tasks that decide, or over all with gold where none does; ``None`` without gold.
         tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
         labels: The same by label, of entities and relations.
     """
@@ -282,12 +288,15 @@ def compare_models(
             # In a layer that is not done, what is missing from gold may be right: its task is not counted.
             kept = {task.place for task in TASKS if task.layer in layers}
             sides[-1].append({path: each for path, each in counted.items() if path[0] in kept})
-    whole = _compare(sides, complete, samples, seed)
+    whole = _compare(sides, complete, samples, seed, standard)
     verdict, reasons = _decide(whole, tolerances, standard)
     for name, title in TITLES.items():
         if name not in whole.tasks:
             why = f"none of the {standard.name} that are done there has gold"
             reasons.append(f"{title}: not compared, for {why}")
+        elif name != "entity" and not standard.decides(name, whole.tasks[name].gold):
+            few = f"{whole.tasks[name].gold} gold items are too few to decide"
+            reasons.append(f"{title}: {few}; {standard.items} are the minimum")
     if suggested is None and whole.documents:
         reasons.append(FAVOURS)
     elif count := sum(map(bool, suggested or ())):
@@ -321,7 +330,7 @@ def _compare_blind(
     """Both models on the documents that nobody corrected from suggestions."""
     kept = [not each for each in suggested]
     left = [list(compress(side, kept)) for side in sides]
-    found = _compare(left, list(compress(complete, kept)), samples, seed)
+    found = _compare(left, list(compress(complete, kept)), samples, seed, standard)
     few = not standard.is_met(found.documents, found.entities)
     if not found.documents:
         worth = f"none of the {standard.name}; all were corrected from a model's suggestions"
@@ -338,6 +347,7 @@ def _compare(
     complete: Sequence[frozenset[Layer]],
     samples: int,
     seed: int,
+    standard: Standard,
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
     scores = _score_rows(sides, samples, seed) if documents else {}
@@ -346,7 +356,8 @@ def _compare(
     }
     target = None
     if tasks:
-        each_task = list(tasks.values())
+        deciding = [each for name, each in tasks.items() if standard.decides(name, each.gold)]
+        each_task = deciding or list(tasks.values())
         whole = [float(np.mean([each.whole[side] for each in each_task])) for side in (0, 1)]
         drawn = [np.mean([each.drawn[side] for each in each_task], axis=0) for side in (0, 1)]
         gold = sum(each.gold for each in each_task)
@@ -408,7 +419,10 @@ def _score_rows(
 def _decide(
     compared: Compared, tolerances: Mapping[str, float], standard: Standard
 ) -> tuple[Verdict, list[str]]:
-    target, tasks = compared.target, compared.tasks
+    target = compared.target
+    tasks = {
+        name: each for name, each in compared.tasks.items() if standard.decides(name, each.gold)
+    }
     enough = standard.is_met(compared.documents, compared.entities)
     few = [] if enough else [_too_few(compared, standard)]
     # First: a collapse shows on few documents, too, and is worth more than "too few to decide".

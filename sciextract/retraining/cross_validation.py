@@ -14,8 +14,8 @@ from sciextract.errors import TrainingDataError
 from sciextract.formats.jsonl import encode
 from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT, GateReport
 from sciextract.retraining.run_folder import Run
-from sciextract.retraining.snapshot import Origin, Snapshot, SplitCounts, TrainingDocument
-from sciextract.retraining.snapshot.files import read_lines
+from sciextract.snapshot import Origin, Snapshot, SplitCounts, TrainingDocument
+from sciextract.snapshot.files import read_lines
 from sciextract.store import Project
 from sciextract.store.finished import finished_abstracts
 from sciextract.workflows.annotate import Predictor

@@ -17,7 +17,7 @@ from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import MODEL, now
-from sciextract.retraining.snapshot import Origin, TrainingDocument
+from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import suited_to

@@ -20,9 +20,9 @@ from sciextract.retraining.events import Listener
 from sciextract.retraining.promotion import RetrainResult, promote
 from sciextract.retraining.request import RetrainRequest, open_run
 from sciextract.retraining.run_folder import SNAPSHOT, Run, now
-from sciextract.retraining.snapshot import Snapshot, build_snapshot, read_snapshot
-from sciextract.retraining.snapshot.manifest import MANIFEST_FILE
 from sciextract.retraining.status import StatusWriter, stopped_here
+from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
+from sciextract.snapshot.manifest import MANIFEST_FILE
 from sciextract.store import open_project
 from sciextract.workflows.models import current, find_model
 

@@ -67,6 +67,7 @@ class PartsManifest:
     def of(cls, work: Work, schema: Mapping[str, str], export: str) -> PartsManifest:
         """The manifest of a work that is about to begin."""
         settings = asdict(work.choice)
+        settings.update(settings.pop("options"))
         # The model has its hash, and no result depends on the number of threads.
         settings = {name: settings[name] for name in settings if name not in ("model", "threads")}
         # Sets and tuples as JSON returns them, to be compared with what an earlier run wrote.

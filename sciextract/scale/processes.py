@@ -118,7 +118,7 @@ class ProcessEngine:
         """Keeps as many records under way as the workers need, and gives back what is whole."""
         assembly = Assembly(work.ordered)
         most = AHEAD * self.workers + work.chunk_size
-        size = work.choice.records_a_call
+        size = work.choice.options.records_a_call
         for chunk in chunks:
             assembly.begin(chunk)
             for task in tasks_of(chunk, size):
@@ -158,5 +158,6 @@ def _predicted_here(chunks: Iterable[Chunk], work: Work) -> Iterator[ChunkResult
     predictor = None
     for chunk in chunks:
         if chunk.items and predictor is None:
-            predictor = RecordPredictor(replace(work, choice=replace(work.choice, threads=None)))
+            choice = replace(work.choice, options=replace(work.choice.options, threads=None))
+            predictor = RecordPredictor(replace(work, choice=choice))
         yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])

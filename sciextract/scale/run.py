@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,18 +16,19 @@ from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import QUARANTINE
 from sciextract.formats.lazy import LazyItem
 from sciextract.formats.urls import is_url, without_file_scheme
+from sciextract.inference.batching import AUTO as AUTO_DEVICE
+from sciextract.inference.batching import CPU
 from sciextract.inference.model_folder import AUTO
-from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
-from sciextract.inference.onnx_network import CPU
 from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
 from sciextract.scale.manifest import PartsManifest, encoder
+from sciextract.scale.object_store import open_object_store
 from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
 from sciextract.workflows.model_choice import ModelChoice, check_schema
-from sciextract.workflows.resume import EarlierRun
+from sciextract.workflows.output import EarlierRun
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -62,41 +63,31 @@ def identify(choice: ModelChoice) -> Identified:
         ModelMismatchError: It was trained on other features.
         UsageError: It is an encoder without trained heads, several models have the name, or the device is left open.
     """
-    if choice.device == AUTO_DEVICE:
+    if choice.options.device == AUTO_DEVICE:
         problem = "--device auto is for one process: every worker would choose its own device"
         raise UsageError(problem, "--device cuda, with a worker for each GPU, or --device cpu")
     notes = [message] if (message := choice.message()) else []
+    # A worker has one thread: many small networks side by side are faster than few with several threads.
+    options = replace(choice.options, threads=1)
     if choice.model == AUTO:
-        return _auto(replace(choice, threads=1), tuple(notes))
-    from sciextract.inference.model_folder import open_folder
+        from sciextract.inference.domain.auto import AutoExtractor
+        from sciextract.inference.extractor import Extractor
 
-    folder = open_folder(_place(choice))
-    is_int8 = "int8" in folder.graph(choice.precision).name
-    if choice.device == CPU and choice.records_a_call > 1 and is_int8:
+        both = AutoExtractor(lambda name: Extractor.load(name, options), 1)  # loads none here
+        fixed = replace(choice, options=options)
+        return Identified(fixed, both.model, both.model_of, both.config, tuple(notes))
+    from sciextract.inference.model_folder import locate_model, open_folder
+    from sciextract.workflows.models.choice import chosen
+
+    place = chosen().model.folder if choice.model is None else locate_model(choice.model)
+    folder = open_folder(place)
+    is_int8 = "int8" in folder.graph(options.precision).name
+    if options.device == CPU and not options.batching.single and is_int8:
         notes.append(SINGLE)
-        choice = replace(choice, batch_size=None, batch_tokens=None)
+        options = replace(options, batch_size=None, batch_tokens=None)
     model = ModelId(folder.config.name, folder.hash)
-    fixed = replace(choice, model=str(folder.path.resolve()), threads=1)
+    fixed = replace(choice, model=str(folder.path.resolve()), options=options)
     return Identified(fixed, model, lambda _: model, folder.config, tuple(notes))
-
-
-def _place(choice: ModelChoice) -> Path:
-    if choice.model is None:
-        from sciextract.workflows.models.choice import chosen
-
-        return chosen().model.folder
-    from sciextract.inference.model_folder import locate_model
-
-    return locate_model(choice.model)
-
-
-def _auto(choice: ModelChoice, notes: tuple[str, ...]) -> Identified:
-    """It loads a model with its first document only."""
-    from sciextract.inference.domain.auto import AutoExtractor
-    from sciextract.inference.extractor import Extractor
-
-    both = AutoExtractor(lambda name: Extractor.load(name, threads=1), 1)
-    return Identified(choice, both.model, both.model_of, both.config, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,59 +179,39 @@ def annotate_into_parts(
     model = request.model(listener)
     work = request.work(shards, model, chunk_size, ordered=False)
     schema = {"name": model.config.schema_name, "hash": model.config.schema_hash}
-    with _opened(folder, PartsManifest.of(work, schema, export), request.inputs) as parts:
-        started = time.monotonic()
-        counts = _filled(parts, work, engine, listener)
+    manifest = PartsManifest.of(work, schema, export)
+    place = without_file_scheme(folder)
+    opened: AbstractContextManager[PartsFolder]
+    if is_url(place):
+        opened = open_object_store(place, manifest, request.inputs)
+    else:
+        opened = open_parts(Path(place), manifest, request.inputs)
+    with opened as parts:
+        started, counts = time.monotonic(), RunCounts()
+        if parts.before.records:
+            listener.before(parts.before.records)
+        work = replace(work, shards=parts.to_read(work.shards))
+        if work.shards:
+            with closing(engine.results(work, parts.done())) as results:
+                for result in results:
+                    parts.put(result)
+                    counts += result.counts
+                    for problem in result.problems:
+                        listener.problem(problem)
+                    listener.done(counts, result.counts.warned, result.warnings)
         seconds = time.monotonic() - started
         parts.finish()
     request.final_notes(parts.counts, listener)
-    return _report(parts, counts, seconds, work, export)
-
-
-def _opened(
-    folder: str, manifest: PartsManifest, inputs: Sequence[str]
-) -> AbstractContextManager[PartsFolder]:
-    place = without_file_scheme(folder)
-    if is_url(place):
-        from sciextract.scale.object_store import open_object_store
-
-        return open_object_store(place, manifest, inputs)
-    return open_parts(Path(place), manifest, inputs)
-
-
-def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> RunCounts:
-    """Fill the folder; the counts of this run."""
-    counts = RunCounts()
-    before = parts.before
-    if before.records:
-        listener.before(before.records)
-    work = replace(work, shards=parts.to_read(work.shards))
-    if not work.shards:
-        return counts
-    with closing(engine.results(work, parts.done())) as results:
-        for result in results:
-            parts.put(result)
-            counts += result.counts
-            for problem in result.problems:
-                listener.problem(problem)
-            listener.done(counts, result.counts.warned, result.warnings)
-    return counts
-
-
-def _report(
-    parts: PartsFolder, counts: RunCounts, seconds: float, work: Work, export: str
-) -> Report:
-    whole = parts.counts
     return Report(
         counts,
         parts.before.documents,
-        (whole.bad, whole.quarantined),
+        (parts.counts.bad, parts.counts.quarantined),
         seconds,
         work.model,
         export,
         parts.place,
         dict(parts.losses),
-        f"{parts.place}/{QUARANTINE}" if whole.quarantined else "",
+        f"{parts.place}/{QUARANTINE}" if parts.counts.quarantined else "",
     )
 
 
@@ -262,18 +233,34 @@ def annotate_into_stream(
     Raises:
         SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
     """
-    _check(target, ordered)
+    if target.export != _EXPORT:
+        raise UsageError("several workers write lines", "add --to jsonl, or --parts FOLDER")
+    if target.resume and not ordered:
+        problem = "--unordered and --resume cannot be combined"
+        raise UsageError(problem, "--parts FOLDER can be resumed in any order")
     shards = plan_shards(request.inputs, request.input_format)
     target.check(request.inputs, candidates=request.choice.candidates)
     model = request.model(listener)
     kept = _Quarantine(target)
     earlier = target.earlier(model.model_of)
     rest = _Rest(earlier, kept.earlier, listener) if earlier is not None else None
-    engine, chunk_size = _fitted(engine, rest, model.choice.records_a_call)
+    chunk_size = CHUNK_SIZE
+    if isinstance(engine, ProcessEngine):
+        # Processes give lines back as they come; other engines send whole chunks around.
+        chunk_size = model.choice.options.records_a_call
+        engine = replace(engine, through=rest or engine.through)
+    elif rest is not None:
+        problem = "this engine cannot continue with a file"
+        raise UsageError(problem, "--parts FOLDER continues by itself: the same command again")
     work = request.work(shards, model, chunk_size, ordered)
-    started = time.monotonic()
-    with target.destination(earlier) as stream, closing(engine.results(work, {})) as results:
-        counts = _written(results, cast(TextIO, stream), kept, listener)
+    started, counts = time.monotonic(), RunCounts()
+    with target.destination(earlier) as destination, closing(engine.results(work, {})) as results:
+        for result in results:
+            if result.data:
+                cast(TextIO, destination).write(result.data.decode("utf-8"))
+            counts += result.counts
+            kept.add(result, listener)
+            listener.done(counts, result.counts.warned, result.warnings)
     if rest is not None:
         rest.check_end()
     request.final_notes(counts, listener)
@@ -288,39 +275,6 @@ def annotate_into_stream(
         {},
         kept.place,
     )
-
-
-def _check(target: Target, ordered: bool) -> None:
-    if target.export != _EXPORT:
-        raise UsageError("several workers write lines", "add --to jsonl, or --parts FOLDER")
-    if target.resume and not ordered:
-        problem = "--unordered and --resume cannot be combined"
-        raise UsageError(problem, "--parts FOLDER can be resumed in any order")
-
-
-def _written(
-    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: Listener
-) -> RunCounts:
-    """Write lines as they come."""
-    counts = RunCounts()
-    for result in results:
-        if result.data:
-            stream.write(result.data.decode("utf-8"))
-        counts += result.counts
-        kept.add(result, listener)
-        listener.done(counts, result.counts.warned, result.warnings)
-    return counts
-
-
-def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[Engine, int]:
-    """The engine for a stream, and its chunk size: processes return line by line."""
-    if isinstance(engine, ProcessEngine):
-        through = engine.through if rest is None else rest
-        return replace(engine, through=through), records_a_call
-    if rest is not None:
-        problem = "this engine cannot continue with a file"
-        raise UsageError(problem, "--parts FOLDER continues by itself: the same command again")
-    return engine, CHUNK_SIZE
 
 
 class _Rest:
@@ -338,18 +292,14 @@ class _Rest:
         for item in items:
             if self._kept_aside and item.digest().hex() in self._kept_aside:
                 self.left_out += 1
-            elif self._line is None or not self._found(item, self._line):
-                yield item
-
-    def _found(self, item: LazyItem, line: bytes) -> bool:
-        """Whether a record is the document of a line; a bad one has none."""
-        read = item.read()
-        if isinstance(read, BadRecord):
-            return False
-        self._earlier.check(line, read.document)
-        self._line = next(self._lines, None)
-        self._listener.before(self._earlier.documents)
-        return True
+                continue
+            read = item.read() if self._line is not None else None
+            if self._line is None or read is None or isinstance(read, BadRecord):
+                yield item  # a bad record has no line
+                continue
+            self._earlier.check(self._line, read.document)
+            self._line = next(self._lines, None)
+            self._listener.before(self._earlier.documents)
 
     def check_end(self) -> None:
         """Refuse a file with more lines than there are records.
@@ -370,7 +320,11 @@ class _Quarantine:
     """
 
     def __init__(self, target: Target) -> None:
-        self._path = _quarantine_path(target.path)
+        path = Path(target.path) if target.path is not None else None
+        # Next to a device or a pipe, such as /dev/null, lies no file.
+        self._path = path and path.with_name(f"{path.stem}.{QUARANTINE}")
+        if path is not None and path.exists() and not path.is_file():
+            self._path = None
         self.earlier: set[str] = set()
         if self._path is not None and target.resume:
             self.earlier = {str(why.get("digest")) for _, why in read_quarantine(self._path)}
@@ -384,9 +338,3 @@ class _Quarantine:
             if problem.kind == "quarantined" and self._path is not None:
                 quarantine(self._path, problem, result.key)
                 self.place = str(self._path)
-
-
-def _quarantine_path(path: str | None) -> Path | None:
-    if path is None or not (Path(path).is_file() or not Path(path).exists()):
-        return None
-    return Path(path).with_name(f"{Path(path).stem}.{QUARANTINE}")

@@ -162,7 +162,10 @@ def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:
         (number,),
     )
     for doc_key, source, fields, warnings in rows:
-        yield Record(from_sql(doc_key), source, json.loads(fields), tuple(json.loads(warnings)))
+        remarks = tuple(json.loads(warnings))
+        if not all(isinstance(each, str) for each in remarks):
+            raise TypeError(f"record.warnings is {warnings!r:.60}")
+        yield Record(from_sql(doc_key), source, json.loads(fields), remarks)
 
 
 def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> list[int]:

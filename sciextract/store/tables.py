@@ -23,17 +23,23 @@ _ITEM = """
     was TEXT,
 """
 
+# Rules that SQLite's integrity check finds broken: a time that no clock gave, JSON of another type. Functions
+# for JSON would say it better, but some versions of SQLite call them unsafe in a schema.
+_A_TIME = "GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
+_AN_OBJECT, _AN_ARRAY = "GLOB '{*}'", "GLOB '[[]*]'"
+
 STATEMENTS = (
     # About the project. STRICT: SQLite itself refuses values of another type, and its integrity check finds them.
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT",
-    """CREATE TABLE label_schema (
-        id INTEGER PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL, at TEXT NOT NULL
+    f"""CREATE TABLE label_schema (
+        id INTEGER PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL CHECK (body {_AN_OBJECT}),
+        at TEXT NOT NULL CHECK (at {_A_TIME})
     ) STRICT""",
     "CREATE TABLE source (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL) STRICT",
     # The log.
-    """CREATE TABLE event (
+    f"""CREATE TABLE event (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
-        at TEXT NOT NULL,
+        at TEXT NOT NULL CHECK (at {_A_TIME}),
         author_id INTEGER NOT NULL REFERENCES source(id),
         kind TEXT NOT NULL,
         params TEXT NOT NULL,
@@ -67,26 +73,26 @@ STATEMENTS = (
     """CREATE TABLE token_table (
         document_id INTEGER PRIMARY KEY REFERENCES document(id), body BLOB NOT NULL
     ) STRICT""",
-    """CREATE TABLE record (
+    f"""CREATE TABLE record (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
         source_id INTEGER NOT NULL REFERENCES source(id),
         event_id INTEGER NOT NULL REFERENCES event(id),
         doc_key ANY NOT NULL,
-        fields TEXT NOT NULL,
-        warnings TEXT NOT NULL
+        fields TEXT NOT NULL CHECK (fields {_AN_OBJECT}),
+        warnings TEXT NOT NULL CHECK (warnings {_AN_ARRAY})
     ) STRICT""",
     "CREATE UNIQUE INDEX record_once ON record(document_id, source_id, doc_key)",
     # What one source said about one document, as it said it.
-    """CREATE TABLE run (
+    f"""CREATE TABLE run (
         id TEXT PRIMARY KEY,
         source_id INTEGER NOT NULL REFERENCES source(id),
         event_id INTEGER NOT NULL REFERENCES event(id),
         model_name TEXT NOT NULL,
         model_hash TEXT NOT NULL,
-        settings TEXT NOT NULL,
-        started TEXT NOT NULL,
-        finished TEXT
+        settings TEXT NOT NULL CHECK (settings {_AN_OBJECT}),
+        started TEXT NOT NULL CHECK (started {_A_TIME}),
+        finished TEXT CHECK (finished {_A_TIME})
     ) WITHOUT ROWID, STRICT""",
     """CREATE TABLE annotation_set (
         id INTEGER PRIMARY KEY,

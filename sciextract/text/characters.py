@@ -1,9 +1,13 @@
-"""Character classes that the text layer shares, and text made safe to show on a terminal."""
+"""Character classes that the text layer shares, and text made safe to show: on a terminal, with its mentions in brackets."""
 
 from __future__ import annotations
 
 import re
-from typing import IO, Any
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sciextract.documents.annotations import Entity
 
 # C0 and C1 controls, zero-width space, bidirectional marks and overrides, invisible operators, byte order mark.
 CONTROL = "\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
@@ -41,7 +45,20 @@ def visible(text: str, keep: str = "") -> str:
     >>> visible("\x1b[31mred\n")
     '␛[31mred␊'
     """
-    return _HIDDEN.sub(lambda match: _symbol(match.group(), keep), text)
+
+    def symbol(match: re.Match[str]) -> str:
+        character = match.group()
+        if character in keep:
+            return character
+        if character < " ":
+            return chr(
+                0x2400 + ord(character)
+            )  # the control pictures of Unicode, in the same order
+        if character == _DELETE:
+            return _DELETE_SYMBOL
+        return _REPLACEMENT if "\ud800" <= character <= "\udfff" else _OTHER_CONTROL_SYMBOL
+
+    return _HIDDEN.sub(symbol, text)
 
 
 def printable_on(stream: IO[Any], text: str) -> str:
@@ -59,11 +76,30 @@ def without_surrogates(text: str) -> tuple[str, int]:
     return _LONE_SURROGATE.subn(_REPLACEMENT, text)
 
 
-def _symbol(character: str, keep: str) -> str:
-    if character in keep:
-        return character
-    if character < " ":
-        return chr(0x2400 + ord(character))
-    if character == _DELETE:
-        return _DELETE_SYMBOL
-    return _REPLACEMENT if "\ud800" <= character <= "\udfff" else _OTHER_CONTROL_SYMBOL
+def bracketed(text: str, entities: Iterable[Entity]) -> Iterator[tuple[str, str]]:
+    """Pieces of a text and the brackets between them, each with the label of the innermost mention there.
+
+    >>> from sciextract.documents.annotations import Entity
+    >>> from sciextract.documents.spans import Span
+    >>> parser = Entity("E1", (Span(4, 10),), "Method")
+    >>> "".join(piece for piece, _ in bracketed("Our parser works.", [parser]))
+    'Our [parser|Method] works.'
+    """
+    edges = []
+    for row, entity in enumerate(entities):
+        for fragment in entity.fragments:
+            start, end = fragment.char_start, fragment.char_end
+            # At one place closings come first, inner before outer, then openings, outer before inner.
+            edges.append((start, True, -end, row, entity.label))
+            edges.append((end, False, -start, -row, entity.label))
+    start = 0
+    inside: list[str] = []
+    for position, opens, _, _, label in sorted(edges):
+        yield text[start:position], inside[-1] if inside else ""
+        start = position
+        if opens:
+            inside.append(label)
+        else:
+            del inside[len(inside) - 1 - inside[::-1].index(label)]
+        yield ("[" if opens else f"|{visible(label)}]"), label
+    yield text[start:], ""

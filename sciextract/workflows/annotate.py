@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.formats.base import BadRecord, ReadItem, Writer, quoted
 from sciextract.inference.domain.words import FITS_NEITHER
-from sciextract.text.language import looks_english
+from sciextract.text.english import looks_english
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig

@@ -17,6 +17,7 @@ from sciextract.metrics.bootstrap import intervals
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.report import EvaluationReport
 from sciextract.metrics.scorer import report, tally_documents
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -300,7 +301,7 @@ def _check_partners(
     warnings = []
     matched = set(names.values())
     if extra := [key for key in predicted if key not in matched]:
-        message = f"{_documents(extra)} predicted but not in gold, first {extra[0]!r}"
+        message = f"{counted(len(extra), 'document')} predicted but not in gold, first {extra[0]!r}"
         if not extra_allowed:
             raise DocumentMismatchError(
                 f"{message}: gold has neither this doc_key (its first is {next(iter(gold))!r}) nor this text",
@@ -308,12 +309,12 @@ def _check_partners(
             )
         warnings.append(f"{message}; left out")
     if missing := [key for key in gold if key not in names]:
-        lacking = f"{_documents(missing)} without a prediction"
+        lacking = f"{counted(len(missing), 'document')} without a prediction"
         warnings.append(f"{lacking}, counted as empty; first {missing[0]!r}")
     if renamed := [key for key, other in names.items() if key != other]:
         first = f"{renamed[0]!r}, predicted {names[renamed[0]]!r}"
         warnings.append(
-            f"{_documents(renamed)} matched by text, because the doc_keys differ; first: gold {first}"
+            f"{counted(len(renamed), 'document')} matched by text, because the doc_keys differ; first: gold {first}"
         )
     spaced = [
         key
@@ -322,7 +323,7 @@ def _check_partners(
     ]
     if spaced:
         warnings.append(
-            f"{_documents(spaced)} with other white space than gold, compared by the characters "
+            f"{counted(len(spaced), 'document')} with other white space than gold, compared by the characters "
             f"between; first {spaced[0]!r}"
         )
     return warnings
@@ -382,7 +383,3 @@ def _finish(
     if bad_records:
         warnings.append(f"{len(bad_records)} bad records left out")
     return Evaluation(replace(result, warnings=tuple(warnings)), bad_records)
-
-
-def _documents(keys: list[str]) -> str:
-    return "1 document" if len(keys) == 1 else f"{len(keys)} documents"

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.gathering import layers_of, training_document
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
@@ -249,7 +250,7 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(self._base(project))
+            states = self._states = self._states or EncoderStates(self._find_base(project))
             known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
@@ -288,9 +289,9 @@ class Learner:
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
 
-    def _base(self, project: Project) -> Extractor:
+    def _find_base(self, project: Project) -> Extractor:
         """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        named = ModelChoice(self._model, threads=1).load(project)
+        named = ModelChoice(self._model, options=RunOptions(threads=1)).load(project)
         if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
             return named
         return Extractor.load(suited_to(project), threads=1)

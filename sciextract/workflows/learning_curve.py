@@ -18,7 +18,7 @@ from sciextract.metrics.bootstrap import counts_of, f1_of, probability_better
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import TASKS
 from sciextract.metrics.scorer import ScorePath, Tallies, tally
-from sciextract.retraining.snapshot.gathering import layers_of
+from sciextract.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, SciextractError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord
-from sciextract.inference.batching import MOST_POOLED
+from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.domain.words import Domain, domain_of
 from sciextract.inference.model_folder import AUTO
-from sciextract.inference.onnx_network import CPU
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
     from sciextract.store import Project
-    from sciextract.workflows.models.choice import Chosen
 
 
 ASKED_DOCUMENTS = 200
@@ -42,23 +40,15 @@ class ModelChoice:
             project's people chose, else what the user chose, else the default model.
         thresholds: Task to least probability, where it differs from the model's own.
         candidates: Whether to report what stayed below the thresholds.
-        threads: Threads per call; all usable cores when ``None``.
-        precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers when ``None``.
-        batch_size: Windows per call of an fp32 or fp16 graph.
         only: Entity labels to look for; all of the model's when empty.
-        batch_tokens: Subwords per call of such a graph, padding counted.
-        device: ``cpu``, ``cuda`` or ``auto``.
+        options: Device, precision, threads and batches.
     """
 
     model: str | None = None
     thresholds: Mapping[str, float] = field(default_factory=dict)
     candidates: bool = False
-    threads: int | None = None
-    precision: str | None = None
-    batch_size: int | None = None
     only: tuple[str, ...] = ()
-    batch_tokens: int | None = None
-    device: str = CPU
+    options: RunOptions = DEFAULT_OPTIONS
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -76,32 +66,28 @@ class ModelChoice:
             UsageError: It is an encoder without trained heads, several models have the name, or it lacks one
                 of the labels of ``only``.
         """
-        predictor = self._predictor(project)
+        if self.model == AUTO and project is None:
+            from sciextract.inference.domain.auto import AutoExtractor
+
+            predictor: Extractor | AutoExtractor = AutoExtractor(
+                self._load_from, self.options.threads
+            )
+        else:
+            place: str | Path = self.model or ""
+            if self.model is None:  # workers get a folder, and do not pay for this import
+                from sciextract.workflows.models.choice import chosen
+
+                place = chosen(project).model.folder
+            elif self.model == AUTO and project is not None:
+                place = suited_to(project)
+            predictor = self._load_from(place)
         check_labels(predictor.config, self.only)
         return predictor
 
-    def _predictor(self, project: Project | None) -> Extractor | AutoExtractor:
-        if self.model is None:
-            return self._loaded(self._chosen(project).model.folder)
-        if self.model != AUTO:
-            return self._loaded(self.model)
-        if project is not None:
-            return self._loaded(suited_to(project))
-        from sciextract.inference.domain.auto import AutoExtractor
-
-        return AutoExtractor(self._loaded, self.threads)
-
-    def _loaded(self, model: str | Path) -> Extractor:
+    def _load_from(self, model: str | Path) -> Extractor:
         from sciextract.inference.extractor import Extractor
 
-        extractor = Extractor.load(
-            model,
-            threads=self.threads,
-            precision=self.precision,
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            device=self.device,
-        )
+        extractor = Extractor.load(model, self.options)
         return extractor.with_settings(self.thresholds, self.candidates, self.only)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
@@ -122,25 +108,21 @@ class ModelChoice:
             ModelDamagedError: It was changed.
         """
         if self.model == AUTO and project is not None:
-            return _message_of(project_domain(project))
-        return "" if self.model is not None else self._chosen(project).message()
+            from sciextract.inference.domain.auto import model_for
 
-    def _chosen(self, project: Project | None) -> Chosen:
+            domain = project_domain(project)
+            fits = "; most of its texts fit neither computer science nor biomedicine"
+            message = f"model {AUTO} chose {model_for(domain)} for this project"
+            return message + (fits if domain is Domain.NEITHER else "")
+        if self.model is not None:
+            return ""
         from sciextract.workflows.models.choice import chosen
 
-        return chosen(project)
+        return chosen(project).message()
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
-        asked = self.batch_tokens is not None or (self.batch_size or 1) > 1
-        return asked and extractor.batching.single
-
-    @property
-    def records_a_call(self) -> int:
-        """Records that a process of a large run is given at a time: one, or as many as fill some batches."""
-        if self.device == CPU and self.batch_tokens is None and (self.batch_size or 1) == 1:
-            return 1
-        return MOST_POOLED
+        return not self.options.batching.single and extractor.batching.single
 
 
 def suited_to(project: Project) -> str:
@@ -166,22 +148,23 @@ def _domain_of_most(texts: Iterable[str]) -> Domain:
     return votes.most_common(1)[0][0] if votes else Domain.COMPUTING
 
 
-def _message_of(domain: Domain) -> str:
-    from sciextract.inference.domain.auto import model_for
-
-    message = f"model {AUTO} chose {model_for(domain)} for this project"
-    if domain is not Domain.NEITHER:
-        return message
-    return f"{message}; most of its texts fit neither computer science nor biomedicine"
-
-
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:
     """``entity=0.6`` and its like as numbers by task.
 
     Raises:
         UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
     """
-    thresholds = dict(map(_threshold, words))
+    thresholds = {}
+    for word in words:
+        task, _, value = word.partition("=")
+        try:
+            thresholds[task.strip()] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"threshold {word!r} is not of the form TASK=P",
+                f"for example entity=0.6; tasks are {', '.join(TASKS)}",
+            ) from None
+    # The settings themselves know which tasks and numbers are allowed.
     DecodeSettings().with_thresholds(thresholds)
     return thresholds
 
@@ -244,17 +227,6 @@ def display_schema(config: ModelConfig) -> LabelSchema | None:
     )
 
 
-def _threshold(word: str) -> tuple[str, float]:
-    task, _, value = word.partition("=")
-    try:
-        return task.strip(), float(value)
-    except ValueError:
-        raise UsageError(
-            f"threshold {word!r} is not of the form TASK=P",
-            f"for example entity=0.6; tasks are {', '.join(TASKS)}",
-        ) from None
-
-
 def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str]) -> Iterator[str]:
     only_model = [label for label in of_model if label not in of_schema]
     only_schema = [label for label in of_schema if label not in of_model]
@@ -278,22 +250,23 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
         model: What the user named; ``None`` is the model that the user chose before, or the default one.
         texts: What will be in the project; their words choose for ``auto``, else none is looked at.
     """
-    try:
-        name = _schema_of(_suited(texts) if model == AUTO else model)
-    except SciextractError:
-        return DEFAULT_SCHEMA
-    return name if name in bundled_schemas() else DEFAULT_SCHEMA
-
-
-def _schema_of(model: str | None) -> str:
+    from sciextract.inference.domain.auto import model_for
     from sciextract.inference.model_folder import locate_model, open_folder
     from sciextract.workflows.models.choice import chosen
 
-    if model is None:
-        return open_folder(chosen(None).model.folder, hashes=False).config.schema_name
-    if "/" in model and not Path(model).expanduser().is_dir():
-        return DEFAULT_SCHEMA  # of the hub: not fetched for this
-    return open_folder(locate_model(model), hashes=False).config.schema_name
+    try:
+        if model == AUTO:
+            model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
+        if model is None:
+            folder = chosen(None).model.folder
+        elif "/" in model and not Path(model).expanduser().is_dir():
+            return DEFAULT_SCHEMA  # of the hub: not fetched for this
+        else:
+            folder = locate_model(model)
+        name = open_folder(folder, hashes=False).config.schema_name
+    except SciextractError:
+        return DEFAULT_SCHEMA
+    return name if name in bundled_schemas() else DEFAULT_SCHEMA
 
 
 def texts_of(files: Sequence[str]) -> Iterator[str]:
@@ -305,10 +278,3 @@ def texts_of(files: Sequence[str]) -> Iterator[str]:
     for item in read(list(files), None):
         if not isinstance(item, BadRecord):
             yield item.document.text
-
-
-def _suited(texts: Iterable[str]) -> str:
-    """The bundled model that suits most of the first texts."""
-    from sciextract.inference.domain.auto import model_for
-
-    return model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +12,10 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import create_project, open_project
+from sciextract.workflows import suggesters
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.pattern_matching import PatternMatcher
 from sciextract_app.dialogs.base import KeyedDialog
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
@@ -89,3 +94,31 @@ async def test_bare_mentions_get_their_label_by_one_key_and_others_by_a_map(
         await pilot.press(*"=Alloy", "enter")
         await until(pilot, lambda: ("alloys", "Alloy") in undecided(project))
         assert "no predictions" not in shown(pilot)
+
+
+@pytest.mark.full  # four processes load spaCy
+async def test_keys_are_answered_while_a_pattern_hangs_and_its_line_is_named(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("spacy")
+    (tmp_path / "long.txt").write_text(f"Steel {'a' * 60}b is strong.")
+    with open_project(project, "ann") as made:
+        import_files(made, [str(tmp_path / "long.txt")])
+    patterns = [{"LOWER": "steel"}], [{"TEXT": {"REGEX": "^(a|a)*$"}}]
+    lines = [json.dumps({"label": "Alloy", "pattern": each}) for each in patterns]
+    (tmp_path / "slow.jsonl").write_text("\n".join(lines))
+    monkeypatch.setattr(suggesters, "PatternMatcher", lambda each: PatternMatcher(each, 2.0))
+    async with opened(project) as (app, pilot):
+        await pilot.press("f9", "p", *"slow.jsonl", "enter")
+        await until_shown(pilot, "suggesting")
+        longest, end = 0.0, time.monotonic() + 120
+        while time.monotonic() < end and "slow.jsonl:2" not in shown(pilot):
+            began = time.monotonic()
+            await pilot.press("n", "p")
+            assert desk_of(app).desk.number == 1
+            longest = max(longest, time.monotonic() - began)
+            assert longest < 2, "nothing waits for the pattern"
+            await asyncio.sleep(0.3)
+        assert "slow.jsonl:2: matching 'long' takes more than" in " ".join(shown(pilot).split())
+        await pilot.press("n")
+        assert desk_of(app).desk.number == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -17,6 +18,7 @@ from sciextract.documents.annotations import (
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
@@ -108,8 +110,10 @@ class RuleExtractor:
 def install(extractor: RuleExtractor) -> None:
     """Put it in the place of every model."""
 
-    def load(_cls: type[Extractor], model: object, **options: object) -> RuleExtractor:
-        extractor.loaded = {"model": model, **options}
+    def load(
+        _cls: type[Extractor], model: object, options: RunOptions = DEFAULT_OPTIONS, **_: object
+    ) -> RuleExtractor:
+        extractor.loaded = {"model": model, **asdict(options)}
         return extractor
 
     Extractor.load = classmethod(load)  # type: ignore[assignment, method-assign, arg-type]

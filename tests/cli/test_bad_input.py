@@ -226,7 +226,7 @@ def test_no_model(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_folder import locate_model
 
-    monkeypatch.setattr(Extractor, "load", lambda model, **_: locate_model(model))
+    monkeypatch.setattr(Extractor, "load", lambda model, *_: locate_model(model))
     path = written(tmp_path / "p.jsonl", GOOD)
     result = command("annotate", path, "--model", "nosuch", "--export", "jsonl")
     assert (result.code, result.out) == (ExitCode.MISSING, "")

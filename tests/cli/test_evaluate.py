@@ -262,7 +262,7 @@ class EchoExtractor:
     known: AnnotatedDocument
 
     @classmethod
-    def load(cls, model: object, **_: object) -> EchoExtractor:
+    def load(cls, model: object, *_: object) -> EchoExtractor:
         cls.loaded = model
         return cls()
 

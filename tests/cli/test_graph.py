@@ -233,7 +233,7 @@ def test_trends(work: Path, command: Command) -> None:
     assert "exists already" in refused.err
 
 
-@pytest.mark.parametrize("kind", ["graphml", "jsonld", "neo4j-csv", "parquet"])
+@pytest.mark.parametrize("kind", ["graphml", "jsonld", "neo4j-csv"])
 def test_export(graph: Path, command: Command, work: Path, kind: str) -> None:
     words = ("graph", "export", "--to", kind, "--output", "out", "--graph", graph)
     assert command(*words).code == 0

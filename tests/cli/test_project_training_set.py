@@ -12,8 +12,8 @@ import pytest
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode
-from sciextract.retraining.snapshot import Split
-from sciextract.retraining.snapshot.documents import split_of
+from sciextract.snapshot import Split
+from sciextract.snapshot.documents import split_of
 from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, everything, read_lines, write_lines

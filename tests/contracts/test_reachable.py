@@ -19,7 +19,11 @@ ENTRIES = (
     "sciextract.interop.spacy_pipe",
 )
 # Loaded by their names: formats by the registry, scripts are sent to other machines as text.
-BY_NAME = ("sciextract.formats.", "sciextract.retraining.remote.scripts.")
+BY_NAME = (
+    "sciextract.formats.",
+    "sciextract.interop.docbin",
+    "sciextract.retraining.remote.scripts.",
+)
 
 
 def modules() -> dict[str, Path]:

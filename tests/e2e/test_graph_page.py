@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
 from sciextract.graph.derive import DeriveSettings
-from sciextract.graph.pictures import ViewSettings, draw
+from sciextract.graph.page import ViewSettings, draw
 from sciextract.graph.vocabulary import read_vocabulary
 from tests.browser import headless_browser, quiet_page
 from tests.graph_samples import HOSTILE, abstract, build, field

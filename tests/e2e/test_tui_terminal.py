@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from sciextract.resources import bundled_models
+from sciextract_app.terminal import LEAVE_SECONDS
 from tests.e2e.desks import (
     FIRST,
     SECOND,
     Start,
     closed_cleanly,
     decided,
+    environment,
     errors,
     flagged,
     library,
     starting,
 )
+from tests.e2e.terminal import PATIENCE
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("terminal")]
 
@@ -36,6 +43,24 @@ def crash(desk, key):
     return press(desk, key)
 
 Desk.press = crash
+main()
+"""
+
+BUSY = """
+from pathlib import Path
+from sciextract_app.presenters.desk import Desk
+from sciextract.cli.main import main
+
+press = Desk.press
+
+def forever(desk, key):
+    if key == "D":
+        Path("busy").touch()
+        while True:
+            pass
+    return press(desk, key)
+
+Desk.press = forever
 main()
 """
 
@@ -147,6 +172,52 @@ class TestWithoutAModel:
         assert terminal.process.wait(30) == 128 + signal.SIGHUP
         assert closed_cleanly(folder)
         assert flagged(folder)
+
+    def test_a_desk_that_is_busy_for_ever_ends_after_its_terminal(
+        self, start: Start, folder: Path
+    ) -> None:
+        (folder / "busy.py").write_text(BUSY)
+        terminal = start("refs.bib", "--no-predict", command=[sys.executable, "busy.py", "tui"])
+        terminal.wait_for(FIRST)
+        terminal.press("F")
+        terminal.wait_for(lambda: flagged(folder))
+        terminal.press("D")
+        terminal.wait_for((folder / "busy").exists)
+        terminal.hang_up()
+        # Ten seconds, and as many for a machine under load.
+        assert terminal.process.wait(2 * LEAVE_SECONDS) == 1
+        assert flagged(folder)
+        assert errors(folder) == []
+
+    def test_a_desk_that_is_busy_for_ever_ends_after_its_browser(self, folder: Path) -> None:
+        (folder / "busy.py").write_text(BUSY)
+        words = ["tui", "refs.bib", "--no-predict"]
+        driver = {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}
+        desk = subprocess.Popen(
+            [sys.executable, "busy.py", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder,
+            env=environment(folder / "home") | driver,
+        )  # fmt: skip
+        try:
+            assert desk.stdin is not None and desk.stdout is not None
+            written = b""
+            while FIRST.encode() not in written:
+                piece = os.read(desk.stdout.fileno(), 1 << 16)
+                assert piece, written
+                written += piece
+            Thread(target=desk.stdout.read, daemon=True).start()  # a full pipe would stop the desk
+            desk.stdin.write(b"D" + (1).to_bytes(4, "big") + b"D")  # a key, as the server sends it
+            desk.stdin.flush()
+            end = time.monotonic() + PATIENCE
+            while not (folder / "busy").exists() and time.monotonic() < end:
+                time.sleep(0.05)
+            assert (folder / "busy").exists()
+            desk.stdin.close()
+            assert desk.wait(2 * LEAVE_SECONDS) == 1
+        finally:
+            desk.kill()
+            desk.wait()
+        assert errors(folder) == []
 
     def test_a_missing_file_is_told_without_taking_the_screen(self, start: Start) -> None:
         terminal = start("nothing.bib")

@@ -14,9 +14,9 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
-from sciextract.retraining.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
-from sciextract.retraining.snapshot.augmented import positives
-from sciextract.retraining.snapshot.documents import from_read, to_line
+from sciextract.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
+from sciextract.snapshot.augmented import positives
+from sciextract.snapshot.documents import from_read, to_line
 from sciextract.text.analyse import analyse
 from tests.strategies import annotated_documents
 

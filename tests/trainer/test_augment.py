@@ -25,7 +25,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, TokenTabl
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import UsageError
 from sciextract.retraining.events import as_mappings
-from sciextract.retraining.snapshot import Origin, TrainingDocument
+from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store.rows import IN_VIEW
 from sciextract.text.analyse import analyse
 from sciextract_trainer.build import SubwordRules

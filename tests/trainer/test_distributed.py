@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
@@ -42,6 +44,17 @@ CHILD = Path(group_child.__file__)
 SETTINGS = {
     "epochs": 3, "evaluate_every": 2, "batch_documents": 1, "ema": 0.9, "negatives_per_word": 0.0
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """What a launcher sets for the processes that it starts, and for the rest of its own life."""
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    handlers = {kind: signal.getsignal(kind) for kind in kinds}
+    with patch.dict(os.environ):
+        yield
+    for kind, handler in handlers.items():
+        signal.signal(kind, handler)
 
 
 def _together(mode: str, folder: Path) -> int:
@@ -136,6 +149,7 @@ def _by_torchrun(mode: str, folder: Path) -> None:
         str(CHILD), mode, str(folder),
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("SCIEXTRACT_LAUNCHER", None)  # of the runs before, which this process launched
     subprocess.run(command, check=True, env=environment, capture_output=True, timeout=300)
 
 
@@ -175,8 +189,7 @@ def _children(process: int) -> list[str]:
     return Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
 
 
-def test_a_process_that_fails_alone_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciextract_trainer.hardware.launch._GRACE_SECONDS", 0.2)
+def test_a_process_that_fails_alone_says_why() -> None:
     code = (
         "import os, sys, time; time.sleep(30) if os.environ['RANK'] == '0' else sys.exit('no disk')"
     )
@@ -185,7 +198,11 @@ def test_a_process_that_fails_alone_says_why(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_error_of_all_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
-    code = "import sys; print('Error: no gold', file=sys.stderr); sys.exit(2)"
+    """The second process waits for the end: torchrun ends all others as soon as one has failed."""
+    code = (
+        "import os, sys, time; print('Error: no gold', file=sys.stderr, flush=True);"
+        "time.sleep(9 * int(os.environ['RANK'])); sys.exit(2)"
+    )
     assert run_together([sys.executable, "-c", code], 2, CPU) == 2
     assert capfd.readouterr().err.count("no gold") == 1
 

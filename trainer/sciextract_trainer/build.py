@@ -15,8 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.inference.tokenizer_file import read_tokenizer
+from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import (

@@ -40,9 +40,9 @@ from sciextract.retraining.promotion import model_name
 from sciextract.retraining.remote.jobs import location_of, name_of
 from sciextract.retraining.run import Prepared, Trainer
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
-from sciextract.retraining.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
-from sciextract.retraining.snapshot.augmented import positives
 from sciextract.retraining.status import StatusWriter
+from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
+from sciextract.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps

@@ -19,7 +19,7 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenizer_file import read_tokenizer
+from sciextract.inference.tokenization import read_tokenizer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise

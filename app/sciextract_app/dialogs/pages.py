@@ -16,6 +16,7 @@ from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import FormatError
 from sciextract.store.review import Context
 from sciextract.text.characters import visible
+from sciextract.text.english import counted
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
 from sciextract_app.presenters import actions
 from sciextract_app.presenters.actions import ACTIONS, Action, key_label
@@ -224,9 +225,8 @@ class BadRecordsDialog(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
 
     def __init__(self, bad: Sequence[FormatError], count: int) -> None:
-        plural = "record" if count == 1 else "records"
         super().__init__(
-            f"{count:,} {plural} left out", "Enter or Esc closes; the rest is imported"
+            f"{counted(count, 'record')} left out", "Enter or Esc closes; the rest is imported"
         )
         self._bad = bad
         self._count = count

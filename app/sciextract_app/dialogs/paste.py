@@ -13,9 +13,9 @@ from textual.widgets import Button, Static, TextArea
 from textual.worker import get_current_worker
 
 from sciextract.text.characters import visible
+from sciextract.text.english import counted
 from sciextract.workflows.pasted import Recognised
 from sciextract_app.dialogs.base import Dialog, plain
-from sciextract_app.presenters.view_models import counted_many
 from sciextract_app.workers.importing import LookJob, PasteSeen
 
 MOST_SHOWN = 50_000
@@ -134,9 +134,9 @@ def summary(found: Recognised, ended: bool, cut: bool) -> str:
         ended: Whether that is everything.
         cut: Whether only its beginning is shown.
     """
-    words = counted_many(found.documents, "abstract") + ("" if ended else " so far")
+    words = counted(found.documents, "abstract") + ("" if ended else " so far")
     if found.bad:
-        words += f", {counted_many(found.bad, 'record')} that cannot be read"
+        words += f", {counted(found.bad, 'record')} that cannot be read"
     words += f" · {found.problem or found.title}"
     return f"{words} · only the start is shown" if cut else words
 

@@ -9,6 +9,7 @@ from functools import partial
 from sciextract.documents.annotations import Layer
 from sciextract.errors import SciextractError
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
+from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import Verdict
 from sciextract.workflows.disagreements import Decisions, OtherSource
 from sciextract_app.presenters import adjudication_keys, two_sides
@@ -28,7 +29,6 @@ from sciextract_app.presenters.view_models import (
     Feedback,
     Hint,
     Mode,
-    counted_many,
     guarded,
     problem,
     refusal,
@@ -260,7 +260,7 @@ class Adjudication:
     def _counts(self) -> tuple[str, ...]:
         here = self._abstract.waiting if self._abstract else []
         known = self.backlog
-        left = f"{known.total:,} left in {counted_many(known.abstracts, 'abstract')}"
+        left = f"{known.total:,} left in {counted(known.abstracts, 'abstract')}"
         if known.counted < len(known.numbers):
             left += f" of the first {known.counted:,} of {len(known.numbers):,} compared"
         if self._abstract is None or self._now is None:

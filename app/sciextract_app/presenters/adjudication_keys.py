@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.store import Outcome, events
 from sciextract.store.events import Event
+from sciextract.text.english import counted
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Verdict, decide_and_compare, decide_document
 from sciextract.workflows.disagreements import KIND, other_sources
@@ -18,7 +19,7 @@ from sciextract_app.presenters.adjudication_documents import (
     OpenDifference,
 )
 from sciextract_app.presenters.two_sides import NOTHING, item_words, source_words
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, problem
+from sciextract_app.presenters.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
     from sciextract_app.presenters.adjudication import Adjudication

@@ -13,6 +13,7 @@ from functools import partial
 
 from sciextract.store import EntityRef, LinkRef, Outcome
 from sciextract.store.actions.bulk import Count
+from sciextract.text.english import counted
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
@@ -20,8 +21,6 @@ from sciextract_app.presenters.view_models import (
     Feedback,
     Hint,
     Mode,
-    counted,
-    counted_many,
     named,
     problem,
 )
@@ -66,7 +65,7 @@ class BulkDecision:
         """What is asked before anything is changed."""
         if self.count is None:
             return ""
-        items = counted_many(self.count.items, "item")
+        items = counted(self.count.items, "item")
         return f"{self.name}: decide {items} in {_abstracts(len(self.count.numbers))}"
 
     @property
@@ -158,7 +157,7 @@ class BulkApply:
         self._clear(decision)
         if outcome.event_id is None:
             return Feedback(f"{decision.name}: nothing was changed")
-        items = counted_many(outcome.items, "item")
+        items = counted(outcome.items, "item")
         summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
         if stopped:
             return Feedback(f"{summary}, then stopped; u undoes that", changed=True)
@@ -229,7 +228,7 @@ def _confirmed(state: ReviewState, decision: BulkDecision) -> Feedback:
 
 
 def _abstracts(count: int) -> str:
-    return counted_many(count, "abstract")
+    return counted(count, "abstract")
 
 
 def alike_target(state: ReviewState) -> str | None:

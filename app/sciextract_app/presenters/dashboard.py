@@ -12,10 +12,10 @@ from sciextract.documents.annotations import Layer
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
+from sciextract.text.english import counted
 from sciextract.workflows.agreement import WithSource
 from sciextract.workflows.learning_curve import LayerCurve, LearningCurve, learning_curve
 from sciextract_app.presenters.session import totals
-from sciextract_app.presenters.view_models import counted_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class ProgressPage:
 def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> ProgressPage:
     """The page from abstracts done by UTC day (``YYYY-MM-DD``)."""
     summary = [
-        f"{done:,} of {counted_many(documents, 'abstract')} done",
+        f"{done:,} of {counted(documents, 'abstract')} done",
         *_pace(done, documents, by_day),
     ]
     if not by_day:
@@ -172,22 +172,7 @@ def _pace(done: int, documents: int, by_day: Mapping[str, int]) -> list[str]:
         return []
     rate = fmean(recent)
     words = f"{rate:,.0f} on a day of work lately" if rate >= 1 else "fewer than one a day lately"
-    return [f"{words}: {counted_many(-(-left // max(1, round(rate))), 'more day')} of work to go"]
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them.
-
-    >>> duration(42), duration(100), duration(7300)
-    ('42 s', '1 min 40 s', '2 h 1 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    minutes = whole // 60
-    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+    return [f"{words}: {counted(-(-left // max(1, round(rate))), 'more day')} of work to go"]
 
 
 PAGES = ("progress", "labels", "agreement", "learning")

@@ -9,6 +9,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
+from sciextract.text.english import counted
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView, Item
@@ -18,7 +19,6 @@ from sciextract_app.presenters.view_models import (
     NOTHING_LEFT,
     Feedback,
     Mode,
-    counted,
     named,
     problem,
 )

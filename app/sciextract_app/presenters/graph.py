@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sciextract.graph.queries.edges import Edge, Sentence, Way
 from sciextract.graph.queries.nodes import About, Node
-from sciextract_app.presenters.view_models import counted_many
+from sciextract.text.english import counted
 
 _NO_YEAR = "no year"
 
@@ -107,7 +107,7 @@ def support_of(sentence: Sentence) -> Support:
 
 def edge_words(edge: Edge) -> str:
     """An edge in one line."""
-    abstracts = counted_many(edge.documents, "abstract")
+    abstracts = counted(edge.documents, "abstract")
     arrow = edge.way_from(edge.head.id).arrow(edge.label)
     return f"{edge.head.name} {arrow} {edge.tail.name}  ({abstracts})"
 
@@ -115,8 +115,8 @@ def edge_words(edge: Edge) -> str:
 def _facts(about: About) -> Iterable[tuple[str, str]]:
     node = about.node
     yield "types", ", ".join([f"{label} {count:,}" for label, count in about.labels.items()])
-    abstracts, times = counted_many(node.documents, "abstract"), counted_many(node.mentions, "time")
-    yield "named in", f"{abstracts}; extracted {times}; {counted_many(node.degree, 'neighbour')}"
+    abstracts, times = counted(node.documents, "abstract"), counted(node.mentions, "time")
+    yield "named in", f"{abstracts}; extracted {times}; {counted(node.degree, 'neighbour')}"
     if about.meanings:
         meanings = ", ".join([f"{name} {count:,}" for name, count in about.meanings.items()])
         yield "may mean", meanings

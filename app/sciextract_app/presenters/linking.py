@@ -9,13 +9,14 @@ from functools import partial
 from sciextract.documents.annotations import State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
+from sciextract.text.english import counted
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action, key_label
 from sciextract_app.presenters.deciding import legally
 from sciextract_app.presenters.document_view import DocumentView
 from sciextract_app.presenters.hints import assign_hints
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem, refusal
+from sciextract_app.presenters.view_models import Feedback, Mode, named, problem, refusal
 
 _ARTICLES = frozenset({"a", "an", "the"})
 

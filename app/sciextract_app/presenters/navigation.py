@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
+from sciextract.text.english import counted
 from sciextract.workflows import adjudicate
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder
 from sciextract_app.presenters.document_view import DocumentView, item_words
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
+from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, problem
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""

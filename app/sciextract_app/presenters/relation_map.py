@@ -9,10 +9,11 @@ from enum import StrEnum
 from typing import TypeVar
 
 from sciextract.store import RelationRef, RelationRow
+from sciextract.text.english import counted
 from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_view import DocumentView, type_keys
-from sciextract_app.presenters.view_models import Feedback, Hint, RelationLine, counted, problem
+from sciextract_app.presenters.view_models import Feedback, Hint, RelationLine, problem
 
 PAGE = 10
 """Relations that Page Down passes."""

@@ -12,15 +12,14 @@ from sciextract.errors import UsageError
 from sciextract.retraining.remote.ssh import Ssh
 from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run
-from sciextract.retraining.snapshot.documents import Split, split_of
-from sciextract.retraining.snapshot.manifest import too_few_to_compare
+from sciextract.snapshot.documents import Split, split_of
+from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
-from sciextract_app.presenters.dashboard import duration
+from sciextract.text.english import counted, duration
 from sciextract_app.presenters.retraining_run import RunReader
 from sciextract_app.presenters.session import totals
-from sciextract_app.presenters.view_models import counted_many
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PYTHON = "python3"
@@ -207,16 +206,16 @@ def plan_lines(
     material: TrainingData, model: str, setup: TrainingOptions, earlier: EarlierRuns
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
-    abstracts = counted_many(material.train, "abstract")
+    abstracts = counted(material.train, "abstract")
     lines = [
         (
             "your work",
-            f"{counted_many(material.decisions, 'decision')}, {counted_many(material.done, 'abstract')} done",
+            f"{counted(material.decisions, 'decision')}, {counted(material.done, 'abstract')} done",
         ),
         ("trained on", f"{abstracts}; {material.dev:,} more select the best epoch"),
         (
             "held out",
-            f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the current one",
+            f"{counted(material.gate, 'done abstract')}, to compare the new model with the current one",
         ),
         ("starts from", model),
         *setup.lines(),

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from sciextract.store import queries, review
 from sciextract.store.inconsistency import Check, Finding
 from sciextract.store.queries import SavedQueue
+from sciextract.text.english import counted
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder, Listing
 from sciextract_app.presenters.state import Findings, ReviewState
-from sciextract_app.presenters.view_models import Feedback, Guard, counted, guarded, problem
+from sciextract_app.presenters.view_models import Feedback, Guard, guarded, problem
 
 _LONGEST_NAME = 60
 

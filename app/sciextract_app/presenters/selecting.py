@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, RelationRef
+from sciextract.text.english import counted
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention
@@ -13,7 +14,7 @@ from sciextract_app.presenters.document_view import offered
 from sciextract_app.presenters.hints import assign_hints, nearest_first
 from sciextract_app.presenters.navigation import sentence_start
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
+from sciextract_app.presenters.view_models import Feedback, Mode, named, problem
 
 _MOVES = {"next-token": 1, "previous-token": -1}
 

@@ -12,12 +12,13 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract.store import DocumentState
+from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import Verdict
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.adjudication_documents import ComparedAbstract, OpenDifference
 from sciextract_app.presenters.document_view import ALL, NO_LETTER
 from sciextract_app.presenters.panes import EMPTY, title_end_of
-from sciextract_app.presenters.view_models import Mark, Passage, counted, named
+from sciextract_app.presenters.view_models import Mark, Passage, named
 
 
 @dataclass(frozen=True, slots=True)

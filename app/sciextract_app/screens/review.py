@@ -24,6 +24,7 @@ from sciextract.errors import ModelMismatchError
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
+from sciextract.text.english import counted
 from sciextract_app import messages, opening
 from sciextract_app.dialogs.base import plain
 from sciextract_app.presenters import bulk
@@ -34,7 +35,7 @@ from sciextract_app.presenters.document_order import EVERYTHING, Listing
 from sciextract_app.presenters.key_dispatch import LIST_HINTS
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.session import Messages
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, counted_many
+from sciextract_app.presenters.view_models import Feedback, Mode
 from sciextract_app.screens.review_dialogs import ReviewDialogs
 from sciextract_app.settings import SHELL, key_name
 from sciextract_app.widgets.bars import (
@@ -426,7 +427,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Let the list show what fits a query; the next abstracts come from it."""
         self.search_text = text
         self.list_by(query=query)
-        found = f"{counted_many(self.listing.count(), 'abstract')} found; n and p stay among them"
+        found = f"{counted(self.listing.count(), 'abstract')} found; n and p stay among them"
         self.show_reply(Feedback(found if text.strip() else "all abstracts"))
         self.enter_list()
 

@@ -262,12 +262,12 @@ class ReviewDialogs:
         self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
 
     def _map_dialog(self) -> LineDialog:
+        from sciextract.workflows.convert import rename_of
         from sciextract.workflows.suggest import fitting_labels
-        from sciextract.workflows.suggesters import label_map
 
         def problem_of(text: str) -> str:
             try:
-                return "" if label_map(text) else "type at least one pair"
+                return "" if rename_of(text, "--map") else "type at least one pair"
             except UsageError as error:
                 return f"{error.message}; {error.hint}"
 

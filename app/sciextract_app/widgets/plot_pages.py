@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from sciextract.text.english import duration
 from sciextract_app.presenters.dashboard import (
     STATES,
     AgreementBar,
@@ -16,7 +17,6 @@ from sciextract_app.presenters.dashboard import (
     LearningPage,
     Page,
     ProgressPage,
-    duration,
 )
 from sciextract_app.presenters.retraining_run import (
     NAMES,
@@ -90,7 +90,12 @@ def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
 def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
     """F1 of each layer before the abstracts were touched, and what correcting them took."""
     lines = word_lines(page.summary, width)
-    effort = [(name, values) for name, values in _effort(page) if any(values)]
+    # The log has decisions only: more keys are pressed, to move, than can be drawn here.
+    named: list[tuple[str, Sequence[float | None]]] = [
+        ("decision keys per abstract (movement is not counted)", page.keys),
+        ("seconds per abstract", page.seconds),
+    ]
+    effort = [(name, values) for name, values in named if any(values)]
     count = len(page.layers) + len(effort)
     rows = min(8, max(3, height // count - 4)) if count else 0
     below = ("first abstract", "latest")
@@ -103,10 +108,6 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
         drawn = chart(values, scale, width, rows, below)
         lines += [Text(), Text(name, "bold"), *drawn]
     return lines
-
-
-def _effort(page: LearningPage) -> list[tuple[str, Sequence[float | None]]]:
-    return [("keys per abstract", page.keys), ("seconds per abstract", page.seconds)]
 
 
 def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:

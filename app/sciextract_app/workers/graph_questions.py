@@ -26,9 +26,9 @@ from sciextract.graph.queries.nodes import (
     generic_nodes,
     node_of,
     search_nodes,
+    top,
 )
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.rankings import top
 from sciextract_app.presenters.graph import (
     GraphRow,
     NodePage,

@@ -12,6 +12,7 @@ from textual.message import Message
 from sciextract.errors import FormatError, SciextractError
 from sciextract.store import open_project
 from sciextract.store.opening import SUFFIX
+from sciextract.text.english import counted
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.pasted import Recognised, import_pasted, look
 from sciextract_app.messages import Imported, ImportEnded, error_line
@@ -233,7 +234,7 @@ def import_feedback(ended: ImportEnded) -> Feedback:
     if ended.error is not None or ended.report is None:
         return Feedback(f"nothing imported: {error_line(ended.error)}", problem=True)
     counts = ended.report.counts
-    parts = [f"{counts.documents:,} new {'abstract' if counts.documents == 1 else 'abstracts'}"]
+    parts = [counted(counts.documents, "new abstract")]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
     if counts.flagged:

@@ -104,12 +104,12 @@ class LearningProcess:
 
 def main(path: str, model: str) -> None:
     """Answer calls until the other side is gone."""
+    # Nothing is received while this process starts, or trains: the end of the other side would be noticed late.
+    Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
     from sciextract.workflows.learn import Learner
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _lower_priority()
-    # In the middle of a training nothing is received, so that the end of the other side would be noticed late.
-    Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
     calls, learner = Connection(sys.stdin.fileno()), Learner(Path(path), model or None)
     while True:
         try:

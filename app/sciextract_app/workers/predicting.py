@@ -15,12 +15,13 @@ from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.store import open_project
 from sciextract.store.ingest import need_prediction
+from sciextract.text.english import counted
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded, error_line
-from sciextract_app.presenters.view_models import Feedback, counted_many
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.host import IsCancelled, ReviewHost
 
 
@@ -274,4 +275,4 @@ def prediction_feedback(ended: PredictionEnded) -> Feedback:
         return Feedback(f"no predictions: {error_line(ended.error)}", problem=True)
     if ended.report is None or not ended.report.documents or ended.stopped:
         return Feedback()
-    return Feedback(f"{counted_many(ended.report.documents, 'abstract')} predicted")
+    return Feedback(f"{counted(ended.report.documents, 'abstract')} predicted")

@@ -11,9 +11,10 @@ from textual.message import Message
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
+from sciextract.text.english import counted
 from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.messages import SuggestEnded, SuggestProgress, error_line
-from sciextract_app.presenters.view_models import Feedback, counted_many
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.host import IsCancelled, ReviewHost
 from sciextract_app.workers.importing import AT_A_TIME, BREATH_SECONDS
 
@@ -107,12 +108,12 @@ def suggest_feedback(ended: SuggestEnded) -> Feedback:
     if ended.error is not None or ended.report is None:
         return Feedback(f"nothing suggested: {error_line(ended.error)}", problem=True)
     report = ended.report
-    items = counted_many(sum(report.items.values()), "suggestion")
-    parts = [f"{items} in {counted_many(report.documents, 'abstract')}"]
+    items = counted(sum(report.items.values()), "suggestion")
+    parts = [f"{items} in {counted(report.documents, 'abstract')}"]
     if report.skipped:
-        parts.append(f"{counted_many(report.skipped, 'abstract')} with done entities left out")
+        parts.append(f"{counted(report.skipped, 'abstract')} with done entities left out")
     if report.bad:
-        parts.append(f"{counted_many(report.bad, 'record')} left out")
+        parts.append(f"{counted(report.bad, 'record')} left out")
     parts += report.notes
     if report.items:
         parts.append("u undoes them")

@@ -16,7 +16,6 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_with,
-    counted,
     flag,
     is_terminal,
     option,
@@ -25,9 +24,10 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import GraphOption
 from sciextract.errors import ExitCode, FormatError
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.building import BuildListener, BuildReport
+    from sciextract.graph.building import BuildReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def build(options: BuildOptions) -> None:
 
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
-    from sciextract.graph.building import build_graph
+    from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.contribution import GENERIC, CountSettings
     from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.graph.reading import Reading, read_years
@@ -137,7 +137,10 @@ def build(options: BuildOptions) -> None:
     settings = DeriveSettings(options.acronym_share, directions, terms)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(options.graph, reading, settings, screen.listener())
+        listener = BuildListener(
+            screen.bad_record, screen.progress, screen.keep, screen.begin_to_derive
+        )
+        found = build_graph(options.graph, reading, settings, listener)
     except KeyboardInterrupt:
         screen.end()
         say(
@@ -216,28 +219,25 @@ class BuildScreen:
         self._shown = shown
         self._line = ProgressLine(shown)
 
-    def listener(self) -> BuildListener:
-        """The functions that a build calls."""
-        from sciextract.graph.building import BuildListener
-
-        return BuildListener(self._bad_record, self._progress, self._kept, self._deriving)
-
     def end(self) -> None:
         """Leave an empty line."""
         self._line.clear()
 
-    def _bad_record(self, error: FormatError) -> None:
+    def bad_record(self, error: FormatError) -> None:
+        """Say what is left out."""
         self._line.clear()
         say("Warning", f"left out: {error.message}", error.hint)
 
-    def _progress(self, done: int) -> None:
+    def progress(self, done: int) -> None:
+        """Show how many abstracts are read."""
         self._done = done
         self._line.update(done)
 
-    def _kept(self, done: int) -> None:
+    def keep(self, done: int) -> None:
+        """Note how many abstracts are on disk."""
         self.on_disk = done
 
-    def _deriving(self) -> None:
+    def begin_to_derive(self) -> None:
         """Deriving shows no progress, only its start."""
         self._line.clear()
         if self._shown:

@@ -97,20 +97,17 @@ def years_of(node: Node) -> str:
 
 def edge_line(edge: Edge, node: Node | None = None) -> str:
     """An edge; seen from a node as an arrow and its other end."""
-    count = f"{edge.documents:,} abstract{'s' * (edge.documents != 1)}{_score(edge)}"
+    score = ""
+    if edge.score_mean is not None:
+        score = f", mean score {edge.score_mean:.2f}, best {edge.score_max:.2f}"
+        if edge.mentions == 1:
+            score = f", score {edge.score_mean:.2f}"
+    count = f"{edge.documents:,} abstract{'s' * (edge.documents != 1)}{score}"
     if node is None:
         arrow = edge.way_from(edge.head.id).arrow(edge.label)
         return f"{edge.head.name} {arrow} {edge.tail.name}  ({count})"
     other = edge.tail if node.id == edge.head.id else edge.head
     return f"{edge.way_from(node.id).arrow(edge.label)} {other.name} [{other.label}]  ({count})"
-
-
-def _score(edge: Edge) -> str:
-    if edge.score_mean is None:
-        return ""
-    if edge.mentions == 1:
-        return f", score {edge.score_mean:.2f}"
-    return f", mean score {edge.score_mean:.2f}, best {edge.score_max:.2f}"
 
 
 def sentence_lines(sentences: Iterable[Sentence], indent: str) -> Iterable[str]:

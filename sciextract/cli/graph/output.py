@@ -13,7 +13,6 @@ from sciextract.cli.console import (
     JsonOption,
     QuietOption,
     argument,
-    counted,
     is_terminal,
     option,
     report,
@@ -25,13 +24,14 @@ from sciextract.cli.graph.group import (
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
+from sciextract.text.english import counted
 
 
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv", "parquet"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv and parquet folders."),
+        Literal["graphml", "jsonld", "neo4j-csv"],
+        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
@@ -48,7 +48,7 @@ def export(
 
         sciextract graph export --to graphml --output field.graphml --graph field.graph
 
-        sciextract graph export --to parquet --least 5 --output field-parquet --graph field.graph
+        sciextract graph export --to neo4j-csv --least 5 --output field-csv --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.export import export_graph
@@ -100,20 +100,21 @@ def view(
         sciextract graph view "support vector machine" --output svm.html --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.pictures import ViewSettings, draw
+    from sciextract.graph.page import ViewSettings, draw
 
     settings = ViewSettings(relation, most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
-    if not drawn.nodes:
+    nodes, shown = len(drawn.nodes), len(drawn.edges)
+    if not nodes:
         say(
             "Warning", f"{output} is empty: the graph has no edges that fit the options",
             "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
         )  # fmt: skip
-    words = f"{output} shows {counted(drawn.nodes, 'node')} and {counted(drawn.edges, 'edge')}"
-    if node is None and drawn.edges < drawn.all_edges:
+    words = f"{output} shows {counted(nodes, 'node')} and {counted(shown, 'edge')}"
+    if node is None and shown < drawn.all_edges:
         words += f", the best supported of {drawn.all_edges:,}"
-    summary = {"output": str(output), "nodes": drawn.nodes, "edges": drawn.edges}
+    summary = {"output": str(output), "nodes": nodes, "edges": shown}
     report(summary, words, as_json, quiet=quiet)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from sciextract.cli.console import ForceOption, JsonLinesOption, counted, flag, option, say
+from sciextract.cli.console import ForceOption, JsonLinesOption, flag, option, say
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
@@ -16,6 +16,7 @@ from sciextract.cli.graph.group import (
     show_json,
 )
 from sciextract.errors import UsageError
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import Paper, Years

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, counted, option, say
+from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -27,10 +27,11 @@ from sciextract.cli.graph.group import (
     show_json,
     years_of,
 )
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.combinations import Comparison, Subtopic
-    from sciextract.graph.queries.nodes import About, Alias, Node
+    from sciextract.graph.queries.combinations import NodeComparison
+    from sciextract.graph.queries.nodes import About, Node
 
 
 def neighbours(
@@ -95,15 +96,12 @@ def _about(known: About) -> Iterator[str]:
         listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
         yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
     yield "  written as"
-    yield from map(_alias, known.aliases)
+    for alias in known.aliases:
+        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
+        yield f"  {alias.mentions:7,}  {alias.surface}{rules}"
     rest = known.all_aliases - len(known.aliases)
     if rest:
         yield f"           and in {rest:,} more ways"
-
-
-def _alias(alias: Alias) -> str:
-    rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
-    return f"  {alias.mentions:7,}  {alias.surface}{rules}"
 
 
 _MOST_FORMS = 5
@@ -180,7 +178,7 @@ def top(
         sciextract graph top --by degree --limit 50 --json --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.rankings import top as first_nodes
+    from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
         unwanted = avoided(connection, avoid, avoid_from)
@@ -286,7 +284,7 @@ def compare(
         show(_comparison_lines(found))
 
 
-def _comparison_lines(found: Comparison) -> Iterator[str]:
+def _comparison_lines(found: NodeComparison) -> Iterator[str]:
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
         yield f"{node.name}  ({node.label}; {words}, years {years_of(node)})"
@@ -351,12 +349,9 @@ def subtopics(
         show_json(each.to_json() for each in answer.found[:limit])
         return
     for number, each in enumerate(answer.found[:limit], start=1):
-        show(_subtopic_lines(number, each))
+        year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"
+        counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
+        names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
+        more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
+        show([f"{number}. {counts}{year}", f"     {names}{more}"])
     say("", f"{counted(len(answer.found), 'subtopic')}, modularity {answer.modularity:.2f}")
-
-
-def _subtopic_lines(number: int, subtopic: Subtopic) -> Iterator[str]:
-    year = "" if subtopic.mean_year is None else f", mean year {subtopic.mean_year:.0f}"
-    yield f"{number}. {counted(subtopic.documents, 'abstract')}, {counted(len(subtopic.nodes), 'node')}{year}"
-    names = [each.name for each in subtopic.nodes[:_MOST_NAMES]]
-    yield f"     {', '.join(names)}{', ...' if len(subtopic.nodes) > _MOST_NAMES else ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -22,7 +22,7 @@ from sciextract.cli.graph.group import (
 )
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.trends import Period, Trend, Trends
+    from sciextract.graph.queries.trends import Period, Trends
 
 
 def trends(
@@ -83,22 +83,17 @@ def trends(
         )
         lines = list(_trend_lines(answer))
         records = [each.to_json() for each in answer.found]
-        _draw(answer.found, graph, plot, force=force)
+    if plot is not None and records:
+        from sciextract.graph.answers import write_trends
+
+        write_trends(answer.found, graph, plot, force=force)
+        say("", f"{plot} written")
     if not records:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")
     if as_json:
         show_json(records)
     else:
         show(lines)
-
-
-def _draw(moving: Sequence[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
-    if plot is None or not moving:
-        return
-    from sciextract.graph.pictures import draw_trends
-
-    draw_trends(moving, graph, plot, force=force)
-    say("", f"{plot} written")
 
 
 def _trend_lines(answer: Trends) -> Iterator[str]:

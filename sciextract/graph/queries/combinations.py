@@ -81,10 +81,16 @@ def gaps(
             (node.id,),
         )
     }
+    fitting = {
+        row[0]
+        for row in connection.execute(
+            "SELECT id FROM node WHERE label = ? AND documents >= ?", (wanted, least)
+        )
+    }
     candidates = [
         (sum(weight for weight, _ in ways), number, sorted(ways, reverse=True))
         for number, ways in shared.items()
-        if number not in together and _is_of(connection, number, wanted, least)
+        if number in fitting and number not in together
     ]
     candidates.sort(key=lambda one: (-one[0], one[1]))
     (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
@@ -104,15 +110,8 @@ def _neighbours(connection: sqlite3.Connection, node: int) -> set[int]:
     return {row[0] for row in rows}
 
 
-def _is_of(connection: sqlite3.Connection, node: int, label: int | None, least: int) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM node WHERE id = ? AND label = ? AND documents >= ?", (node, label, least)
-    ).fetchone()
-    return row is not None
-
-
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NodeComparison:
     """Two nodes side by side.
 
     Attributes:
@@ -148,7 +147,7 @@ def compare(
     sentences: int = 2,
     generic: bool = False,
     limit: int = 10,
-) -> Comparison:
+) -> NodeComparison:
     """What two nodes share, and what each has for itself.
 
     Args:
@@ -176,7 +175,7 @@ def compare(
         for some in (of_first & of_second, of_first - of_second, of_second - of_first)
     ]
     edges = tuple(between(connection, first.id, second.id, sentences))
-    return Comparison(first, second, together, years, edges, *lists)
+    return NodeComparison(first, second, together, years, edges, *lists)
 
 
 def _most_named(

@@ -1,4 +1,4 @@
-"""Finding a node by any of its names, and all that is known about it."""
+"""Finding a node by any of its names, all that is known about it, and the first nodes by a measure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.database import UnknownNodeError
+from sciextract.graph.database import ANY_TYPE, UnknownNodeError
 from sciextract.graph.normalisation import MergeRule, NormalForm, normal_form
 
 _KNOWN = {
@@ -182,9 +182,17 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
         UnknownNodeError: There is none; the hint lists names that are like it.
     """
     found = node_called(connection, name)
-    if found is None:
-        raise UnknownNodeError(f"no node is called {name!r}", _hint(connection, normal_form(name)))
-    return found
+    if found is not None:
+        return found
+    form, problem = normal_form(name), f"no node is called {name!r}"
+    for key in _keys(form):
+        row = connection.execute("SELECT id FROM name WHERE key = ?", (key,)).fetchone()
+        if row and (several := meanings(connection, row[0])):
+            listed = ", ".join(list(several)[:_SUGGESTIONS])
+            raise UnknownNodeError(problem, f"the acronym stands for: {listed}")
+    alike = ", ".join(_names_like(connection, form.folded))
+    hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
+    raise UnknownNodeError(problem, hint)
 
 
 def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
@@ -229,6 +237,13 @@ def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) ->
         replace(each, rules=()) if each.surface == node.name else each
         for each in aliases_of(connection, node.id, most_aliases)
     ]
+    unmatched: dict[str, list[str]] = {}
+    for reason, surface in connection.execute(
+        """SELECT u.reason, f.surface FROM unmatched u JOIN form f ON f.id = u.form
+        WHERE u.node = ? ORDER BY 1, 2""",
+        (node.id,),
+    ):
+        unmatched.setdefault(reason, []).append(surface)
     return About(
         node,
         labels_of(connection, node.id),
@@ -236,24 +251,13 @@ def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) ->
         tuple(aliases),
         total,
         meanings(connection, node.id),
-        _unmatched(connection, node.id),
+        unmatched,
     )
 
 
 def generic_nodes(connection: sqlite3.Connection) -> set[int]:
     """The numbers of all generic nodes."""
     return {node for (node,) in connection.execute("SELECT id FROM node WHERE generic")}
-
-
-def _unmatched(connection: sqlite3.Connection, node: int) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for reason, surface in connection.execute(
-        """SELECT u.reason, f.surface FROM unmatched u JOIN form f ON f.id = u.form
-        WHERE u.node = ? ORDER BY 1, 2""",
-        (node,),
-    ):
-        found.setdefault(reason, []).append(surface)
-    return found
 
 
 def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
@@ -274,18 +278,8 @@ def _keys(form: NormalForm) -> list[str]:
     )
 
 
-def _hint(connection: sqlite3.Connection, form: NormalForm) -> str:
-    for key in _keys(form):
-        row = connection.execute("SELECT id FROM name WHERE key = ?", (key,)).fetchone()
-        several = meanings(connection, row[0]) if row else {}
-        if several:
-            return f"the acronym stands for: {', '.join(list(several)[:_SUGGESTIONS])}"
-    found = _alike(connection, form.folded)
-    return f"did you mean: {', '.join(found)}" if found else "sciextract graph top lists nodes"
-
-
-def _alike(connection: sqlite3.Connection, folded: str) -> list[str]:
-    """Names that prefix like the wanted one or are among the most frequent, and are spelled nearly so."""
+def _names_like(connection: sqlite3.Connection, folded: str) -> list[str]:
+    """Names that begin like the wanted one or are among the most frequent, and are spelled nearly so."""
     prefix = folded[:2]
     rows = connection.execute(
         """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
@@ -309,9 +303,9 @@ _ANYWHERE = 1 << 20
 
 
 def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) -> list[Node]:
-    """What the words name, then nodes whose names prefix so, then frequent ones that hold them.
+    """What the words name, then nodes whose names begin so, then frequent ones that hold them.
 
-    Of one or two letters only frequent nodes that prefix so: too many others do.
+    Of one or two letters only frequent nodes that begin so: too many others do.
 
     Args:
         connection: The graph.
@@ -320,34 +314,87 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
     """
     form = normal_form(typed)
     exact = node_called(connection, typed)
-    found = {} if exact is None else {exact.id: exact}
+    rows: list[tuple[Any, ...]] = []
     if len(form.folded) >= _FEWEST_LETTERS:
         for prefix in dict.fromkeys((form.key, form.folded, form.key.upper())):
-            _keep(found, _with_prefix(connection, prefix, limit))
+            # A range, because LIKE would not use the index.
+            rows += connection.execute(
+                f"""{NODE} JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ?
+                ORDER BY n.documents DESC, n.id LIMIT ?""",
+                (prefix, prefix + _LAST_CHARACTER, limit),
+            )
     if form.folded:
-        _keep(found, _frequent(connection, form.folded, limit))
-    return list(found.values())[:limit]
+        furthest = 1 if len(form.folded) < _FEWEST_LETTERS else _ANYWHERE
+        found = connection.execute(
+            f"""SELECT f.* FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
+            WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
+            (_FREQUENT, form.folded, furthest, limit),
+        )
+        rows += found
+    nodes = {} if exact is None else {exact.id: exact}
+    for row in rows:
+        nodes.setdefault(row[0], Node(*row))
+    return list(nodes.values())[:limit]
 
 
-def _keep(found: dict[int, Node], nodes: list[Node]) -> None:
-    for node in nodes:
-        found.setdefault(node.id, node)
+By = Literal["count", "degree"]
 
 
-def _with_prefix(connection: sqlite3.Connection, prefix: str, limit: int) -> list[Node]:
-    rows = connection.execute(
-        f"""{NODE} JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ?
-        ORDER BY n.documents DESC, n.id LIMIT ?""",
-        (prefix, prefix + _LAST_CHARACTER, limit),
-    )
-    return [Node(*row) for row in rows]
+def top(
+    connection: sqlite3.Connection,
+    *,
+    label: str | None = None,
+    by: By = "count",
+    since: int | None = None,
+    avoid: Iterable[Node] = (),
+    generic: bool = False,
+    limit: int = 20,
+) -> list[Node]:
+    """The nodes that most abstracts name, or that are related to most others.
+
+    Args:
+        connection: The graph.
+        label: Only nodes that are mostly of this type.
+        by: ``count`` of abstracts, or ``degree``.
+        since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
+        avoid: Nodes to leave out.
+        generic: Generic nodes, too.
+        limit: At most so many.
+
+    Raises:
+        UsageError: No such type, or ``since`` with ``degree``.
+    """
+    unwanted = {node.id for node in avoid}
+    number, most = label_number(connection, label, "entity"), limit + len(unwanted)
+    if since is None:
+        column = "n.documents" if by == "count" else "n.degree"
+        where = "" if number is None else "AND n.label = :label "
+        rows = connection.execute(
+            f"{NODE} WHERE n.generic <= :generic {where} ORDER BY {column} DESC, n.name LIMIT :limit",
+            {"label": number, "limit": most, "generic": generic},
+        )
+        return [Node(*row) for row in rows if row[0] not in unwanted][:limit]
+    if by != "count":
+        raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
+    values = {
+        "since": since, "label": number, "any": ANY_TYPE, "limit": most, "generic": generic,
+    }  # fmt: skip
+    # Generic nodes are not ranked; and where a ranking is no longer, or too few nodes are named twice, all are counted.
+    found = [] if generic else connection.execute(_RANKED, values).fetchall()
+    if len(found) < most:
+        found = connection.execute(_COUNTED, values).fetchall()
+    kept = [(node, recent) for node, recent in found if node not in unwanted][:limit]
+    return [replace(node_of(connection, node), documents=recent) for node, recent in kept]
 
 
-def _frequent(connection: sqlite3.Connection, part: str, limit: int) -> list[Node]:
-    furthest = 1 if len(part) < _FEWEST_LETTERS else _ANYWHERE
-    rows = connection.execute(
-        f"""SELECT * FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
-        WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
-        (_FREQUENT, part, furthest, limit),
-    )
-    return [Node(*row[:-3]) for row in rows]
+# Nothing is ranked in a year without a row of its own, so the next one that has rows tells the same.
+_RANKED = """
+SELECT node, documents FROM recent
+WHERE since = (SELECT min(since) FROM recent WHERE since >= :since) AND label = coalesce(:label, :any)
+ORDER BY documents DESC, node LIMIT :limit
+"""
+_COUNTED = """
+SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
+WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
+GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit
+"""

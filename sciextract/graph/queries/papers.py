@@ -99,18 +99,43 @@ def papers_of(
         sentences: How many sentences to bring for each.
         limit: At most so many.
     """
+    both = "AND n.document IN (SELECT document FROM node_document WHERE node = ?) " * len(others)
+    rows = connection.execute(
+        f"""{_PAPER} WHERE n.node = ? {both}
+        AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)
+        ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
+        (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
+    )
+    patterns = [_patterns(connection, each) for each in (node, *others)] if sentences else []
     found: list[Paper] = []
-    for row in _documents(connection, node, others, years):
-        relations = tuple(_relations(connection, row[0], node, others)) if others else ()
+    for document, *rest in rows:
+        relations = {
+            row[0]
+            for other in others
+            for row in connection.execute(_RELATIONS, (node.id, other.id, document))
+        }
         if related and not relations:
             continue
-        found.append(_paper(row, relations))
+        paper = _paper((document, *rest), tuple(sorted(relations)))
+        if sentences:
+            (content,) = connection.execute(_TEXT, (document,)).fetchone()
+            text = unpacked(content)
+            places = []
+            for own, borrowed in patterns:
+                named = [each.span() for each in own.finditer(text)]
+                places.append(named or [each.span() for each in borrowed.finditer(text)])
+            quoted = sentences_with(text, paper.published.title, places)[:sentences]
+            paper = replace(paper, sentences=tuple(quoted))
+        found.append(paper)
         if len(found) == limit:
             break
-    names = [_Names.of(connection, each) for each in (node, *others)] if sentences else []
-    return [_with_sentences(connection, each, names, sentences) for each in found]
+    return found
 
 
+_TEXT = "SELECT content FROM text WHERE document = ?"
+_RELATIONS = """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
+JOIN label l ON l.id = e.label
+WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"""
 _PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors,
     max(n.mentions, n.matched + n.nested) AS mentions
 FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id """
@@ -126,90 +151,37 @@ def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
     return _paper(row, ())
 
 
-def _documents(
-    connection: sqlite3.Connection, node: Node, others: Sequence[Node], years: Years
-) -> Iterator[tuple[Any, ...]]:
-    both = "AND n.document IN (SELECT document FROM node_document WHERE node = ?) " * len(others)
-    return connection.execute(
-        f"""{_PAPER} WHERE n.node = ? {both}
-        AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)
-        ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
-        (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
-    )
-
-
 def _paper(row: tuple[Any, ...], relations: tuple[str, ...]) -> Paper:
     document, doc_key, year, title, venue, doi, pmid, authors, mentions = row
     published = Bibliography(doi, pmid, title, year, venue, tuple(json.loads(authors)))
     return Paper(document, doc_key, published, mentions, relations)
 
 
-def _relations(
-    connection: sqlite3.Connection, document: int, node: Node, others: Iterable[Node]
-) -> list[str]:
-    """Types of the relations that an abstract states between a node and others."""
-    found = [
-        row[0]
-        for other in others
-        for row in connection.execute(
-            """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
-            JOIN label l ON l.id = e.label
-            WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)""",
-            (node.id, other.id, document),
-        )
-    ]
-    return sorted(set(found))
-
-
 _MOST_FORMS = 200
 _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """How a node is written: by names of its own, and by those that coreference gave it."""
-
-    own: re.Pattern[str]
-    other: re.Pattern[str]
-
-    @classmethod
-    def of(cls, connection: sqlite3.Connection, node: Node) -> _Names:
-        rows = connection.execute(
-            """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
-            WHERE a.node = ? ORDER BY a.mentions DESC LIMIT ?""",
-            (_BY_COREFERENCE, node.id, _MOST_FORMS),
-        ).fetchall()
-        own = {node.name, *[surface for surface, borrowed in rows if not borrowed]}
-        return cls(names_pattern(own), names_pattern({row[0] for row in rows}))
-
-    def places(self, text: str) -> list[Place]:
-        found = [each.span() for each in self.own.finditer(text)]
-        return found or [each.span() for each in self.other.finditer(text)]
+def _patterns(
+    connection: sqlite3.Connection, node: Node
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """How a node is written: by names of its own, and by those that coreference gave it, too."""
+    rows = connection.execute(
+        """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
+        WHERE a.node = ? ORDER BY a.mentions DESC LIMIT ?""",
+        (_BY_COREFERENCE, node.id, _MOST_FORMS),
+    ).fetchall()
+    own = {node.name, *[surface for surface, borrowed in rows if not borrowed]}
+    return names_pattern(own), names_pattern({row[0] for row in rows})
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Finds whole names, the longest first; those that end in a capital or a digit are acronyms, whose case counts."""
-    ordered = sorted(set(names), key=lambda name: (-len(name), name))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(_name, ordered)) or '(?!)'})(?!\w)")
-
-
-def _name(name: str) -> str:
-    words = r"\s+".join(map(re.escape, name.split()))
-    return words if len(name.split()) == 1 and name[1:] != name[1:].lower() else f"(?i:{words})"
-
-
-def _with_sentences(
-    connection: sqlite3.Connection, paper: Paper, names: Sequence[_Names], most: int
-) -> Paper:
-    if not names:
-        return paper
-    (content,) = connection.execute(
-        "SELECT content FROM text WHERE document = ?", (paper.document,)
-    ).fetchone()
-    text = unpacked(content)
-    places = [each.places(text) for each in names]
-    sentences = sentences_with(text, paper.published.title, places)[:most]
-    return replace(paper, sentences=tuple(sentences))
+    patterns = []
+    for name in sorted(set(names), key=lambda name: (-len(name), name)):
+        words = r"\s+".join(map(re.escape, name.split()))
+        acronym = len(name.split()) == 1 and name[1:] != name[1:].lower()
+        patterns.append(words if acronym else f"(?i:{words})")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)")
 
 
 def sentences_with(

@@ -76,10 +76,17 @@ def shortest_path(
     if first is None or last is None:
         return None
     closed = [place for node in avoid if (place := adjacency.place(node)) is not None]
-    steps = _walk(adjacency, first, _distances(adjacency, first, last, closed))
-    numbers = [int(adjacency.nodes[place]) for place in steps]
-    if not numbers:
+    distances = _distances(adjacency, first, last, closed)
+    if distances[first] == _UNSEEN:
         return None
+    steps = [first]
+    while distances[steps[-1]]:
+        begin, stop = adjacency.offsets[steps[-1]], adjacency.offsets[steps[-1] + 1]
+        around = adjacency.targets[begin:stop]
+        nearer = distances[around] == distances[steps[-1]] - 1
+        # argmax gives the first of them: the one that most abstracts support.
+        steps.append(int(around[np.argmax(nearer)]))
+    numbers = [int(adjacency.nodes[place]) for place in steps]
     return [between(connection, *pair, sentences) for pair in pairwise(numbers)]
 
 
@@ -96,16 +103,3 @@ def _distances(adjacency: Adjacency, start: int, end: int, closed: list[int]) ->
         frontier = np.flatnonzero(reached & (distances == _UNSEEN))
         distances[frontier] = steps
     return distances
-
-
-def _walk(adjacency: Adjacency, place: int, distances: _Ints) -> list[int]:
-    """From a place downhill to distance 0; empty where it was not reached."""
-    if distances[place] == _UNSEEN:
-        return []
-    steps = [place]
-    while distances[place]:
-        around = adjacency.targets[adjacency.offsets[place] : adjacency.offsets[place + 1]]
-        nearer = distances[around] == distances[place] - 1
-        place = int(around[np.argmax(nearer)])  # the first one
-        steps.append(place)
-    return steps

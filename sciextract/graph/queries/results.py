@@ -109,19 +109,14 @@ def results(
         and metric in (None, each.metric)
         and material in (None, each.material)
     ]
-    return _ranked(found)
-
-
-def _ranked(found: list[Result]) -> list[Result]:
     boards: dict[tuple[str, str], list[Result]] = {}
     for each in found:
         boards.setdefault((each.material.name, each.metric.name), []).append(each)
-    longest_first = sorted(boards.items(), key=lambda one: (-len(one[1]), one[0]))
-    return [each for _, board in longest_first for each in sorted(board, key=_worse)]
-
-
-def _worse(result: Result) -> float:
-    return result.value if _LOWER_IS_BETTER.search(result.metric.name) else -result.value
+    ranked = []
+    for (_, name), board in sorted(boards.items(), key=lambda one: (-len(one[1]), one[0])):
+        best = 1 if _LOWER_IS_BETTER.search(name) else -1
+        ranked += sorted(board, key=lambda each: best * each.value)
+    return ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +224,7 @@ _TRAINED_ON = re.compile(
 _DECIMAL = re.compile(r"[0-9]\.[0-9]")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _FURTHEST = 60
+_AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _REACH = 80
 
 
@@ -351,22 +347,14 @@ def _folded(name: str) -> str:
 
 def _is_material(sentence: str, mention: _Mention) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
-    if mention.node.label not in MATERIALS or _is_half_of_a_pair(sentence, mention):
+    if mention.node.label not in MATERIALS:
         return False
-    before = sentence[: mention.start]
-    if _TRAINED_ON.search(before) or _DECIMAL.search(_words(sentence, mention)):
+    before, name = sentence[: mention.start], _words(sentence, mention)
+    goes_on = _GOES_ON.match(sentence, mention.end) and not _DATA.search(name)
+    pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, mention.end) or goes_on
+    if pair or _TRAINED_ON.search(before) or _DECIMAL.search(name):
         return False
-    return bool(
-        _DATA.search(_words(sentence, mention)) or _ON.search(before) or _FOR.search(before)
-    )
-
-
-def _is_half_of_a_pair(sentence: str, mention: _Mention) -> bool:
-    return bool(
-        _END_OF_PAIR.search(sentence[: mention.start])
-        or _START_OF_PAIR.match(sentence, mention.end)
-        or (_GOES_ON.match(sentence, mention.end) and not _DATA.search(_words(sentence, mention)))
-    )
+    return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
 
 def _words(sentence: str, mention: _Mention) -> str:
@@ -383,17 +371,14 @@ def _values(
         before = next((each for each in reversed(metrics) if each.end <= start), None)
         tie = before and _METRIC_BEFORE.fullmatch(sentence, before.end, start)
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after.start)
-        if after and followed and not _counts(numbers, _words(sentence, after)):
+        whole = all("." not in each["value"] and not each["unit"] for each in numbers)
+        # Whole numbers before a plain word count it: "814 usefulness assessments".
+        counts = whole and after and not _PROPER.search(_words(sentence, after))
+        if after and followed and not counts:
             yield _Values(numbers, after, _is_distance(sentence, numbers, after))
         elif before and tie and _NO_UNIT.match(sentence, end):
             is_distance = not tie["change"] and _is_distance(sentence, numbers, before)
             yield _Values(numbers, before, is_distance)
-
-
-def _counts(numbers: Sequence[re.Match[str]], metric: str) -> bool:
-    """Whether numbers before a metric count it: ``814 usefulness assessments``."""
-    whole = all("." not in each["value"] and not each["unit"] for each in numbers)
-    return whole and not _PROPER.search(metric)
 
 
 def _number_lists(
@@ -439,40 +424,22 @@ def _measured_on(
 ) -> tuple[_Mention, ...]:
     """As many materials as there are numbers; none where it is not clear which are meant."""
     count = len(values.numbers)
-    chains = _chains(sentence, materials)
-    after = next((each for each in chains if each[0].start >= values.end), None)
-    if after and _near(between := sentence[values.end : after[0].start]):
-        named = _PROPER.search(_words(sentence, after[0])) or _DIRECTLY_ON.fullmatch(between)
-        return tuple(after) if len(after) == count and named else ()
-    before = [each for each in chains if each[-1].end <= values.start]
-    sure = (
-        named_before
-        and len(before) == 1
-        and all(_is_data_set(sentence, each) for each in before[0][-1:])
-    )
-    return tuple(before[0]) if sure and len(before[0]) == count else ()
-
-
-def _is_data_set(sentence: str, mention: _Mention) -> bool:
-    name = _words(sentence, mention)
-    return bool(
-        _PROPER.search(name) and (_DATA.search(name) or _ON.search(sentence[: mention.start]))
-    )
-
-
-def _chains(sentence: str, materials: Sequence[_Mention]) -> list[list[_Mention]]:
-    """Materials in the lists that the sentence makes of them."""
+    # Materials in the lists that the sentence makes of them.
     chains: list[list[_Mention]] = []
     for each in materials:
         if chains and _LIST.fullmatch(sentence, chains[-1][-1].end, each.start):
             chains[-1].append(each)
         else:
             chains.append([each])
-    return chains
-
-
-def _near(between: str) -> bool:
-    """Whether words lead from a number to a material without another number or clause between."""
-    return len(between) <= _FURTHEST and not re.search(
-        r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b", between
-    )
+    after = next((each for each in chains if each[0].start >= values.end), None)
+    between = sentence[values.end : after[0].start] if after else ""
+    # Words lead to a material where no other number or clause stands between.
+    if after and len(between) <= _FURTHEST and not _AWAY.search(between):
+        named = _PROPER.search(_words(sentence, after[0])) or _DIRECTLY_ON.fullmatch(between)
+        return tuple(after) if len(after) == count and named else ()
+    before = [each for each in chains if each[-1].end <= values.start]
+    if not named_before or len(before) != 1 or len(before[0]) != count:
+        return ()
+    name, preceding = _words(sentence, before[0][-1]), sentence[: before[0][-1].start]
+    is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
+    return tuple(before[0]) if is_data_set else ()

@@ -186,20 +186,25 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
             "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
-    measured = [
-        _trend(node, years, totals, pooled, question.recent)
-        for node, years in _by_year(connection, question, totals)
-    ]
     sign = 1 if question.direction == "rising" else -1
-    clear = [
-        each
-        for each in measured
-        if sign * each.certain > 0
-        and sum(period.documents for period in each.recent) >= FEWEST
-        and not (sign > 0 and each.collapsed)
-    ]
+    tested, clear = 0, []
+    for node, years in _by_year(connection, question, totals):
+        tested += 1
+        periods = []
+        for group in pooled:
+            total = sum(totals[year] for year in group)
+            middle = sum(year * totals[year] for year in group) / total
+            documents = sum(years.get(year, 0) for year in group)
+            periods.append(Period(group[0], group[-1], middle, documents, total))
+        late = [each for each in periods if each.middle > periods[-1].last - question.recent]
+        # A slope needs two periods, however few years are recent.
+        last = tuple(late if len(late) > 1 else periods[-2:])
+        trend = Trend(node, tuple(periods), last, *slope_and_z(last))
+        enough = sum(period.documents for period in last) >= FEWEST
+        if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
+            clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
-    return Trends(tuple(clear[:limit]), len(measured))
+    return Trends(tuple(clear[:limit]), tested)
 
 
 def year_totals(
@@ -271,21 +276,3 @@ def _by_year(
         years = counts.get(row[0], {})
         if row[0] not in unwanted and sum(years.values()) >= question.least:
             yield Node(*row), years
-
-
-def _trend(
-    node: Node,
-    years: Mapping[int, int],
-    totals: Mapping[int, int],
-    pooled: Sequence[tuple[int, ...]],
-    recent: int,
-) -> Trend:
-    periods = []
-    for group in pooled:
-        total = sum(totals[year] for year in group)
-        middle = sum(year * totals[year] for year in group) / total
-        documents = sum(years.get(year, 0) for year in group)
-        periods.append(Period(group[0], group[-1], middle, documents, total))
-    late = [each for each in periods if each.middle > periods[-1].last - recent]
-    last = tuple(late if len(late) > 1 else periods[-2:])
-    return Trend(node, tuple(periods), last, *slope_and_z(last))

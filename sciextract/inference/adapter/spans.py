@@ -16,7 +16,7 @@ from sciextract.documents.document import Document
 from sciextract.inference.adapter.states import EncodedDocument
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.network import Floats, Ints
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 
 Place = tuple[int, int]
 """First and last word of a span, inclusive."""

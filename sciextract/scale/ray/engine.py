@@ -13,8 +13,7 @@ from sciextract import __version__
 from sciextract.errors import InputMissingError, SciextractError, UsageError
 from sciextract.formats.base import STDIN
 from sciextract.formats.urls import is_url
-from sciextract.inference.batching import usable_cores
-from sciextract.inference.onnx_network import CUDA
+from sciextract.inference.batching import CUDA, usable_cores
 from sciextract.scale.interface import (
     Chunk,
     ChunkKey,
@@ -118,7 +117,7 @@ class ModelActor:
     def _result(self, chunk: Chunk, pool: WorkerPool) -> ChunkResult:
         assembly = Assembly(ordered=True)
         assembly.begin(chunk)
-        for task in tasks_of(chunk, self._work.choice.records_a_call):
+        for task in tasks_of(chunk, self._work.choice.options.records_a_call):
             pool.submit(task)
         while True:
             for result in assembly.complete():
@@ -226,7 +225,7 @@ class RayEngine:
         """
         work = replace(work, shards=readable_on_cluster(work.shards))
         with session(self.address, self.workers or usable_cores()), _ray_errors():
-            self._announce("GPU" if work.choice.device == CUDA else "CPU")
+            self._announce("GPU" if work.choice.options.device == CUDA else "CPU")
             watched = _watched(self.note) if self.address else nullcontext()
             with watched, closing(_predicted(self, work, done)) as envelopes:
                 yield from map(_result_of, envelopes)
@@ -276,7 +275,7 @@ def _predicted(
             batch_format="pyarrow",
             compute=engine.actors(),
             num_cpus=1,
-            num_gpus=1 if work.choice.device == CUDA else None,
+            num_gpus=1 if work.choice.options.device == CUDA else None,
         )
     )
     for table in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):

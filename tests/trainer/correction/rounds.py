@@ -13,7 +13,7 @@ from sciextract.retraining.events import as_mappings
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run import retrain
-from sciextract.retraining.snapshot import Split
+from sciextract.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 Events = list[dict[str, Any]]

@@ -17,7 +17,7 @@ pytest.importorskip("onnxscript")
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.retraining.run_folder import Run
-from sciextract.retraining.snapshot import Split
+from sciextract.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 pytestmark = pytest.mark.full

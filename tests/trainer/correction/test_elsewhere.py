@@ -23,7 +23,7 @@ from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, at
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, Run, runs_of
-from sciextract.retraining.snapshot import Split
+from sciextract.snapshot import Split
 from sciextract.workflows.models import known_models
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project

@@ -35,7 +35,7 @@ from sciextract.retraining.events import RunStarted
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
-from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
+from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
 from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models import current, known_models

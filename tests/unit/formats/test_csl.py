@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sciextract.errors import FormatError
-from sciextract.formats.csl import without_rich_text
+from sciextract.formats.json_records import without_rich_text
 from tests.unit.formats.bibliographic_records import (
     NO_ABSTRACT,
     bad_and_good,

@@ -12,7 +12,7 @@ import pytest
 from sciextract.errors import FormatError
 from sciextract.formats import base
 from sciextract.formats.base import ReadItem, Source
-from sciextract.formats.semantic_scholar import read_semantic_scholar
+from sciextract.formats.json_records import read_semantic_scholar
 from tests.unit.formats.bibliographic_records import NO_ABSTRACT, bad_and_good, document, read_items
 
 PAPER: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import read
-from sciextract.formats.wos import CUT
+from sciextract.formats.tagged import CUT
 from tests.unit.formats.bibliographic_records import (
     NO_ABSTRACT,
     bad_and_good,

@@ -107,7 +107,7 @@ def test_relations_go_from_governor_to_dependent(tmp_path: Path) -> None:
     ]
     assert ends == [("We", "proteins"), ("proteins", "rank")]
     assert [each.label for each in found.annotations.relations] == ["ranks", "Relation"]
-    assert found.warnings == ("Relation with one end only: not read (once)",)
+    assert found.unread == {"Relation with one end only": 1}
 
 
 def test_chains_are_clusters(tmp_path: Path) -> None:
@@ -123,8 +123,10 @@ def test_chains_are_clusters(tmp_path: Path) -> None:
     (first, second) = (found.annotations.entity(each) for each in cluster.mentions)
     assert (first.text_of(TEXT), first.label) == ("proteins", "Material")
     assert (second.text_of(TEXT), second.label) == ("They", "")
-    assert found.document.fields["xmi"]["features"][first.id] == {"referenceType": "nam"}
-    assert found.warnings == ("annotation of the layer CoreferenceLink: not read (once)",)
+    assert found.unread == {
+        "xmi features of an item": 1,
+        "annotation of the layer CoreferenceLink": 1,
+    }
 
 
 def test_tokens_and_sentences_are_kept(tmp_path: Path) -> None:
@@ -151,16 +153,16 @@ def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
         element("ner:NamedEntity", 8, 3, 3, value="Task"),
         element("meta:TagsetDescription", 10, 0, 0, layer="x"),
     )
-    assert found.warnings == (
-        "NamedEntity without any characters: not read (once)",
-        "annotation of the layer POS: not read (2 times)",
-        "annotation of the layer Gene: not read (once)",
-    )
+    assert found.unread == {
+        "NamedEntity without any characters": 1,
+        "annotation of the layer POS": 2,
+        "annotation of the layer Gene": 1,
+    }
 
 
 def test_other_views_are_counted(tmp_path: Path) -> None:
     other = element("custom:Span", 9, 0, 2).replace('sofa="1"', 'sofa="3"')
-    assert document(tmp_path, other).warnings == ("annotation of another view: not read (once)",)
+    assert document(tmp_path, other).unread == {"annotation of another view": 1}
 
 
 @pytest.mark.parametrize("name", ["TypeSystem.xml", "typesystem.xml", "any.xml"])
@@ -174,8 +176,7 @@ def test_a_type_system_beside_the_file_tells_more(tmp_path: Path, name: str) -> 
         element("custom:Thing", 7, 8, 10, sure="true"),
     )
     assert mentions(found) == [("We", "Gene"), ("rank", "Task"), ("😀", "")]
-    first = found.annotations.entities[1]
-    assert found.document.fields["xmi"]["features"][first.id] == {"sure": "true"}
+    assert found.unread == {"xmi features of an item": 2}
 
 
 def test_a_broken_type_system_is_named(tmp_path: Path) -> None:
@@ -350,15 +351,3 @@ def test_spans_of_real_samples_agree_with_cassis(sample: str, types: str) -> Non
     theirs = {(each.begin, each.end) for each in cas.select_all_annotations()}
     ours = {(each.span.char_start, each.span.char_end) for each in item.annotations.entities}
     assert ours and ours <= theirs
-
-
-def test_what_a_file_says_about_its_document_is_written_again(tmp_path: Path) -> None:
-    about = element(
-        "meta:DocumentMetaData", 5, 0, 32, documentId="P1", documentUri="file:/p.txt", language="de"
-    )
-    found = document(tmp_path, about)
-    assert written(tmp_path / "out", found) == {}
-    (again,) = read([tmp_path / "out"], "xmi")
-    assert isinstance(again, AnnotatedDocument)
-    metadata = again.document.fields["xmi"]["metadata"]
-    assert (metadata["documentUri"], metadata["language"]) == ("file:/p.txt", "de")

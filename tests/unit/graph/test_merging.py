@@ -8,8 +8,7 @@ import pytest
 
 from sciextract.graph.database import open_graph
 from sciextract.graph.matching import COMMON
-from sciextract.graph.queries.nodes import About, about, find_node, node_called
-from sciextract.graph.queries.rankings import top
+from sciextract.graph.queries.nodes import About, about, find_node, node_called, top
 from tests.graph_samples import abstract, build
 
 

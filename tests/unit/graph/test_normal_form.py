@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.graph.normalisation import MergeRule, normal_form
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 from tests.strategies import PIECES
 
 SURFACES = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=6).map("".join)

@@ -10,9 +10,8 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.queries.edges import EdgeRequest, Way, neighbours, relation_counts
-from sciextract.graph.queries.nodes import about, find_node, search_nodes
+from sciextract.graph.queries.nodes import about, find_node, search_nodes, top
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.rankings import top
 from tests.graph_samples import abstract, build
 
 

@@ -10,7 +10,7 @@ import pytest
 from sciextract.errors import FormatError
 from sciextract.graph.database import open_graph
 from sciextract.graph.derive import DeriveSettings
-from sciextract.graph.export import write_jsonld
+from sciextract.graph.export import export_graph
 from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.vocabulary import read_vocabulary
 from tests.graph_samples import build, field
@@ -56,7 +56,7 @@ def test_nodes_get_the_identifiers_of_their_names(
     build(graph, *field())
     with open_graph(graph) as connection:
         assert find_node(connection, "SVM").vocabulary_id == identifier
-        write_jsonld(connection, tmp_path / "f.jsonld", 1)
+        export_graph(connection, graph, "jsonld", tmp_path / "f.jsonld")
     records = json.loads((tmp_path / "f.jsonld").read_text())["@graph"]
     assert [each["exactMatch"] for each in records if "exactMatch" in each] == [address]
 

@@ -13,12 +13,10 @@ import pytest
 
 from sciextract.errors import DeviceError, ModelNotFoundError, UsageError
 from sciextract.inference import onnx_network
-from sciextract.inference.batching import SINGLE, Batching
+from sciextract.inference.batching import SINGLE, Batching, RunOptions
 from sciextract.inference.extractor import (
     BATCH_TOKENS_ON_GPU,
     Extractor,
-    RunOptions,
-    device_message,
     start_model,
 )
 from sciextract.inference.model_folder import (
@@ -139,8 +137,8 @@ def test_a_model_without_a_graph_for_gpus_says_how_to_make_one(
 
 def test_auto_says_what_it_took_and_why(for_gpus: ModelFolder, runtime: FakeRuntime) -> None:
     found = start_model(for_gpus, RunOptions(device="auto"))
-    assert device_message("auto", found) == "device auto took cuda, with the fp16 graph"
-    assert device_message("cuda", found) == ""
+    assert found.message == "device auto took cuda, with the fp16 graph"
+    assert start_model(for_gpus, GPU).message == ""
 
 
 def test_auto_takes_the_processor_where_there_is_no_gpu() -> None:

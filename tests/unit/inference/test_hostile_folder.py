@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from sciextract.errors import ModelDamagedError
 from sciextract.inference.model_folder import open_folder
-from sciextract.inference.tokenizer_file import read_tokenizer
+from sciextract.inference.tokenization import read_tokenizer
 from sciextract.resources import bundled_models
 
 BUNDLED = bundled_models() / "sci"

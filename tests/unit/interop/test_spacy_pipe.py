@@ -250,7 +250,7 @@ def test_without_spacy_the_extra_is_named() -> None:
         "import sys, json; sys.modules['spacy'] = None\n"
         "from sciextract.errors import MissingExtraError\n"
         "found = []\n"
-        "for name in ('pipe', 'docs', 'layers', 'tokens'):\n"
+        "for name in ('pipe', 'docs', 'layers'):\n"
         "    try: __import__(f'sciextract.interop.spacy_{name}')\n"
         "    except MissingExtraError as error: found.append([error.message, error.hint])\n"
         "print(json.dumps(found))"
@@ -259,7 +259,7 @@ def test_without_spacy_the_extra_is_named() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     found = json.loads(result.stdout)
-    assert len(found) == 4
+    assert len(found) == 3
     assert {hint for _, hint in found} == {install_command("spacy")}
 
 

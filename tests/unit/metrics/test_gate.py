@@ -142,6 +142,21 @@ class TestVerdicts:
         layers = [ALL] * done + [ALL - {Layer.ENTITIES}] * (len(GOLD) - done)
         assert compared(predicted(0.5, 1), predicted(0.9, 2), complete=layers).verdict == verdict
 
+    @pytest.mark.parametrize(("done", "verdict"), [(7, "promote"), (8, "keep")])
+    def test_a_layer_decides_from_two_dozen_items_on(self, done: int, verdict: str) -> None:
+        """Three clusters a document, all lost by the later model, which is better otherwise."""
+        after = [replace(each, clusters=()) for each in predicted(0.9, 2)]
+        layers = [ALL] * done + [ALL - {"coreference"}] * (len(GOLD) - done)
+        found = compared(predicted(0.5, 1), after, complete=layers)
+        assert found.verdict == verdict
+        assert found.target is not None and (found.target.after > 85) == (verdict == "promote")
+        few = [each for each in found.reasons if "too few to decide" in each]
+        assert (
+            few
+            == ["coreference: 21 gold items are too few to decide; 24 are the minimum"][: done == 7]
+        )
+        assert found.tasks["coreference"].after == 0, "shown all the same"
+
     def test_a_clear_gain_on_fourteen_documents_is_adopted(self) -> None:
         """Fourteen documents with some sixty entities each: the interval decides, not their number."""
         gold = [scored([entity(at, at + 1, LABELS[at % 3]) for at in range(58)]) for _ in range(14)]

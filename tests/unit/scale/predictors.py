@@ -8,13 +8,14 @@ import time
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelDamagedError
+from sciextract.inference.batching import RunOptions
 from sciextract.scale.interface import Work
 from sciextract.scale.run import Identified
 from sciextract.workflows.model_choice import ModelChoice
 from tests.cli.fakes import CONFIG, MODEL, RuleExtractor
 
 HERE = "tests.unit.scale.predictors"
-IDENTIFIED = Identified(ModelChoice(threads=1), MODEL, lambda _: MODEL, CONFIG)
+IDENTIFIED = Identified(ModelChoice(options=RunOptions(threads=1)), MODEL, lambda _: MODEL, CONFIG)
 
 
 class Poisoned(RuleExtractor):

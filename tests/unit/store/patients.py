@@ -50,6 +50,7 @@ def like(text: str) -> str:
 def change(path: Path, *statements: str) -> None:
     """Change a file behind the project's back."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
         for statement in statements:
             connection.execute(statement)
 

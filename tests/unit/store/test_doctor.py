@@ -55,6 +55,7 @@ def test_what_is_no_project_is_an_error(tmp_path: Path) -> None:
         examine(tmp_path / "notes")
 
 
+RUN = "INSERT INTO run VALUES ('r', 1, 1, 'm', 'h', '{}', '2020-01-01T00:00:00Z', NULL)"
 BREAKS: dict[str, tuple[str, ...]] = {
     "log": ("UPDATE entity SET state = 'accepted' WHERE id = 'e2' AND document_id = 5",),
     "log of a row that is gone": ("DELETE FROM relation WHERE document_id = 6",),
@@ -172,6 +173,32 @@ def test_surroundings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {each.check for each in found.findings if each.severity is Severity.WARNING} == {"room"}
     assert found.facts["free_bytes"] == 1
     assert any("network" in each.message for each in found.findings)
+
+
+@pytest.mark.parametrize("column", ["label_schema.at", "event.at", "run.finished"])
+def test_a_time_that_is_none_is_found(path: Path, column: str) -> None:
+    table, name = column.split(".")
+    change(path, RUN, f"UPDATE {table} SET {name} = '[]'")
+    assert "file" in wrong(path)
+
+
+@pytest.mark.parametrize("value", ["'[]'", "'no JSON'", "7", "'null'"])
+@pytest.mark.parametrize(
+    "column", ["label_schema.body", "run.settings", "record.fields", "record.warnings"]
+)
+def test_json_of_another_type_is_found(path: Path, column: str, value: str) -> None:
+    table, name = column.split(".")
+    change(
+        path,
+        RUN,
+        "INSERT INTO label_schema SELECT 0, hash, body, at FROM label_schema WHERE id = 1",
+    )
+    assert examine(path).sound
+    if column == "record.warnings" and value == "'[]'":
+        value = "'[7]'"
+    rows = "rowid" if table == "record" else "id IN (0, 'r')"
+    change(path, f"UPDATE {table} SET {name} = {value} WHERE {rows}")
+    assert wrong(path)
 
 
 def test_a_move_that_was_forgotten_is_found(path: Path) -> None:

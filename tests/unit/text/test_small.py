@@ -6,7 +6,7 @@ import pytest
 
 from sciextract.errors import FormatError
 from sciextract.text.characters import visible
-from sciextract.text.language import looks_english
+from sciextract.text.english import looks_english
 from sciextract.text.offsets import OffsetMap
 
 

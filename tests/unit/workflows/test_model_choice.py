@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelMismatchError, UsageError
-from sciextract.inference.batching import Batching
+from sciextract.inference.batching import Batching, RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.workflows.model_choice import (
     ModelChoice,
@@ -74,6 +74,6 @@ def test_batches_that_an_int8_graph_does_not_make(
     size: int | None, tokens: int | None, runs: Batching, ignored: bool
 ) -> None:
     extractor = cast(Extractor, SimpleNamespace(batching=runs))
-    choice = ModelChoice(batch_size=size, batch_tokens=tokens)
+    choice = ModelChoice(options=RunOptions(batch_size=size, batch_tokens=tokens))
     assert choice.ignores_batches(extractor) is ignored
-    assert choice.records_a_call == (1 if size in (1, None) and tokens is None else 2000)
+    assert choice.options.records_a_call == (1 if size in (1, None) and tokens is None else 2000)

@@ -28,8 +28,8 @@ from sciextract.documents.document import AnnotatedDocument, Document, TokenTabl
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.snapshot import Origin, TrainingDocument
-from sciextract.retraining.snapshot.supervision import mention_states
+from sciextract.snapshot import Origin, TrainingDocument
+from sciextract.snapshot.supervision import mention_states
 from sciextract.store.rows import IN_VIEW
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig

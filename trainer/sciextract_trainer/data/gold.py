@@ -18,7 +18,7 @@ from sciextract.formats.inputs import Part, paths_of
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
 from sciextract_trainer.data.examples import (
     Bools,
     Example,

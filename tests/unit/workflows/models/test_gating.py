@@ -10,7 +10,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
-from sciextract.retraining.snapshot import TrainingDocument
+from sciextract.snapshot import TrainingDocument
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models import register
 from sciextract.workflows.models.compare import compare, gate, gate_gold

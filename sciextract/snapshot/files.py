@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from sciextract import atomic
+from sciextract.codec import encode
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import TrainingDataError
+from sciextract.errors import OutputError, TrainingDataError, no_room
 from sciextract.formats.base import BadRecord, Source
-from sciextract.formats.jsonl import encode, read_jsonl
-from sciextract.retraining.snapshot.documents import (
+from sciextract.formats.jsonl import encode as encode_document
+from sciextract.formats.jsonl import read_jsonl
+from sciextract.snapshot.documents import (
     Origin,
     Snapshot,
     Split,
@@ -19,29 +23,24 @@ from sciextract.retraining.snapshot.documents import (
     to_line,
     with_fields,
 )
-from sciextract.retraining.snapshot.gathering import (
+from sciextract.snapshot.gathering import (
     Gathering,
     GoldFile,
     check_project_labels,
     survey,
 )
-from sciextract.retraining.snapshot.manifest import (
-    FileEntry,
+from sciextract.snapshot.manifest import (
+    MANIFEST_FILE,
     LineFile,
     Manifest,
     SplitCounts,
     nothing_to_train,
     read_manifest,
     remarks,
-    sha256_of,
-    write_manifest,
 )
 from sciextract.store import Project
-from sciextract.workflows.output import reported_as, whole_output
 
 UNDECIDED_FILE = "undecided.jsonl"
-
-Files = dict[str, FileEntry]
 
 
 def build_snapshot(
@@ -78,65 +77,54 @@ def build_snapshot(
         if path is not None
     }
     gathering = Gathering(project, read.get(Origin.BASE), read.get(Origin.GATE))
-    with reported_as(str(folder)):
+    try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-    with whole_output(folder) as partial:
-        with reported_as(str(folder)):
+        with atomic.replacing(folder, alone=True) as partial:
             partial.mkdir()
-        splits, files = _write_splits(gathering, partial)
-        if not splits[Split.TRAIN].documents:
-            raise nothing_to_train(splits, gathering.left_out, project.path)
-        files[UNDECIDED_FILE] = _write_undecided(gathering, partial)
-        manifest = _manifest(project, gathering, splits, files, list(read.values()))
-        with reported_as(str(folder)):
-            write_manifest(manifest, partial)
+            manifest = _write_files(project, gathering, list(read.values()), partial)
+            (partial / MANIFEST_FILE).write_text(encode(manifest), encoding="utf-8")
+    except OSError as error:
+        problem = f"{folder}: cannot be written: {no_room(error) or error.strerror}"
+        raise OutputError(problem, "make room, or choose another --run") from error
     return manifest
+
+
+def _write_files(
+    project: Project, gathering: Gathering, read: list[GoldFile], folder: Path
+) -> Manifest:
+    """Write the splits and the undecided abstracts one by one; give what is in them."""
+    counts = {split: SplitCounts() for split in Split}
+    with ExitStack() as stack:
+        # The undecided come last: what goes into a split is taken, and only the rest is left for them.
+        written = {
+            name: stack.enter_context(closing(LineFile(folder / name)))
+            for name in (*map(file_of, Split), UNDECIDED_FILE)
+        }
+        for split, document in gathering.documents():
+            written[file_of(split)].write(to_line(document))
+            counts[split].add(document)
+        train, schema = counts[Split.TRAIN], project.schema
+        if not train.documents:
+            raise nothing_to_train(counts, gathering.left_out, project.path)
+        for number in gathering.undecided():
+            written[UNDECIDED_FILE].write(encode_document(with_fields(gathering.text(number), {})))
+    files = {name: file.entry for name, file in written.items()}
+    return Manifest(
+        project=project.path.stem,
+        schema=schema.name,
+        schema_hash=schema.content_hash,
+        splits=counts,
+        undecided=files[UNDECIDED_FILE].documents,
+        share_of_base=round(train.origins.get(Origin.BASE.value, 0) / train.documents, 4),
+        left_out=dict(sorted(gathering.left_out.items())),
+        warnings=tuple(remarks(counts, gathering.left_out, schema, read)),
+        files=files,
+    )
 
 
 def file_of(split: Split) -> str:
     """The name of a split's file."""
     return f"{split.value}.jsonl"
-
-
-def _write_splits(gathering: Gathering, folder: Path) -> tuple[dict[Split, SplitCounts], Files]:
-    counts = {split: SplitCounts() for split in Split}
-    with ExitStack() as stack:
-        written = {
-            split: stack.enter_context(closing(LineFile(folder / file_of(split))))
-            for split in Split
-        }
-        for split, document in gathering.documents():
-            written[split].write(to_line(document))
-            counts[split].add(document)
-    return counts, {file_of(split): file.entry for split, file in written.items()}
-
-
-def _write_undecided(gathering: Gathering, folder: Path) -> FileEntry:
-    with closing(LineFile(folder / UNDECIDED_FILE)) as written:
-        for number in gathering.undecided():
-            written.write(encode(with_fields(gathering.text(number), {})))
-    return written.entry
-
-
-def _manifest(
-    project: Project,
-    gathering: Gathering,
-    splits: dict[Split, SplitCounts],
-    files: Files,
-    read: list[GoldFile],
-) -> Manifest:
-    train, schema = splits[Split.TRAIN], project.schema
-    return Manifest(
-        project=project.path.stem,
-        schema=schema.name,
-        schema_hash=schema.content_hash,
-        splits=splits,
-        undecided=files[UNDECIDED_FILE].documents,
-        share_of_base=train.origins.get(Origin.BASE.value, 0) / train.documents,
-        left_out=dict(sorted(gathering.left_out.items())),
-        warnings=remarks(splits, gathering.left_out, schema, read),
-        files=files,
-    )
 
 
 _AGAIN = "make the snapshot again: sciextract retrain --project DB"
@@ -149,8 +137,33 @@ def read_snapshot(folder: Path) -> Snapshot:
         TrainingDataError: It is not a snapshot, or a file is missing or not as it was written.
     """
     manifest = read_manifest(folder)
-    verify(folder, manifest)
-    train, dev, gate = (tuple(_documents(folder / file_of(split))) for split in Split)
+    for name in (*map(file_of, Split), UNDECIDED_FILE):
+        path, entry = folder / name, manifest.files.get(name)
+        try:
+            with path.open("rb") as stream:
+                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
+        if entry is None:
+            raise TrainingDataError(f"{path} is not in the manifest", _AGAIN)
+        if actual != entry.sha256:
+            raise TrainingDataError(
+                f"{path} is not as it was written: sha256 {actual[:12]} found, the manifest has "
+                f"{entry.sha256[:12]}",
+                _AGAIN,
+            )
+    splits: dict[Split, list[TrainingDocument]] = {split: [] for split in Split}
+    for split, documents in splits.items():
+        for each in read_lines(folder / file_of(split)):
+            document = from_read(each)
+            if document is None:
+                raise TrainingDataError(
+                    f"{folder / file_of(split)}: {each.document.doc_key!r} does not state which layers "
+                    "are complete",
+                    _AGAIN,
+                )
+            documents.append(document)
+    train, dev, gate = (tuple(splits[split]) for split in Split)
     return Snapshot(train, dev, gate, manifest)
 
 
@@ -161,38 +174,6 @@ def read_undecided(folder: Path) -> Iterator[Document]:
         TrainingDataError: The file is missing or damaged.
     """
     return (each.document for each in read_lines(folder / UNDECIDED_FILE))
-
-
-def verify(folder: Path, manifest: Manifest) -> None:
-    """Hold every file of a snapshot against its hash.
-
-    Raises:
-        TrainingDataError: One is missing or not as it was written.
-    """
-    for name in (*map(file_of, Split), UNDECIDED_FILE):
-        path, entry = folder / name, manifest.files.get(name)
-        try:
-            actual = sha256_of(path)
-        except OSError as error:
-            raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
-        if entry is None:
-            raise TrainingDataError(f"{path} is not in the manifest", _AGAIN)
-        if actual != entry.sha256:
-            problem = (
-                f"{path} is not as it was written: sha256 {actual[:12]} found, the manifest has"
-            )
-            raise TrainingDataError(f"{problem} {entry.sha256[:12]}", _AGAIN)
-
-
-def _documents(path: Path) -> Iterator[TrainingDocument]:
-    for read in read_lines(path):
-        document = from_read(read)
-        if document is None:
-            key = read.document.doc_key
-            raise TrainingDataError(
-                f"{path}: {key!r} does not state which layers are complete", _AGAIN
-            )
-        yield document
 
 
 def read_lines(path: Path) -> Iterator[AnnotatedDocument]:

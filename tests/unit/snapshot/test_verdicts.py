@@ -7,7 +7,7 @@ import pytest
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
 from tests.unit.store.projects import cluster, document, entity, relation, said
 
 POSITIVE, NEGATIVE, MASKED = Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED

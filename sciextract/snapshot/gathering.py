@@ -14,7 +14,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import SchemaError, TrainingDataError, UsageError, as_command
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import STDIN
-from sciextract.retraining.snapshot.documents import (
+from sciextract.snapshot.documents import (
     TRAINING,
     Origin,
     Split,
@@ -23,9 +23,9 @@ from sciextract.retraining.snapshot.documents import (
     split_of,
     with_fields,
 )
-from sciextract.retraining.snapshot.supervision import mention_states
+from sciextract.snapshot.supervision import mention_states
 from sciextract.store import Completeness, Project
-from sciextract.store.queries import Known, known_by_text, known_documents, positive_labels
+from sciextract.store.queries import known_by_text, known_documents, positive_labels
 from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import translated
 from sciextract.store.views import whole
@@ -128,18 +128,15 @@ class GoldFile:
     def documents(self) -> Iterator[TrainingDocument]:
         """Its documents one by one, complete in the layers of the file."""
         for item in read([self.path]):
-            if not isinstance(item, BadRecord):
-                yield self._document(item)
-
-    def _document(self, item: AnnotatedDocument) -> TrainingDocument:
-        document = from_read(item)
-        complete = (
-            document.complete if document else self.layers - undecided_layers(item.annotations)
-        )
-        complete &= self.schema_layers
-        fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
-        kept = fitted(with_fields(item, fields), self.schema_layers)
-        return TrainingDocument(kept, complete, self.origin)
+            if isinstance(item, BadRecord):
+                continue
+            document = from_read(item)
+            complete = (
+                document.complete if document else self.layers - undecided_layers(item.annotations)
+            )
+            fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
+            kept = fitted(with_fields(item, fields), self.schema_layers)
+            yield TrainingDocument(kept, complete & self.schema_layers, self.origin)
 
 
 def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Project) -> GoldFile:
@@ -152,7 +149,13 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
         SchemaError: It has labels that the project's schema lacks.
         TrainingDataError: Nobody has annotated anything in it.
     """
-    _check_path(str(path), origin, project)
+    option, name = f"--{origin.value}", str(path)
+    if name == STDIN:
+        problem = f"{option} - cannot be: the file is read twice, and standard input once"
+        raise UsageError(problem, f"name a file: {option} FILE")
+    if Path(name).exists() and project.path.samefile(name):  # opening it would cost SQLite's locks
+        problem = f"{option} {name} is the project itself"
+        raise UsageError(problem, "its abstracts are used anyway: omit the option")
     labels, layers = LabelCounts(), set[Layer]()
     bad, undecided, first_problem = 0, 0, ""
     for item in read([str(path)]):
@@ -165,9 +168,13 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
         undecided += bool(undecided_layers(item.annotations))
     if lacking := labels.lacking_in(schema):
         raise lacking_labels(str(path), lacking, schema, project)
-    if not layers & layers_of(schema):
-        raise _nothing_annotated(str(path), bad, first_problem)
     known = layers_of(schema)
+    if not layers & known:
+        problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
+        if bad:
+            problem = f"{problem}; {bad} records cannot be read, the first: {first_problem}"
+        hint = "a model's predictions are not gold: decide them in a project first (sciextract tui)"
+        raise TrainingDataError(problem, hint)
     return GoldFile(
         str(path), origin, frozenset(layers) & known, known, bad, first_problem, undecided
     )
@@ -201,26 +208,6 @@ def _states(annotations: Annotations) -> dict[Layer, set[State]]:
         Layer.RELATIONS: {each.state for each in annotations.relations},
         Layer.COREFERENCE: places,
     }
-
-
-def _check_path(path: str, origin: Origin, project: Project) -> None:
-    option = f"--{origin.value}"
-    if path == STDIN:
-        problem = f"{option} - cannot be: the file is read twice, and standard input once"
-        raise UsageError(problem, f"name a file: {option} FILE")
-    if Path(path).exists() and project.path.samefile(path):  # opening it would cost SQLite's locks
-        problem = f"{option} {path} is the project itself"
-        raise UsageError(problem, "its abstracts are used anyway: omit the option")
-
-
-def _nothing_annotated(path: str, bad: int, first_problem: str) -> TrainingDataError:
-    problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
-    if bad:
-        problem = f"{problem}; {bad} records cannot be read, the first: {first_problem}"
-    return TrainingDataError(
-        problem,
-        "a model's predictions are not gold: decide them in a project first (sciextract tui)",
-    )
 
 
 def training_document(project: Project, number: int) -> TrainingDocument:
@@ -266,9 +253,31 @@ class Gathering:
 
     def documents(self) -> Iterator[Placed]:
         """All documents of the splits, one by one; what goes into none is counted in ``left_out``."""
-        yield from self._of_gate()
-        yield from self._of_project()
-        yield from self._of_base()
+        for document in self._gate.documents() if self._gate else ():
+            if self._is_second(document):
+                self.left_out[TWICE] += 1
+            elif not document.complete:
+                self.left_out[NOT_COMPLETE] += 1
+            else:
+                yield Split.GATE, document
+        with translated(self._project.path):
+            for known in known_documents(self._project.connection):
+                if not known.decided:
+                    continue
+                document = training_document(self._project, known.number)
+                split = split_of(known.text_sha256)
+                if bytes.fromhex(known.text_sha256) in self._taken:
+                    self.left_out[GATE_HAS_IT] += 1
+                elif split is not Split.TRAIN and not document.complete:
+                    self.left_out[NOT_DONE] += 1
+                else:
+                    yield split, document
+        gate_texts = frozenset(self._taken)
+        for document in self._base.documents() if self._base else ():
+            if reason := self._why_not_of_base(document, gate_texts):
+                self.left_out[reason] += 1
+            else:
+                yield Split.TRAIN, document
 
     def undecided(self, most: int = MOST_UNDECIDED) -> list[int]:
         """Numbers of the project's abstracts that nobody has decided anything about, chosen by hash.
@@ -277,7 +286,13 @@ class Gathering:
         """
         with translated(self._project.path):
             known = known_documents(self._project.connection)
-            free = (each for each in known if not each.decided and self._may_train(each))
+            free = (
+                each
+                for each in known
+                if not each.decided
+                and split_of(each.text_sha256) is Split.TRAIN
+                and bytes.fromhex(each.text_sha256) not in self._taken
+            )
             chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
         return [each.number for each in chosen]
 
@@ -285,40 +300,7 @@ class Gathering:
         """An abstract of the project without annotations."""
         return AnnotatedDocument(self._project.document_state(number).stored.document)
 
-    def _of_gate(self) -> Iterator[Placed]:
-        for document in self._gate.documents() if self._gate else ():
-            if self._is_second(document):
-                self.left_out[TWICE] += 1
-            elif not document.complete:
-                self.left_out[NOT_COMPLETE] += 1
-            else:
-                yield Split.GATE, document
-
-    def _of_project(self) -> Iterator[Placed]:
-        for known in self._known():
-            if not known.decided:
-                continue
-            document, split = (
-                training_document(self._project, known.number),
-                split_of(known.text_sha256),
-            )
-            if bytes.fromhex(known.text_sha256) in self._taken:
-                self.left_out[GATE_HAS_IT] += 1
-            elif split is not Split.TRAIN and not document.complete:
-                self.left_out[NOT_DONE] += 1
-            else:
-                yield split, document
-
-    def _of_base(self) -> Iterator[Placed]:
-        gate_texts = frozenset(self._taken)
-        for document in self._base.documents() if self._base else ():
-            reason = self._against(document, gate_texts)
-            if reason:
-                self.left_out[reason] += 1
-            else:
-                yield Split.TRAIN, document
-
-    def _against(self, document: TrainingDocument, gate_texts: frozenset[bytes]) -> str:
+    def _why_not_of_base(self, document: TrainingDocument, gate_texts: frozenset[bytes]) -> str:
         """Why a document of the base goes into no split; empty when it does.
 
         It never chooses an epoch or thresholds and never judges, for the start model has learned from it: what
@@ -342,11 +324,3 @@ class Gathering:
             return True
         self._taken.add(text)
         return False
-
-    def _known(self) -> Iterator[Known]:
-        with translated(self._project.path):
-            yield from known_documents(self._project.connection)
-
-    def _may_train(self, known: Known) -> bool:
-        is_free = bytes.fromhex(known.text_sha256) not in self._taken
-        return is_free and split_of(known.text_sha256) is Split.TRAIN

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Cluster, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.retraining.snapshot.documents import Origin, Split, TrainingDocument
-from sciextract.retraining.snapshot.gathering import (
+from sciextract.snapshot.documents import Origin, Split
+from sciextract.snapshot.gathering import (
     Gathering,
     check_project_labels,
     layers_of,
@@ -36,7 +36,7 @@ class Augmented:
         base: The user's copy of a published set.
 
     Raises:
-        SciextractError: The base cannot be used: see :func:`~sciextract.retraining.snapshot.gathering.survey`.
+        SciextractError: The base cannot be used: see :func:`~sciextract.snapshot.gathering.survey`.
     """
 
     def __init__(self, project: Project, base: Path | str) -> None:
@@ -59,17 +59,14 @@ class Augmented:
                 self._left_out[NO_LAYER_DONE] += 1
             else:
                 self.from_base += document.origin is Origin.BASE
-                self._count_incomplete(document)
+                for layer in sorted(self._layers - document.complete):
+                    self.losses[f"{layer.value} that are not complete in an abstract"] += 1
                 yield positives(document.annotated)
 
     @property
     def left_out(self) -> dict[str, int]:
         """Documents left out so far, by reason."""
         return {**self._left_out, **self._gathering.left_out}
-
-    def _count_incomplete(self, document: TrainingDocument) -> None:
-        for layer in sorted(self._layers - document.complete):
-            self.losses[f"{layer.value} that are not complete in an abstract"] += 1
 
 
 def positives(annotated: AnnotatedDocument) -> AnnotatedDocument:

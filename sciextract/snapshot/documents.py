@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
 
 if TYPE_CHECKING:
-    from sciextract.retraining.snapshot.manifest import Manifest
+    from sciextract.snapshot.manifest import Manifest
 
 
 """The complete layers of plain gold."""
@@ -43,7 +43,7 @@ class TrainingDocument:
             that nobody has decided (undecided). The state of a mention's place in a cluster is in the
             cluster's ``mention_states``. A snapshot leaves out the fields of the input.
         complete: The layers that are done: there everything that is not positive is negative. In the
-            others only explicit decisions count; see :mod:`~sciextract.retraining.snapshot.supervision`.
+            others only explicit decisions count; see :mod:`~sciextract.snapshot.supervision`.
         origin: Where it comes from.
     """
 

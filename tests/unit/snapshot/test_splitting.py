@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import Layer, State
-from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
-from sciextract.retraining.snapshot.documents import place_of, split_of
+from sciextract.snapshot import Split, build_snapshot, read_snapshot
+from sciextract.snapshot.documents import place_of, split_of
 from sciextract.store import EntityRef, Project
+from tests.unit.snapshot.abstracts import placed, put_gold, sha256, texts
 from tests.unit.store.projects import guess, place, predict, put
-from tests.unit.workflows.snapshot.abstracts import placed, put_gold, sha256, texts
 
 
 def test_shares() -> None:

@@ -13,14 +13,15 @@ Whatever is not an item is negative where its layer is in ``TrainingDocument.com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Layer, Relation, State
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.retraining.snapshot.documents import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.store.rows import IN_VIEW
 
 _TWO = 2
@@ -72,7 +73,7 @@ def verdicts_of(document: TrainingDocument) -> Verdicts:
     judge = _Judge(annotations, document.complete)
     mentions = dict(judge.mentions())
     done = Layer.COREFERENCE in document.complete
-    pairs = _pairs(annotations, mentions, done)
+    pairs = judge.pairs(mentions)
     unclear = {
         each for pair, verdict in pairs.items() if verdict is Verdict.MASKED for each in pair
     }
@@ -85,6 +86,22 @@ def verdicts_of(document: TrainingDocument) -> Verdicts:
         pairs=pairs,
         settled=frozenset(each for each in clear if judge.entities[each] is Verdict.POSITIVE),
     )
+
+
+def positive_part(document: TrainingDocument) -> AnnotatedDocument:
+    """A document with its positive items only: the gold to compare predictions with."""
+    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+    # What is negative or masked is no gold: only what a person or a file says is there.
+    clusters = []
+    for each in annotations.clusters:
+        kept = [m for m in each.mentions if verdicts.mentions[each.id, m] is Verdict.POSITIVE]
+        clusters.append(replace(each, mentions=tuple(kept), mention_scores=(), mention_states=()))
+    positive = Annotations(
+        tuple(e for e in annotations.entities if verdicts.entities[e.id] is Verdict.POSITIVE),
+        tuple(e for e in annotations.relations if verdicts.relations[e.id] is Verdict.POSITIVE),
+        tuple(clusters),
+    )
+    return replace(document.annotated, annotations=positive)
 
 
 def verdict_of(state: State) -> Verdict:
@@ -104,7 +121,11 @@ class _Judge:
         self._annotations = annotations
         self._complete = complete
         self.entities = {each.id: verdict_of(each.state) for each in annotations.entities}
-        self.spans = _spans(annotations.entities)
+        order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
+        self.spans: dict[Fragments, Verdict] = {}
+        for each in annotations.entities:
+            verdicts = (self.entities[each.id], self.spans.get(each.fragments, Verdict.NEGATIVE))
+            self.spans[each.fragments] = min(verdicts, key=order.index)
 
     def relation(self, relation: Relation) -> Verdict:
         ends = (relation.head, relation.tail)
@@ -123,49 +144,31 @@ class _Judge:
             return Verdict.MASKED
         if Verdict.NEGATIVE not in verdicts:
             return verdict_of(state)
-        gone = (each for each in entities if self.entities[each] is Verdict.NEGATIVE)
-        there_now = {self._on_span(each) for each in gone} - {Verdict.NEGATIVE}
+        gone = [each for each in entities if self.entities[each] is Verdict.NEGATIVE]
+        there_now = {self.spans[self._annotations.entity(each).fragments] for each in gone}
+        there_now -= {Verdict.NEGATIVE}
         known = not there_now or (layer in self._complete and Verdict.MASKED not in there_now)
         return Verdict.NEGATIVE if state is State.REJECTED and known else Verdict.MASKED
 
-    def _on_span(self, entity: str) -> Verdict:
-        return self.spans[self._annotations.entity(entity).fragments]
-
-
-def _spans(entities: Iterable[Entity]) -> dict[Fragments, Verdict]:
-    order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
-    by_span: dict[Fragments, Verdict] = {}
-    for each in entities:
-        verdicts = (verdict_of(each.state), by_span.get(each.fragments, Verdict.NEGATIVE))
-        by_span[each.fragments] = min(verdicts, key=order.index)
-    return by_span
-
-
-def _pairs(
-    annotations: Annotations, mentions: Mapping[Pair, Verdict], done: bool
-) -> dict[Pair, Verdict]:
-    order = (Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED)
-    position = {each.id: place for place, each in enumerate(annotations.entities)}
-    by_pair: dict[Pair, Verdict] = {}
-    for cluster in annotations.clusters:
-        ordered = sorted(set(cluster.mentions), key=position.__getitem__)
-        for first, second in combinations(ordered, _TWO):
-            places = [mentions[cluster.id, each] for each in (first, second)]
-            verdict = _together(places, apart=done or len(ordered) == _TWO)
-            verdicts = (verdict, by_pair.get((first, second), Verdict.MASKED))
-            by_pair[first, second] = min(verdicts, key=order.index)
-    return by_pair
-
-
-def _together(places: list[Verdict], *, apart: bool) -> Verdict:
-    """Whether two mentions mean the same, given their places in one cluster.
-
-    Two that do not belong to a cluster may still belong together, unless they are all that it had, or
-    somebody looked through the whole abstract for links.
-    """
-    if Verdict.MASKED in places:
-        return Verdict.MASKED
-    if Verdict.NEGATIVE not in places:
-        return Verdict.POSITIVE
-    known = Verdict.POSITIVE in places or apart
-    return Verdict.NEGATIVE if known else Verdict.MASKED
+    def pairs(self, mentions: Mapping[Pair, Verdict]) -> dict[Pair, Verdict]:
+        """Whether each two mentions of some cluster mean the same, given their places in clusters."""
+        order = (Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED)
+        position = {each.id: place for place, each in enumerate(self._annotations.entities)}
+        done = Layer.COREFERENCE in self._complete
+        by_pair: dict[Pair, Verdict] = {}
+        for cluster in self._annotations.clusters:
+            ordered = sorted(set(cluster.mentions), key=position.__getitem__)
+            for first, second in combinations(ordered, _TWO):
+                places = [mentions[cluster.id, each] for each in (first, second)]
+                # Two that do not belong to a cluster may still belong together, unless they are all that it had,
+                # or somebody looked through the whole abstract for links.
+                apart = Verdict.POSITIVE in places or done or len(ordered) == _TWO
+                if Verdict.MASKED in places:
+                    verdict = Verdict.MASKED
+                elif Verdict.NEGATIVE not in places:
+                    verdict = Verdict.POSITIVE
+                else:
+                    verdict = Verdict.NEGATIVE if apart else Verdict.MASKED
+                verdicts = (verdict, by_pair.get((first, second), Verdict.MASKED))
+                by_pair[first, second] = min(verdicts, key=order.index)
+        return by_pair

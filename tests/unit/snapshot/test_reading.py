@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import TrainingDataError
-from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot, read_undecided
+from sciextract.snapshot import Split, build_snapshot, read_snapshot, read_undecided
 from sciextract.store import Project
-from tests.unit.workflows.snapshot.abstracts import put_gold, texts
+from tests.unit.snapshot.abstracts import put_gold, texts
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def _entry_lost(folder: Path) -> None:
     ("harm", "said"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "is not a snapshot"),
-        (lambda folder: (folder / "manifest.json").write_text("{", "utf-8"), "is damaged"),
-        (lambda folder: (folder / "manifest.json").write_text("[]", "utf-8"), "is damaged"),
+        (lambda folder: (folder / "manifest.json").write_text("{", "utf-8"), "is not JSON"),
+        (lambda folder: (folder / "manifest.json").write_text("[]", "utf-8"), "expected object"),
         (_other_version, "format_version 9 found; expected 1"),
         (_entry_lost, "is not in the manifest"),
         (lambda folder: (folder / "dev.jsonl").unlink(), "cannot be read"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
-from sciextract.retraining.snapshot import Snapshot, Split, TrainingDocument
-from sciextract.retraining.snapshot.documents import split_of
+from sciextract.snapshot import Snapshot, Split, TrainingDocument
+from sciextract.snapshot.documents import split_of
 from sciextract.store import Project
 from tests.unit.store.projects import (
     cluster,

@@ -15,7 +15,7 @@ from sciextract.errors import (
     TrainingDataError,
     UsageError,
 )
-from sciextract.retraining.snapshot import (
+from sciextract.snapshot import (
     Origin,
     Snapshot,
     Split,
@@ -24,14 +24,14 @@ from sciextract.retraining.snapshot import (
     read_undecided,
 )
 from sciextract.store import Project
-from tests.unit.store.projects import put
-from tests.unit.workflows.snapshot.abstracts import (
+from tests.unit.snapshot.abstracts import (
     gold_file,
     placed,
     put_gold,
     texts,
     texts_of,
 )
+from tests.unit.store.projects import put
 
 TRAIN, DEV, GATE = (texts(split, 3) for split in Split)
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import TrainingDataError, as_command
 from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT
-from sciextract.retraining.snapshot.documents import Origin, Split, TrainingDocument
-from sciextract.retraining.snapshot.gathering import NOT_DONE, GoldFile
-from sciextract.retraining.snapshot.supervision import Verdict, mention_states, verdicts_of
+from sciextract.snapshot.documents import Origin, Split, TrainingDocument
+from sciextract.snapshot.gathering import NOT_DONE, GoldFile
+from sciextract.snapshot.supervision import Verdict, mention_states, verdicts_of
 from sciextract.store.rows import IN_VIEW
-from sciextract.workflows.output import reported_as
 
 NOT_REJECTED = frozenset(State) - {State.REJECTED}
 """States of the items that plain gold consists of."""
@@ -93,14 +91,27 @@ class SplitCounts:
         self.finished += document.origin is Origin.PROJECT and bool(document.complete)
         for layer in sorted(document.complete):
             _count(self.complete, layer.value)
-        for each in _items(document):
-            _count(self.verdicts.setdefault(each.layer, _verdicts()), each.verdict.value)
-            _count(self.states.setdefault(each.layer, {}), each.state.value)
-            if each.label is not None:
-                of_layer = self.labels.setdefault(each.layer, {})
-                _count(of_layer.setdefault(each.label, _verdicts()), each.verdict.value)
-        for model in sorted(suggesting_models(document.annotated.annotations)):
+        annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+        for entity in annotations.entities:
+            label = entity.label or UNTYPED
+            self._add_item(Layer.ENTITIES, label, entity.state, verdicts.entities[entity.id])
+        for relation in annotations.relations:
+            verdict = verdicts.relations[relation.id]
+            self._add_item(Layer.RELATIONS, relation.label, relation.state, verdict)
+        for cluster in annotations.clusters:
+            for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
+                verdict = verdicts.mentions[cluster.id, mention]
+                self._add_item(Layer.COREFERENCE, None, state, verdict)
+        for model in sorted(suggesting_models(annotations)):
             _count(self.suggested_by, model)
+
+    def _add_item(self, layer: Layer, label: str | None, state: State, verdict: Verdict) -> None:
+        none_yet = dict.fromkeys(map(str, Verdict), 0)
+        _count(self.verdicts.setdefault(layer.value, {**none_yet}), verdict.value)
+        _count(self.states.setdefault(layer.value, {}), state.value)
+        if label is not None:
+            of_layer = self.labels.setdefault(layer.value, {})
+            _count(of_layer.setdefault(label, {**none_yet}), verdict.value)
 
     def positives(self, layer: Layer, label: str | None = None) -> int:
         """Positive items of a layer, perhaps only those of one label."""
@@ -133,88 +144,32 @@ class Manifest:
     left_out: Mapping[str, int]
     warnings: tuple[str, ...]
     files: Mapping[str, FileEntry]
-
-    def to_json(self) -> dict[str, Any]:
-        """The content of ``manifest.json``."""
-        values = {name: getattr(self, name) for name in ("project", "schema", "schema_hash")}
-        return {
-            "format_version": FORMAT_VERSION,
-            **values,
-            "splits": {each.value: asdict(counts) for each, counts in self.splits.items()},
-            "undecided": self.undecided,
-            "share_of_base": round(self.share_of_base, 4),
-            "left_out": dict(self.left_out),
-            "warnings": list(self.warnings),
-            "files": {name: asdict(entry) for name, entry in self.files.items()},
-        }
+    format_version: int = FORMAT_VERSION
 
 
-def write_manifest(manifest: Manifest, folder: Path) -> None:
-    """Write ``manifest.json`` into a folder."""
-    text = json.dumps(manifest.to_json(), indent=2, ensure_ascii=True, sort_keys=True)
-    (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
+_AGAIN = "sciextract retrain --project DB makes a new snapshot"
 
 
 def read_manifest(folder: Path) -> Manifest:
     """Read ``manifest.json`` of a folder.
 
     Raises:
-        TrainingDataError: It is not there, is damaged, or a newer version wrote it.
+        TrainingDataError: It is not there, is damaged, or another version wrote it.
     """
     path = folder / MANIFEST_FILE
     try:
-        values = json.loads(path.read_text("utf-8"))
-        if values["format_version"] != FORMAT_VERSION:
-            raise _of_another_version(path, values["format_version"])
-        return _from_json(values)
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise TrainingDataError(f"{folder} is not a snapshot: it has no {MANIFEST_FILE}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TrainingDataError(f"{path} is damaged: {error!r}", _AGAIN) from error
-
-
-_AGAIN = "sciextract retrain --project DB makes a new snapshot"
-
-
-def _of_another_version(path: Path, version: object) -> TrainingDataError:
-    problem = f"{path}: format_version {version!r} found; expected {FORMAT_VERSION}"
-    return TrainingDataError(problem, _AGAIN)
-
-
-def _from_json(values: Mapping[str, Any]) -> Manifest:
-    names = ("project", "schema", "schema_hash", "undecided", "share_of_base", "left_out")
-    return Manifest(
-        **{name: values[name] for name in names},
-        splits={each: SplitCounts(**values["splits"][each.value]) for each in Split},
-        warnings=tuple(values["warnings"]),
-        files={name: FileEntry(**entry) for name, entry in values["files"].items()},
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    layer: str
-    label: str | None
-    state: State
-    verdict: Verdict
-
-
-def _items(document: TrainingDocument) -> Iterator[_Item]:
-    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
-    for entity in annotations.entities:
-        label = entity.label or UNTYPED
-        yield _Item(Layer.ENTITIES.value, label, entity.state, verdicts.entities[entity.id])
-    for relation in annotations.relations:
-        verdict = verdicts.relations[relation.id]
-        yield _Item(Layer.RELATIONS.value, relation.label, relation.state, verdict)
-    for cluster in annotations.clusters:
-        for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
-            verdict = verdicts.mentions[cluster.id, mention]
-            yield _Item(Layer.COREFERENCE.value, None, state, verdict)
-
-
-def _verdicts() -> Tally:
-    return {each.value: 0 for each in Verdict}
+    except OSError as error:
+        raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
+    manifest = decode(data, Manifest, path, error=TrainingDataError, hint=_AGAIN)
+    if manifest.format_version != FORMAT_VERSION:
+        raise TrainingDataError(
+            f"{path}: format_version {manifest.format_version} found; expected {FORMAT_VERSION}",
+            _AGAIN,
+        )
+    return manifest
 
 
 def _count(tally: Tally, key: str) -> None:
@@ -222,30 +177,22 @@ def _count(tally: Tally, key: str) -> None:
 
 
 class LineFile:
-    """Appends lines in UTF-8, each ended by one line feed; ``entry`` tells hash, size and count.
-
-    Raises:
-        OutputError: The disk is full, or the file cannot be written.
-    """
+    """Appends lines in UTF-8, each ended by one line feed; ``entry`` tells hash, size and count."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._digest = hashlib.sha256()
         self._size_bytes = 0
         self._lines = 0
-        with reported_as(str(path)):
-            self._stream = path.open("wb")
+        self._stream = path.open("wb")
 
     def close(self) -> None:
         """All lines are written."""
-        with reported_as(str(self._path)):
-            self._stream.close()
+        self._stream.close()
 
     def write(self, line: str) -> None:
         """Append a line."""
         data = f"{line}\n".encode()
-        with reported_as(str(self._path)):
-            self._stream.write(data)
+        self._stream.write(data)
         self._digest.update(data)
         self._size_bytes += len(data)
         self._lines += 1
@@ -256,25 +203,48 @@ class LineFile:
         return FileEntry(self._digest.hexdigest(), self._size_bytes, self._lines)
 
 
-def sha256_of(path: Path) -> str:
-    """Hex hash of a file's bytes, in constant memory."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 Splits = Mapping[Split, SplitCounts]
-_DONE = "an abstract is marked as done with D at the desk (sciextract tui)"
 
 
 def remarks(
     splits: Splits, left_out: Mapping[str, int], schema: LabelSchema, files: Iterable[GoldFile]
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     """Warnings, most important first."""
-    return (
-        *_about_train(splits[Split.TRAIN], schema),
-        *_about_held_out(splits, left_out),
-        *(remark for file in files for remark in _about_file(file)),
-    )
+    train, gate = splits[Split.TRAIN], splits[Split.GATE]
+    if not any(train.positives(layer) for layer in Layer):
+        yield (
+            "train has nothing positive: all that was decided is wrong or absent, and a model that "
+            "learns only this proposes less and less; accept or add what is right"
+        )
+    else:
+        known = {Layer.ENTITIES: schema.entity_labels, Layer.RELATIONS: schema.relation_labels}
+        for layer, labels in known.items():
+            if unseen := [label for label in labels if not train.positives(layer, label)]:
+                yield (
+                    f"{layer.value} without a positive example in train: {', '.join(unseen)}; "
+                    "the model cannot learn them from it"
+                )
+    if not splits[Split.DEV].documents:
+        yield (
+            "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
+            "has gone on for too long; an abstract is marked as done with D at the desk (sciextract tui)"
+        )
+    finished = sum(each.finished for each in splits.values())
+    if few := too_few_to_compare(gate.documents, finished, gate.positives(Layer.ENTITIES)):
+        yield few
+    if waiting := left_out.get(NOT_DONE, 0):
+        yield f"held-out abstracts with decisions, but without any done layer, left out: {waiting}"
+    for file in files:
+        if file.bad:
+            yield f"{file.path}: records that cannot be read, left out: {file.bad}; the first: {file.first_problem}"
+        if file.undecided:
+            yield (
+                f"{file.path}: documents with undecided items, whose layers are not complete: {file.undecided}; "
+                "a model's predictions are not gold"
+            )
+        for layer in Layer:
+            if layer in file.schema_layers - file.layers:
+                yield f"{file.path}: no {layer.value} in it, so nothing is learned about them"
 
 
 def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) -> TrainingDataError:
@@ -324,54 +294,3 @@ def too_few_to_compare(documents: int, finished: int, entities: int | None = Non
         "present model will stay in use. Finish more abstracts, or give gold of your own to compare on: "
         "sciextract retrain --gate FILE"
     )
-
-
-def _about_train(train: SplitCounts, schema: LabelSchema) -> Iterator[str]:
-    if not any(train.positives(layer) for layer in Layer):
-        yield (
-            "train has nothing positive: all that was decided is wrong or absent, and a model that "
-            "learns only this proposes less and less; accept or add what is right"
-        )
-        return
-    unseen = {
-        Layer.ENTITIES: _unseen(train, Layer.ENTITIES, schema.entity_labels),
-        Layer.RELATIONS: _unseen(train, Layer.RELATIONS, schema.relation_labels),
-    }
-    for layer, labels in unseen.items():
-        if labels:
-            yield (
-                f"{layer.value} without a positive example in train: {', '.join(labels)}; "
-                "the model cannot learn them from it"
-            )
-
-
-def _unseen(train: SplitCounts, layer: Layer, labels: Iterable[str]) -> list[str]:
-    return [label for label in labels if not train.positives(layer, label)]
-
-
-def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str]:
-    if not splits[Split.DEV].documents:
-        yield (
-            "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
-            f"has gone on for too long; {_DONE}"
-        )
-    gate = splits[Split.GATE]
-    finished = sum(each.finished for each in splits.values())
-    if few := too_few_to_compare(gate.documents, finished, gate.positives(Layer.ENTITIES)):
-        yield few
-    waiting = left_out.get(NOT_DONE, 0)
-    if waiting:
-        yield f"held-out abstracts with decisions, but without any done layer, left out: {waiting}"
-
-
-def _about_file(file: GoldFile) -> Iterator[str]:
-    if file.bad:
-        yield f"{file.path}: records that cannot be read, left out: {file.bad}; the first: {file.first_problem}"
-    if file.undecided:
-        yield (
-            f"{file.path}: documents with undecided items, whose layers are not complete: {file.undecided}; "
-            "a model's predictions are not gold"
-        )
-    for layer in Layer:
-        if layer in file.schema_layers - file.layers:
-            yield f"{file.path}: no {layer.value} in it, so nothing is learned about them"
