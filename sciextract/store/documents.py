@@ -97,26 +97,17 @@ def insert(connection: sqlite3.Connection, document: Document) -> Stored:
     """Add a text that the project does not have, inside the caller's transaction."""
     known = bibliography_of(document.fields)
     title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
+    texts = map(to_sql, (document.doc_key, title[:_TITLE_LENGTH], document.text))
     # Bibliographic text for searching; the record's fields keep it exactly.
     doi, venue = (text and storable(text) for text in (known.doi, known.venue))
     cursor = connection.execute(
         """INSERT INTO document(sha256, doc_key, title, text, doi, pmid, year, venue)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-        (
-            document.text_sha256,
-            to_sql(document.doc_key),
-            to_sql(title[:_TITLE_LENGTH]),
-            to_sql(document.text),
-            doi,
-            known.pmid,
-            known.year,
-            venue,
-        ),
+        (document.text_sha256, *texts, doi, known.pmid, known.year, venue),
     )
     number = int(cursor.lastrowid or 0)
-    connection.execute(
-        "INSERT INTO token_table VALUES (?, ?)", (number, encode_tokens(document.tokens))
-    )
+    values = (number, encode_tokens(document.tokens))
+    connection.execute("INSERT INTO token_table VALUES (?, ?)", values)
     return Stored(number, document)
 
 

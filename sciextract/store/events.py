@@ -304,9 +304,8 @@ def read_events(
             values = json.loads(params)
             if not isinstance(values, dict):
                 raise TypeError(f"params is {params!r}")
-            found.append(
-                Event(number, at, author, kind, values, seconds, target, documents, bool(undone))
-            )
+            rest = (seconds, target, documents, bool(undone))
+            found.append(Event(number, at, author, kind, values, *rest))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State, new_id
 from sciextract.store.document_state import Context, DocumentState
@@ -29,16 +29,9 @@ def add_entity(
     doc: DocumentState, entity: Entity, state: State, source_id: int, context: Context
 ) -> EntityRow:
     """Add an incoming entity as a row."""
-    row = EntityRow(
-        id=free_id(doc, entity.id),
-        fragments=entity.fragments,
-        label=entity.label,
-        score=entity.score,
-        state=state,
-        source_id=source_id,
-        event_id=context.event_id,
-        alternatives=entity.alternatives,
-    )
+    entity_id, event_id, more = free_id(doc, entity.id), context.event_id, entity.alternatives
+    said = (entity.fragments, entity.label, entity.score)
+    row = EntityRow(entity_id, *said, state, source_id, event_id, alternatives=more)
     doc.put(row)
     context.items += 1
     return row
@@ -53,17 +46,9 @@ def add_relation(
     context: Context,
 ) -> RelationRow:
     """Add an incoming relation between two entities of the project as a row."""
-    row = RelationRow(
-        id=free_id(doc, relation.id),
-        head=ends[0],
-        tail=ends[1],
-        label=relation.label,
-        score=relation.score,
-        state=state,
-        source_id=source_id,
-        event_id=context.event_id,
-        alternatives=relation.alternatives,
-    )
+    relation_id, event_id, more = free_id(doc, relation.id), context.event_id, relation.alternatives
+    said = (*ends, relation.label, relation.score)
+    row = RelationRow(relation_id, *said, state, source_id, event_id, alternatives=more)
     doc.put(row)
     context.items += 1
     return row
@@ -116,6 +101,7 @@ def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> Relation
     return next((row for row in doc.relations if original_of(row) == wanted), None)
 
 
+@dataclass(eq=False)
 class ImportMerge:
     """Merges one imported set of annotations into a document's state.
 
@@ -131,13 +117,12 @@ class ImportMerge:
         against_decisions: Items that were left out because a person decided otherwise.
     """
 
-    def __init__(self, doc: DocumentState, context: Context) -> None:
-        self._doc = doc
-        self._context = context
-        self._ids: dict[str, str] = {}
-        self._claimed: dict[str, bool] = {}
-        self._made: set[str] = set()
-        self.against_decisions = 0
+    _doc: DocumentState
+    _context: Context
+    against_decisions: int = field(default=0, init=False)
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _claimed: dict[str, bool] = field(default_factory=dict, init=False)
+    _made: set[str] = field(default_factory=set, init=False)
 
     def merge(self, annotations: Annotations) -> None:
         """Merge everything."""

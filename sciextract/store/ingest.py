@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -77,16 +77,16 @@ def write_document(
     return wanted
 
 
+@dataclass(eq=False)
 class Batches:
     """One event over any number of transactions, begun with the first batch that is written.
 
-    Args:
+    Attributes:
         project: The open project.
     """
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._context: Context | None = None
+    project: Project
+    _context: Context | None = field(default=None, init=False)
 
     @property
     def event_id(self) -> int | None:
@@ -101,7 +101,7 @@ class Batches:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
         context = self._context
-        with self._project.writing() as connection:
+        with self.project.writing() as connection:
             context = context or self.begin(connection)
             yield context
         self._context = context  # only now: an event of a batch that was rolled back does not exist
@@ -130,33 +130,26 @@ class ImportCounts:
     against_decisions: int = 0
 
 
+@dataclass(eq=False)
 class Import(Batches):
     """One import of a file.
 
-    Args:
-        project: The open project.
+    Attributes:
         source: ``import:FILE``.
         params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
+        counts: What it did so far.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        source: str,
-        params: Mapping[str, Any],
-        done: Collection[Layer] = (),
-    ) -> None:
-        super().__init__(project)
-        self._source = source
-        self._done = done
-        self._params = params
-        self.counts = ImportCounts()
+    source: str
+    params: Mapping[str, Any]
+    done: Collection[Layer] = ()
+    counts: ImportCounts = field(default_factory=ImportCounts, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event."""
-        event_id = events.append(connection, self._project.author_id, "import", self._params)
-        return self._project.context(event_id, self._project.source_id(self._source))
+        event_id = events.append(connection, self.project.author_id, "import", self.params)
+        return self.project.context(event_id, self.project.source_id(self.source))
 
     def add(self, items: Iterable[tuple[AnnotatedDocument, tuple[str, ...]]]) -> None:
         """Add documents with the schema's warnings about them, all or none of them.
@@ -177,7 +170,7 @@ class Import(Batches):
         warnings: tuple[str, ...],
         counts: ImportCounts,
     ) -> None:
-        doc = find_or_insert(self._project.connection, item.document)
+        doc = find_or_insert(self.project.connection, item.document)
         said = item.annotations
         has_items = bool(said.entities or said.relations or said.clusters)
         counts.known += doc.progress is not None
@@ -194,65 +187,57 @@ class Import(Batches):
                 imported.merge(said)
                 counts.items += context.items - before
                 counts.against_decisions += imported.against_decisions
-            finish(doc, context, self._done)
+            finish(doc, context, self.done)
             return True
 
         document, remarks = item.document, (*item.warnings, *warnings)
-        record = Record(document.doc_key, self._source, document.fields, remarks)
+        record = Record(document.doc_key, self.source, document.fields, remarks)
         kept = said if has_items else None
-        write_document(self._project, context, doc, kept, merge, [record])
+        write_document(self.project, context, doc, kept, merge, [record])
 
 
+@dataclass(eq=False)
 class ModelRun(Batches):
     """One run of a model: immutable sets of predictions, and the state refreshed from them.
 
-    Args:
-        project: The open project.
+    Attributes:
         model: The model.
         settings: Its thresholds, for the log.
         background: Whether the run itself acts, not the person.
         keep_suggestions: Whether undecided mentions that a person had suggested by another model stay.
+        id: Of the run; an adapter's is its number, from the first batch on.
+        documents: How many documents it has predicted.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        model: ModelId,
-        settings: Mapping[str, Any],
-        *,
-        background: bool = False,
-        keep_suggestions: bool = False,
-    ) -> None:
-        super().__init__(project)
-        self.id = new_id()
-        self.documents = 0
-        self._model = model
-        self._settings = settings
-        self._background = background
-        self._keep_suggestions = keep_suggestions
+    model: ModelId
+    settings: Mapping[str, Any]
+    background: bool = field(default=False, kw_only=True)
+    keep_suggestions: bool = field(default=False, kw_only=True)
+    id: str = field(default_factory=new_id, init=False)
+    documents: int = field(default=0, init=False)
 
     @property
     def source(self) -> str:
         """The source of its items: ``model:NAME@HASH/run``, of an adapter ``model:NAME@HASH+adapter/N``."""
-        return f"model:{self._model}/{self.id}"
+        return f"model:{self.model}/{self.id}"
 
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event and the run."""
-        if variant := self._model.variant:
+        if variant := self.model.variant:
             # Adapters are numbered. Two desks get different numbers, because they are given while writing.
             query = "SELECT count(*) FROM run WHERE substr(model_hash, -length(?)) = ?"
             self.id = str(first_value(connection, query, variant, variant) + 1)
-        source_id = self._project.source_id(self.source)
-        author = source_id if self._background else self._project.author_id
-        params = {"model": str(self._model), "run": self.id}
+        source_id = self.project.source_id(self.source)
+        author = source_id if self.background else self.project.author_id
+        params = {"model": str(self.model), "run": self.id}
         event_id = events.append(connection, author, "predict", params)
-        name, hash_ = self._model.name, self._model.hash + self._model.variant
-        settings = json.dumps(dict(self._settings))
+        name, hash_ = self.model.name, self.model.hash + self.model.variant
+        settings = json.dumps(dict(self.settings))
         connection.execute(
             "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
             (self.id, source_id, event_id, name, hash_, settings, now()),
         )
-        return self._project.context(event_id, source_id)
+        return self.project.context(event_id, source_id)
 
     def add(
         self,
@@ -273,8 +258,8 @@ class ModelRun(Batches):
             # Only what models suggested gives way; a model without a run is one that a person imported from.
             models = frozenset(
                 number
-                for number, name in self._project.sources.items()
-                if name.startswith("model:") and ("/" in name or not self._keep_suggestions)
+                for number, name in self.project.sources.items()
+                if name.startswith("model:") and ("/" in name or not self.keep_suggestions)
             )
             for number, predicted in predictions:
                 said = predicted.annotations
@@ -291,8 +276,8 @@ class ModelRun(Batches):
         shown: Annotations,
         models: frozenset[int],
     ) -> bool:
-        doc = self._project.document_state(number)
-        by_adapter = bool(self._model.variant)
+        doc = self.project.document_state(number)
+        by_adapter = bool(self.model.variant)
         if by_adapter and not _is_untouched(doc):
             return False
 
@@ -303,10 +288,10 @@ class ModelRun(Batches):
             PredictionMerge(doc, context, models, others).merge(shown)
             return True
 
-        written = write_document(self._project, context, doc, said, merge)
+        written = write_document(self.project, context, doc, said, merge)
         if written and by_adapter:
             # Adapters come every few minutes: what an earlier one said of an untouched document is worth nothing.
-            connection = self._project.connection
+            connection = self.project.connection
             connection.execute(
                 """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
                 AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
@@ -317,16 +302,16 @@ class ModelRun(Batches):
 
     def _find_own_source(self, number: int) -> dict[str, int]:
         """The run in which the adapter's model had predicted a document itself, by what its items call their source."""
-        model = replace(self._model, variant="")
+        model = replace(self.model, variant="")
         query = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
             WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
-        found = first_value(self._project.connection, query, number, model.name, model.hash)
+        found = first_value(self.project.connection, query, number, model.name, model.hash)
         return {} if found is None else {f"model:{model}": found}
 
     def finish(self) -> None:
         """Note that the run came to its end."""
         if self._context is not None:
-            with self._project.writing() as connection:
+            with self.project.writing() as connection:
                 connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
 
 

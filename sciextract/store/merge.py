@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sciextract.documents.annotations import State
@@ -83,24 +83,23 @@ def foreign_documents(other: Project) -> Iterator[Foreign]:
             yield Foreign(annotated(doc, sources), doc, sources, doc.progress, records)
 
 
+@dataclass(eq=False)
 class ProjectMerge(Batches):
     """One merge of another project.
 
-    Args:
-        project: This project.
+    Attributes:
         source: The other one, as ``import:FILE``.
+        counts: What it did so far.
     """
 
-    def __init__(self, project: Project, source: str) -> None:
-        super().__init__(project)
-        self._source = source
-        self.counts = MergeCounts()
+    source: str
+    counts: MergeCounts = field(default_factory=MergeCounts, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event."""
-        author, params = self._project.author_id, {"source": self._source}
+        author, params = self.project.author_id, {"source": self.source}
         event_id = events.append(connection, author, "merge project", params)
-        return self._project.context(event_id, self._project.source_id(self._source))
+        return self.project.context(event_id, self.project.source_id(self.source))
 
     def add(self, foreign: list[Foreign]) -> list[int]:
         """Merge some documents, all or none of them; returns the numbers of those to compare.
@@ -112,7 +111,7 @@ class ProjectMerge(Batches):
         with self.batch() as context:
             before = context.items
             for each in foreign:
-                doc = find_or_insert(self._project.connection, each.item.document)
+                doc = find_or_insert(self.project.connection, each.item.document)
                 if self._add_one(context, doc, each, counts):
                     to_compare.append(doc.number)
             counts.items += context.items - before
@@ -145,13 +144,14 @@ class ProjectMerge(Batches):
             return not compare
 
         said = foreign.item.annotations
-        written = write_document(self._project, context, doc, said, merge, foreign.records)
+        written = write_document(self.project, context, doc, said, merge, foreign.records)
         counts.documents += written and mine is None
         counts.taken += written and mine is not None
         counts.compared += compare
         return compare
 
 
+@dataclass(eq=False)
 class _RowMerge:
     """The other side's rows into a document that nobody has worked on here.
 
@@ -159,11 +159,10 @@ class _RowMerge:
     the other side's decision about the same thing.
     """
 
-    def __init__(self, doc: DocumentState, context: Context, foreign: Foreign) -> None:
-        self._doc = doc
-        self._context = context
-        self._foreign = foreign
-        self._ids: dict[str, str] = {}
+    _doc: DocumentState
+    _context: Context
+    _foreign: Foreign
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
 
     def merge(self) -> None:
         """Merge everything."""

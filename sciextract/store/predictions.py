@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.store.document_state import Context, DocumentState
@@ -23,6 +23,7 @@ _TWO = 2
 Scores = dict[str, float | None]
 
 
+@dataclass(eq=False)
 class PredictionMerge:
     """Merges one model's predictions into a document's state.
 
@@ -38,24 +39,18 @@ class PredictionMerge:
         others: By the name that items carry, another source that they get; the run's where theirs is not here.
     """
 
-    def __init__(
-        self,
-        doc: DocumentState,
-        context: Context,
-        models: frozenset[int],
-        others: Mapping[str, int],
-    ) -> None:
-        self._doc = doc
-        self._context = context
-        self._models = models
-        self._others = others
-        progress, done = doc.progress or ProgressRow(), Completeness.DONE
-        self._open = {layer for layer in Layer if getattr(progress, layer) is not done}
-        self._ids: dict[str, str] = {}
-        self._repeated: set[tuple[str, ...]] = set()
+    _doc: DocumentState
+    _context: Context
+    _models: frozenset[int]
+    _others: Mapping[str, int]
+    _open: set[Layer] = field(default_factory=set, init=False)
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _repeated: set[tuple[str, ...]] = field(default_factory=set, init=False)
 
     def merge(self, annotations: Annotations) -> None:
         """Merge everything, then take out what was not repeated."""
+        progress, done = self._doc.progress or ProgressRow(), Completeness.DONE
+        self._open = {layer for layer in Layer if getattr(progress, layer) is not done}
         for entity in annotations.entities:
             self._merge_entity(entity)
         if Layer.RELATIONS in self._open:
@@ -107,15 +102,10 @@ class PredictionMerge:
 
     def _refresh(self, row: EntityRow | RelationRow, prediction: Entity | Relation) -> None:
         """Give an undecided item the score of this run."""
-        self._doc.put(
-            replace(
-                row,
-                score=prediction.score,
-                alternatives=prediction.alternatives,
-                source_id=self._source_of(prediction),
-                event_id=self._context.event_id,
-            )
-        )
+        by, event_id = self._source_of(prediction), self._context.event_id
+        score, more = prediction.score, prediction.alternatives
+        row = replace(row, score=score, alternatives=more, source_id=by, event_id=event_id)
+        self._doc.put(row)
         self._repeated.add((row.TABLE, row.id))
 
     def _merge_cluster(self, cluster: Cluster) -> None:

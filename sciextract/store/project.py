@@ -67,13 +67,13 @@ class KeptDocument:
     def __init__(self) -> None:
         self._kept: tuple[Stamp, Stored, Tables] | None = None
 
-    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> DocumentState:
+    def read(self, connection: sqlite3.Connection, number: int, *, keep: bool) -> DocumentState:
         """A document, inside the caller's transaction.
 
         Args:
             connection: Of the project.
             number: The document.
-            for_good: Whether the transaction changes nothing, so that what is read may be kept.
+            keep: Whether the transaction changes nothing, so that what is read may be kept.
 
         Raises:
             KeyError: There is no such document.
@@ -82,7 +82,7 @@ class KeptDocument:
         if self._kept is not None and self._kept[0] == stamp:
             return DocumentState.of(*self._kept[1:])
         doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
-        if for_good:
+        if keep:
             self.keep(stamp, doc)
         return doc
 
@@ -123,20 +123,16 @@ class Project:
         trace: TracebackType | None,
     ) -> None:
         with translated(self.path):
-            wrong = self._wrong_value(error)
+            wrong = ""
+            unexpected = isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError))
+            if unexpected and not self._closed and not isinstance(error, SciextractError):
+                # An error in the code looks like this as well: only a wrong value in the file makes it damage.
+                wrong = next(wrong_values(self.connection), "")
             self.close()
             if wrong:
                 raise damaged(self.path, wrong) from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise error  # a plain query of the caller: its error names the project, too
-
-    def _wrong_value(self, error: BaseException | None) -> str:
-        """The value in the file that an error may come from, empty where every value is right."""
-        if not isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError)):
-            return ""
-        if self._closed or isinstance(error, SciextractError):
-            return ""
-        return next(wrong_values(self.connection), "")
 
     def close(self) -> None:
         """Close, so that everything is in the one file.
@@ -244,9 +240,10 @@ class Project:
         Raises:
             KeyError: There is no such document.
         """
-        for_good = not self.connection.in_transaction
+        # What is read inside a transaction may be rolled back.
+        keep = not self.connection.in_transaction
         with translated(self.path), snapshot(self.connection):
-            return self._kept.read(self.connection, number, for_good=for_good)
+            return self._kept.read(self.connection, number, keep=keep)
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items.
@@ -276,8 +273,8 @@ class Project:
 
     def undecided_items(self) -> int:
         """How many items of all documents are undecided."""
+        query = "SELECT coalesce(sum(undecided), 0) FROM summary"
         with translated(self.path):
-            query = "SELECT coalesce(sum(undecided), 0) FROM summary"
             return int(first_value(self.connection, query))
 
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
@@ -329,7 +326,7 @@ class Project:
             return Outcome(None, 0, 0, tuple(context.warnings))
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
-    def rehearse(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
+    def preview(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
         """How many documents and items an action would change; nothing is written."""
         context = Context(0, self.author_id, self.schema, lambda name: 0)
         changed = 0

@@ -22,13 +22,9 @@ if TYPE_CHECKING:
 
 
 BINS = 10
-_MODEL_ITEMS = """
-    SELECT 'entity' AS kind, label, state, score, was, event_id FROM entity i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'
-    UNION ALL SELECT 'relation', label, state, score, was, event_id FROM relation i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'
-    UNION ALL SELECT 'link', '', state, score, was, event_id FROM link i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'"""
+_ITEMS = """SELECT score, state, source_id FROM entity
+    UNION ALL SELECT score, state, source_id FROM relation
+    UNION ALL SELECT score, state, source_id FROM link"""
 _ADDED = """
     SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
     UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
@@ -119,8 +115,9 @@ def stats_of(project: Project) -> Stats:
     with translated(project.path):
         bins = _count_bins(
             connection.execute(
-                f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
-                WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
+                f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
+                WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
+                  AND score IS NOT NULL"""
             )
         )
         decided = sum(each.count for each in bins)

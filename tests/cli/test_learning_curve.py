@@ -35,7 +35,7 @@ GRAPH, NET, LEARNS = place("graph"), place("net"), place("learns")
 class AdapterRun(ModelRun):
     @property
     def source(self) -> str:
-        return f"model:{self._model}+adapter/1"
+        return f"model:{self.model}+adapter/1"
 
 
 @pytest.fixture

@@ -60,33 +60,28 @@ class Actions:
 
     def accept(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is right. Arguments are accepted with their relation, anchors with their mention."""
-
-        def work(doc: DocumentState, context: Context) -> None:
-            match item:
-                case EntityRef():
-                    entities.accept_entity(doc, context, item.id)
-                case RelationRef():
-                    relations.accept_relation(doc, context, item.id)
-                case LinkRef():
-                    link = guard.link_of(doc, item.cluster_id, item.entity_id)
-                    coreference.accept_link(doc, context, link)
-
-        return self._perform(number, "accept", _item_params(item), work, seconds)
+        return self._decide(number, item, "accept", seconds)
 
     def reject(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is wrong. A mention takes its relations and its cluster links along."""
+        return self._decide(number, item, "reject", seconds)
+
+    def _decide(self, number: int, item: ItemRef, kind: str, seconds: float | None) -> Outcome:
+        accept = kind == "accept"
 
         def work(doc: DocumentState, context: Context) -> None:
             match item:
                 case EntityRef():
-                    entities.reject_entity(doc, context, item.id)
+                    on_entity = entities.accept_entity if accept else entities.reject_entity
+                    on_entity(doc, context, item.id)
                 case RelationRef():
-                    relations.reject_relation(doc, context, item.id)
+                    on_relation = relations.accept_relation if accept else relations.reject_relation
+                    on_relation(doc, context, item.id)
                 case LinkRef():
-                    link = guard.link_of(doc, item.cluster_id, item.entity_id)
-                    coreference.reject_link(doc, context, link)
+                    on_link = coreference.accept_link if accept else coreference.reject_link
+                    on_link(doc, context, guard.link_of(doc, item.cluster_id, item.entity_id))
 
-        return self._perform(number, "reject", _item_params(item), work, seconds)
+        return self._perform(number, kind, _item_params(item), work, seconds)
 
     def set_label(
         self,

@@ -231,18 +231,13 @@ def _place(
         state = known.state if settled else State.ACCEPTED
         doc.put(replace(known, state=state, event_id=context.event_id))
     else:
-        moved = was is not None and was.state is not State.ADDED
-        doc.put(
-            LinkRow(
-                cluster.id,
-                entity_id,
-                score=was.score if was else None,
-                state=State.EDITED if moved else State.ADDED,
-                source_id=was.source_id if was and moved else context.source_id,
-                event_id=context.event_id,
-                was=edited_from(was) if was and moved else None,
-            )
-        )
+        score, by, event_id = was.score if was else None, context.source_id, context.event_id
+        link = LinkRow(cluster.id, entity_id, score, State.ADDED, by, event_id)
+        if was is not None and was.state is not State.ADDED:
+            # A mention that moves stays the model's, with the place that the model gave it.
+            first = edited_from(was)
+            link = replace(link, state=State.EDITED, source_id=was.source_id, was=first)
+        doc.put(link)
     context.items += 1
     mark_touched(doc, Layer.COREFERENCE)
 

@@ -81,7 +81,12 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     with translated(project):
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
-    _check_room(project, size)
+    free = free_bytes(project.resolve().parent)
+    if free < size:
+        raise ProjectFullError(
+            f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
+            f"free some space, or remove old backups in {folder}",
+        )
     folder.mkdir(mode=0o700, exist_ok=True)  # names and sizes of backups are nobody else's business
     atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
@@ -167,7 +172,7 @@ def restore(backup: Path, project: Path) -> Path | None:
         with closing(connect(copy, "immutable")) as made:
             if damage := problems(made):
                 raise damaged(backup, damage[0])
-        kept = _keep(place)
+        kept = _keep_aside(place)
         if kept:
             shutil.copymode(kept, copy)
     return kept
@@ -192,7 +197,7 @@ def _clear_log(project: Path) -> None:
             )
 
 
-def _keep(project: Path) -> Path | None:
+def _keep_aside(project: Path) -> Path | None:
     """Give the present file, if there is one, a second name next to the first one.
 
     A log that it still needs goes with it: SQLite would take it for the log of the file that comes.
@@ -200,23 +205,19 @@ def _keep(project: Path) -> Path | None:
     kept = _free_name(project.with_name(project.name + KEPT_ASIDE))  # no second project here
     there = project.exists()
     if there:
-        _link(project, kept)
+        try:
+            os.link(project, kept)
+        except FileExistsError:
+            raise
+        except OSError:  # file systems of memory sticks know no links
+            with open(project, "rb") as source, open(kept, "xb") as copy:
+                shutil.copyfileobj(source, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
     for end in ("-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             os.replace(project.with_name(project.name + end), kept.with_name(kept.name + end))
     return kept if there else None
-
-
-def _link(file: Path, name: Path) -> None:
-    try:
-        os.link(file, name)
-    except FileExistsError:
-        raise
-    except OSError:  # file systems of memory sticks know no links
-        with open(file, "rb") as source, open(name, "xb") as copy:
-            shutil.copyfileobj(source, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
 
 
 def clear_killed(project: Path) -> dict[Path, bool]:
@@ -246,17 +247,8 @@ def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:
             target.execute("PRAGMA journal_mode = DELETE")
         finally:
             target.close()
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):  # a project that was moved away has no mode to copy
         shutil.copymode(project, copy)
-
-
-def _check_room(project: Path, size: int) -> None:
-    free = free_bytes(project.resolve().parent)
-    if free < size:
-        raise ProjectFullError(
-            f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
-            f"free some space, or remove old backups in {folder_of(project)}",
-        )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -104,11 +104,13 @@ def check_references(connection: sqlite3.Connection) -> Iterator[CheckResult]:
 
 def check_log(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """Events and changes are as they were written."""
-    altered = sorted(set(events.find_altered(connection)))
-    message = (
-        f"{len(altered)} events differ from their hash, the first is {min(altered, default=0)}"
+    altered = set(events.find_altered(connection))
+    wrong = (
+        [f"{len(altered)} events differ from their hash, the first is {min(altered)}"]
+        if altered
+        else []
     )
-    return _each_wrong("events", [message][: len(altered)], "all events match their hashes")
+    return _each_wrong("events", wrong, "all events match their hashes")
 
 
 def check_structure(connection: sqlite3.Connection) -> Iterator[CheckResult]:
@@ -119,12 +121,8 @@ def check_structure(connection: sqlite3.Connection) -> Iterator[CheckResult]:
 
 def check_schema(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """The label schema can be read."""
-    try:
-        current = project_settings.current(connection)
-    except ProjectDamagedError as error:
-        yield CheckResult("schema", Severity.ERROR, f"no label schema: {error}", FROM_BACKUP)
-    else:
-        yield CheckResult("schema", Severity.GOOD, f"label schema {current.name!r}")
+    name = project_settings.current(connection).name  # the caller reports what cannot be read
+    yield CheckResult("schema", Severity.GOOD, f"label schema {name!r}")
 
 
 def check_counts(connection: sqlite3.Connection) -> Iterator[CheckResult]:

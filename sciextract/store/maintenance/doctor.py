@@ -94,14 +94,8 @@ class Examination:
             {"path": str(each.path), "bytes": each.bytes, "at": each.at, "reason": each.reason}
             for each in self.backups
         ]
-        return {
-            "path": str(self.path),
-            "sound": self.sound,
-            "damaged": self.damaged,
-            "facts": dict(self.facts),
-            "findings": results,
-            "backups": backups,
-        }
+        plain = {"path": str(self.path), "sound": self.sound, "damaged": self.damaged}
+        return {**plain, "facts": dict(self.facts), "findings": results, "backups": backups}
 
 
 @dataclass(frozen=True, slots=True)
