@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Self, TypeVar, cast
 
 from sciextract.documents.annotations import Layer, State
@@ -28,6 +29,7 @@ from sciextract.store.rows import (
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
 Tables = dict[str, dict[Key, Row]]
 """State rows by table and key."""
+_ORDER = tuple(ROW_TYPES)
 _TABLE_OF = {
     Layer.ENTITIES: EntityRow.TABLE,
     Layer.RELATIONS: RelationRow.TABLE,
@@ -54,30 +56,23 @@ class DocumentState:
     Args:
         stored: The document.
         rows: Its state rows; without a :class:`ProgressRow` the document is not in the project.
+
+    Attributes:
+        before: The rows at the start, by table and key; never changed.
     """
 
     def __init__(self, stored: Stored, rows: Iterable[Row]) -> None:
         tables: Tables = {name: {} for name in ROW_TYPES}
         for row in rows:
             tables[row.TABLE][row.key] = row
-        self._begin(stored, tables)
+        self.stored, self.before, self._rows = stored, tables, _copied(tables)
 
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
         """The state that begins with rows by table and key, which it leaves as they are."""
-        state = cls.__new__(cls)
-        state._begin(stored, tables)
+        state = cls(stored, ())
+        state.before, state._rows = tables, _copied(tables)
         return state
-
-    def _begin(self, stored: Stored, tables: Tables) -> None:
-        self.stored = stored
-        self._before = tables
-        self._rows = _copied(tables)
-
-    @property
-    def before(self) -> Tables:
-        """The rows at the start, by table and key; never changed."""
-        return self._before
 
     def as_saved(self) -> Tables:
         """The rows as they are now, by table and key."""
@@ -217,18 +212,15 @@ class DocumentState:
 
     def changes(self) -> list[Change]:
         """What differs from the start, in an order in which every row finds the rows it needs."""
-        changes = (
-            change_of(self._before[table].get(key), self._rows[table].get(key))
-            for table, key in sorted(_differing(self._before, self._rows))
-        )
-        tables = (*ROW_TYPES,)
-
-        def order(change: Change) -> int:
-            position = tables.index(change.table)
-            return position if change.after is not None else -position
-
-        # Rows that come: parents first. Rows that go: children first.
-        return sorted((each for each in changes if each is not None), key=order)
+        changes = []
+        for table, key in sorted(_differing(self.before, self._rows)):
+            change = change_of(self.before[table].get(key), self._rows[table].get(key))
+            if change is not None:
+                # Rows that come: parents first. Rows that go: children first.
+                place = _ORDER.index(table)
+                changes.append((place if change.after is not None else -place, change))
+        changes.sort(key=itemgetter(0))
+        return [change for _, change in changes]
 
     def differs_from(self, other: DocumentState) -> list[tuple[str, Key]]:
         """Tables and keys of the rows that are not those of another state of the document."""

@@ -170,41 +170,29 @@ def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> 
 
 def encode_annotations(annotations: Annotations) -> bytes:
     """Annotations with their candidates as bytes; equal ones give equal bytes."""
-    considered = annotations.candidates
-    plain = {
-        "entities": [
-            [
-                e.id,
-                [_edges(f) for f in e.fragments],
-                e.label,
-                e.score,
-                e.state,
-                e.source,
-                _labels(e.alternatives),
-            ]
-            for e in annotations.entities
-        ],
-        "relations": [
-            [r.id, r.head, r.tail, r.label, r.score, r.state, r.source, _labels(r.alternatives)]
-            for r in annotations.relations
-        ],
-        "clusters": [
-            [c.id, c.mentions, c.score, c.state, c.source, c.mention_scores, c.mention_states]
-            for c in annotations.clusters
-        ],
-        "candidates": considered
-        and [
-            [[_edges(each.span), _labels(each.labels)] for each in considered.spans],
-            [
-                [_edges(each.head), _edges(each.tail), _labels(each.labels)]
-                for each in considered.pairs
-            ],
-            [
-                [_edges(each.mention), _edges(each.antecedent), each.score]
-                for each in considered.links
-            ],
-        ],
-    }
+    entities = []
+    for each in annotations.entities:
+        fragments, more = [_edges(span) for span in each.fragments], _labels(each.alternatives)
+        said = (each.label, each.score, each.state, each.source)
+        entities.append([each.id, fragments, *said, more])
+    relations = []
+    for relation in annotations.relations:
+        ends, more = (relation.head, relation.tail), _labels(relation.alternatives)
+        said = (relation.label, relation.score, relation.state, relation.source)
+        relations.append([relation.id, *ends, *said, more])
+    clusters = [
+        [c.id, c.mentions, c.score, c.state, c.source, c.mention_scores, c.mention_states]
+        for c in annotations.clusters
+    ]
+    candidates = None
+    if (found := annotations.candidates) is not None:
+        candidates = [
+            [[_edges(c.span), _labels(c.labels)] for c in found.spans],
+            [[_edges(c.head), _edges(c.tail), _labels(c.labels)] for c in found.pairs],
+            [[_edges(c.mention), _edges(c.antecedent), c.score] for c in found.links],
+        ]
+    names = ("entities", "relations", "clusters", "candidates")
+    plain = dict(zip(names, (entities, relations, clusters, candidates), strict=True))
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
 
 

@@ -32,8 +32,6 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
         ProjectError: Something is there already, or nothing can be written there.
     """
     target = Path(path)
-    if target.exists():
-        raise ProjectError(f"{target} exists already", "choose another name, or open it as it is")
     if not target.parent.is_dir():
         problem = f"{target}: no such folder: {target.parent}"
         raise ProjectError(problem, f"mkdir -p {target.parent}")
@@ -41,7 +39,7 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
         with atomic.creating(target, durable=True) as fresh:
             _build(fresh, schema, person(author))
     except FileExistsError:
-        raise ProjectError(f"{target} exists already", "open it as it is") from None
+        raise ProjectError(f"{target} exists already", "choose another name, or open it") from None
     except OSError as error:
         raise ProjectError(f"{target}: cannot be created: {error.strerror}") from error
     return open_project(target, author)

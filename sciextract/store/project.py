@@ -61,36 +61,6 @@ def stamp_of(connection: sqlite3.Connection, number: int) -> Stamp:
     return number, version, *connection.execute(_STAMP, {"number": number}).fetchone()
 
 
-class KeptDocument:
-    """One document's rows: an action on a long document costs no reading of what it does not change."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[Stamp, Stored, Tables] | None = None
-
-    def read(self, connection: sqlite3.Connection, number: int, *, keep: bool) -> DocumentState:
-        """A document, inside the caller's transaction.
-
-        Args:
-            connection: Of the project.
-            number: The document.
-            keep: Whether the transaction changes nothing, so that what is read may be kept.
-
-        Raises:
-            KeyError: There is no such document.
-        """
-        stamp = stamp_of(connection, number)
-        if self._kept is not None and self._kept[0] == stamp:
-            return DocumentState.of(*self._kept[1:])
-        doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
-        if keep:
-            self.keep(stamp, doc)
-        return doc
-
-    def keep(self, stamp: Stamp, doc: DocumentState) -> None:
-        """Keep rows that are in the file for good: those of a transaction only once it has ended well."""
-        self._kept = stamp, doc.stored, doc.as_saved()
-
-
 class Project:
     """One SQLite file with everything: open it with :func:`~sciextract.store.open_project`.
 
@@ -110,7 +80,8 @@ class Project:
         self.mode = mode
         self._wrote = False
         self._closed = False
-        self._kept = KeptDocument()
+        # One document's rows: an action on a long document costs no reading of what it does not change.
+        self._kept: tuple[Stamp, Stored, Tables] | None = None
         self._saved: DocumentState | None = None
 
     def __enter__(self) -> Self:
@@ -207,10 +178,11 @@ class Project:
         with transaction(self.connection, self.path):
             self._saved = None
             yield self.connection
-            saved = self._saved and (stamp_of(self.connection, self._saved.number), self._saved)
+            saved = self._saved
+            stamp = saved and stamp_of(self.connection, saved.number)
         self._wrote = True
-        if saved:
-            self._kept.keep(*saved)
+        if saved and stamp:  # only now that the transaction has ended well
+            self._kept = stamp, saved.stored, saved.as_saved()
 
     def source_id(self, name: str) -> int:
         """The number of a source: ``import:FILE``, ``model:...``, ``person:NAME``.
@@ -240,10 +212,16 @@ class Project:
         Raises:
             KeyError: There is no such document.
         """
-        # What is read inside a transaction may be rolled back.
-        keep = not self.connection.in_transaction
-        with translated(self.path), snapshot(self.connection):
-            return self._kept.read(self.connection, number, keep=keep)
+        connection = self.connection
+        keep = not connection.in_transaction  # what is read inside one may be rolled back
+        with translated(self.path), snapshot(connection):
+            stamp = stamp_of(connection, number)
+            if self._kept is not None and self._kept[0] == stamp:
+                return DocumentState.of(*self._kept[1:])
+            doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
+            if keep:
+                self._kept = stamp, doc.stored, doc.as_saved()
+            return doc
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items.

@@ -112,9 +112,8 @@ def _write_statement(
         params = list(given.values())
     if given and table != "tally":
         inner = " AND ".join(f"t.{name} = ?" for name in given)
-        conditions.append(
-            f"EXISTS (SELECT 1 FROM tally t WHERE t.document_id = {number} AND {inner})"
-        )
+        inner = f"t.document_id = {number} AND {inner}"
+        conditions.append(f"EXISTS (SELECT 1 FROM tally t WHERE {inner})")
         params += given.values()
     if match is not None and query.place == "mentions":
         conditions.append(f"{number} IN ({_MENTIONING})")

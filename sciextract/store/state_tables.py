@@ -133,7 +133,6 @@ class Summary:
         uncertainty: Mean over undecided items of ``1 - |2 score - 1|``: 0 certain, 1 a coin toss.
         least_score: The lowest score of an undecided item.
         greatest_score: The highest one.
-        disagreements: Items on which sources differ; set by merging and by model runs.
     """
 
     entities: int
@@ -145,7 +144,6 @@ class Summary:
     uncertainty: float
     least_score: float | None
     greatest_score: float | None
-    disagreements: int = 0
 
 
 _HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
@@ -162,24 +160,19 @@ def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     counts = tally(doc)
     summary = summarise(doc, counts)
     connection.execute(
-        """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
-            entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
-            items = excluded.items, undecided = excluded.undecided, decided = excluded.decided,
-            uncertainty = excluded.uncertainty, least_score = excluded.least_score,
-            greatest_score = excluded.greatest_score""",
-        (number, *astuple(summary)),
+        # The disagreements stay: merges and model runs set them.
+        """INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            coalesce((SELECT disagreements FROM summary WHERE document_id = ?), 0))""",
+        (number, *astuple(summary), number),
     )
-    connection.executemany(
-        "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",
-        [(number, *key, count) for key, count in counts.items()],
-    )
+    tallied = [(number, *key, count) for key, count in counts.items()]
+    connection.executemany("INSERT INTO tally VALUES (?, ?, ?, ?, ?)", tallied)
 
 
 def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -> None:
     """Note how many differences between sources wait for a decision, inside the caller's transaction."""
-    connection.execute(
-        "UPDATE summary SET disagreements = ? WHERE document_id = ?", (count, number)
-    )
+    query = "UPDATE summary SET disagreements = ? WHERE document_id = ?"
+    connection.execute(query, (count, number))
 
 
 def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) -> Summary:
