@@ -87,6 +87,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, factory=Connection)
         connection.file = file
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
+        # Off by default in SQLite, for every connection anew.
         connection.execute("PRAGMA foreign_keys = ON")
         # A file from elsewhere may hold views and triggers that call functions with side effects.
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -229,6 +230,7 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     """Several queries that see the same state of the file, whatever other processes write meanwhile."""
+    # A transaction that writes sees one state already, and SQLite nests none.
     if connection.in_transaction:
         yield
         return
@@ -253,6 +255,7 @@ def settle(connection: sqlite3.Connection) -> bool:
     Returns:
         Whether it was done.
     """
+    # Closing must not wait half a minute for a reader that stays.
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -281,6 +284,7 @@ def problems(connection: sqlite3.Connection, *, quick: bool = False) -> list[str
         raise
     except sqlite3.DatabaseError as error:
         return [str(error)]
+    # Lines of asterisks are headings of single databases; several messages may share one row.
     lines = [line for (text,) in rows for line in str(text).splitlines()]
     return [line for line in lines if line != "ok" and not line.startswith("***")]
 

@@ -73,6 +73,7 @@ def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
     """Whether an entity is there, and no less certain than what stands on it."""
     if entity is None or item.state is State.REJECTED:
         return entity is not None
+    # An undecided item may stand on an undecided mention, a decided one may not.
     return entity.in_view or (not item.in_view and entity.state is State.UNDECIDED)
 
 
@@ -84,6 +85,7 @@ def _find_twins(
     for row in rows:
         if row.state is not State.REJECTED:
             by_content.setdefault(content_of(row), []).append((row.TABLE, row.key))
+    # Files may say things twice, and imports take them as they are.
     for places in by_content.values():
         if len(places) > 1:
             yield Problem(what, frozenset(places), by_import=True)

@@ -70,6 +70,7 @@ class DocumentState:
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
         """The state that begins with rows by table and key, which it leaves as they are."""
+        # Copied row by row only once: __init__ would sort rows into tables that are there already.
         state = cls(stored, ())
         state.before, state._rows = tables, _copied(tables)
         return state
@@ -91,8 +92,7 @@ class DocumentState:
     @property
     def progress(self) -> ProgressRow | None:
         """Completeness, flag and note; ``None`` when the document is not in the project."""
-        row = self._rows[ProgressRow.TABLE].get(())
-        return row if isinstance(row, ProgressRow) else None
+        return cast("ProgressRow | None", self._rows[ProgressRow.TABLE].get(()))
 
     @property
     def entities(self) -> list[EntityRow]:
@@ -126,23 +126,19 @@ class DocumentState:
 
     def entity(self, entity_id: str) -> EntityRow | None:
         """The entity of that id."""
-        row = self._rows[EntityRow.TABLE].get((entity_id,))
-        return row if isinstance(row, EntityRow) else None
+        return cast("EntityRow | None", self._rows[EntityRow.TABLE].get((entity_id,)))
 
     def relation(self, relation_id: str) -> RelationRow | None:
         """The relation of that id."""
-        row = self._rows[RelationRow.TABLE].get((relation_id,))
-        return row if isinstance(row, RelationRow) else None
+        return cast("RelationRow | None", self._rows[RelationRow.TABLE].get((relation_id,)))
 
     def cluster(self, cluster_id: str) -> ClusterRow | None:
         """The cluster of that id."""
-        row = self._rows[ClusterRow.TABLE].get((cluster_id,))
-        return row if isinstance(row, ClusterRow) else None
+        return cast("ClusterRow | None", self._rows[ClusterRow.TABLE].get((cluster_id,)))
 
     def link(self, cluster_id: str, entity_id: str) -> LinkRow | None:
         """The link of that mention to that cluster."""
-        row = self._rows[LinkRow.TABLE].get((cluster_id, entity_id))
-        return row if isinstance(row, LinkRow) else None
+        return cast("LinkRow | None", self._rows[LinkRow.TABLE].get((cluster_id, entity_id)))
 
     def on_fragments(self, fragments: tuple[Span, ...]) -> list[EntityRow]:
         """All entities on exactly these fragments."""
@@ -163,7 +159,10 @@ class DocumentState:
             for each in self._of(LinkRow)
             if each.cluster_id == cluster_id and each.state is not State.REJECTED
         ]
-        return sorted(links, key=self._mention_order)
+        # A link whose mention is gone stands in damaged files only.
+        mentions = {link.entity_id: self.entity(link.entity_id) for link in links}
+        places = {key: in_text_order(row) if row else (0, 0, key) for key, row in mentions.items()}
+        return sorted(links, key=lambda link: places[link.entity_id])
 
     def decided_since(self, layer: Layer, event_id: int) -> bool:
         """Whether a later event than this one decided an item of a layer."""
@@ -229,15 +228,12 @@ class DocumentState:
     def _of(self, kind: type[_Kind]) -> Iterator[_Kind]:
         return iter(cast("Collection[_Kind]", self._rows[kind.TABLE].values()))
 
-    def _mention_order(self, link: LinkRow) -> tuple[int, int, str]:
-        entity = self.entity(link.entity_id)
-        return in_text_order(entity) if entity else (0, 0, link.entity_id)
-
 
 def _differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
     """Where another row is now, or none."""
     for table, rows in after.items():
         old = before[table]
+        # Identity, not equality: rows are frozen, and most of a long document is untouched.
         yield from ((table, key) for key, row in rows.items() if old.get(key) is not row)
         yield from ((table, key) for key in old if key not in rows)
 

@@ -51,6 +51,7 @@ def decode_tokens(body: bytes) -> TokenTable:
     behind_starts = behind_edges + 4 * sentences
     edges.frombytes(body[_COUNTS.size : behind_edges])
     starts.frombytes(body[behind_edges:behind_starts])
+    # One iterator twice: starts and ends alternate.
     numbers = iter(_little(edges))
     spans = tuple(map(Span, numbers, numbers))
     firsts = list(_little(starts))
@@ -60,6 +61,7 @@ def decode_tokens(body: bytes) -> TokenTable:
 
 
 def _little(numbers: array[int]) -> array[int]:
+    # The file is little-endian on every machine, so that projects can be copied.
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()
@@ -96,6 +98,7 @@ def find(connection: sqlite3.Connection, document: Document) -> Stored | None:
 def insert(connection: sqlite3.Connection, document: Document) -> Stored:
     """Add a text that the project does not have, inside the caller's transaction."""
     known = bibliography_of(document.fields)
+    # Texts without a title are shown by how they begin.
     title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
     texts = map(to_sql, (document.doc_key, title[:_TITLE_LENGTH], document.text))
     # Bibliographic text for searching; the record's fields keep it exactly.
@@ -139,6 +142,7 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
     with decoded(connection, f"abstract {number}"):
         fields: dict[str, Any] = {}
         for record in records(connection, number):
+            # The first record wins, later ones only add what it lacks.
             fields = dict(record.fields) | fields
         return Stored(
             number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)

@@ -57,8 +57,10 @@ def encode(changes: Iterable[Change]) -> str | bytes:
     """Changes as the log stores them: JSON, compressed when long."""
     plain = [[c.table, list(c.key), c.before, c.after] for c in changes]
     text = json.dumps(plain, separators=(",", ":"))  # ASCII: lone surrogates survive, too
+    # Below that zlib saves little, and plain JSON can be read with any SQLite tool.
     if len(text) < _COMPRESSED_FROM:
         return text
+    # The fastest level: this runs after every key.
     return zlib.compress(text.encode("ascii"), 1)
 
 
@@ -227,6 +229,7 @@ def find_altered(connection: sqlite3.Connection) -> Iterator[int]:
 
 def _digest(values: Sequence[object]) -> str:
     """A hash of a row as SQLite gives it back: a number for seconds comes back as a float."""
+    # repr() tells 2 from 2.0, and SQLite gives a REAL back as the latter.
     plain = [float(each) if isinstance(each, int) else each for each in values]
     return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -267,6 +270,7 @@ def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
 
 def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
     """The action that the author undid last, unless they have acted since."""
+    # A new action closes the way back: only undos that came after it can be redone.
     last = first_value(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
     query = f"""SELECT e.id FROM event e JOIN event u ON u.target = e.id AND u.kind = 'undo'
         WHERE u.author_id = ? AND {_ACTION} AND {UNDONE} AND u.id > ?
@@ -274,12 +278,6 @@ def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
         ORDER BY u.id DESC LIMIT 1"""
     found: int | None = first_value(connection, query, author_id, last or 0)
     return found
-
-
-def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
-    """The event that undid this one last."""
-    query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
-    return int(first_value(connection, query, event_id) or 0)
 
 
 def read_events(
@@ -296,6 +294,7 @@ def read_events(
             (SELECT count(DISTINCT document_id) FROM change c WHERE c.event_id = e.id), {UNDONE}
         FROM event e JOIN source s ON s.id = e.author_id
         WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
+        # No event has such a number; -1 means no limit to SQLite.
         (before if before is not None else 1 << 62, -1 if limit is None else limit),
     )
     found = []

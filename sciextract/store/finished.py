@@ -92,11 +92,13 @@ def _read_finished(project: Project, number: int) -> Finished | None:
         with decoded(connection, f"a change of event {event_id}"):
             made = events.decode(body)
         if by_person and kind not in _FROM_OUTSIDE:
+            # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
                 rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
                 state = DocumentState(stored, rows)
                 before = views.annotated(state, sources, views.WITH_UNDECIDED)
+            # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)
                 keys += _KEYS.get(kind, 1)
@@ -144,6 +146,7 @@ def _read_suggestions(
 
 
 def _leave_undecided(found: Annotations) -> Annotations | None:
+    """What of imported suggestions was not decided in the file; ``None`` for nothing."""
     kept = tuple(each for each in found.entities if each.state is State.UNDECIDED)
     ids = {each.id for each in kept}
     relations = tuple(

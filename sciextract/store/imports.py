@@ -21,6 +21,7 @@ Mentions = dict[str, tuple[float | None, State]]
 def free_id(doc: DocumentState, wanted: str) -> str:
     """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
     taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
+    # Ids from files may be empty, or hold lone surrogates, which no TEXT column takes.
     usable = bool(wanted) and isinstance(to_sql(wanted), str)
     return wanted if usable and not taken else new_id()
 
@@ -199,6 +200,7 @@ class ImportMerge:
         mentions = {self._ids[m]: (score, state) for m, score, state in said if m in self._ids}
         home = self._find_home(mentions)
         if home is None:
+            # Only a new cluster leaves mentions out: in one that is here already their links are counted below.
             mentions = self._leave_out_impossible(mentions)
             if len(mentions) < min(_TWO, count):
                 return

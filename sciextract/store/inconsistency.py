@@ -74,6 +74,7 @@ def _find_labels(project: Project) -> Iterator[Finding]:
     for surface, group in groupby(rows, key=itemgetter(0)):
         members = list(group)
         counts = Counter(label for *_, label in members)
+        # There are two labels at least, by the query.
         (usual, most), (_, second) = counts.most_common(2)
         for _, number, start, entity_id, label in members:
             if label != usual or most == second:
@@ -167,6 +168,7 @@ def _find_missed(project: Project) -> Iterator[Finding]:
             for each in said.entities
         }
         for each in said.candidates.spans if said.candidates else ():
+            # A candidate counts by its best label; what was predicted for the span goes before.
             best = max(each.labels, key=lambda label: label.score)
             sure.setdefault((each.span.char_start, each.span.char_end), (best.label, best.score))
         text = ""

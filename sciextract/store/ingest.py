@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 BATCH = 500
 """Documents a transaction: a killed import loses at most so many, and they come again with the next one."""
 _OF_ADAPTERS = f"model:*{ADAPTER}/*"
+_RUN_OF_MODEL = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
+"""The run in which a model had predicted a document itself."""
 
 
 def find_or_insert(connection: sqlite3.Connection, document: Document) -> DocumentState:
@@ -276,22 +279,24 @@ class ModelRun(Batches):
         shown: Annotations,
         models: frozenset[int],
     ) -> bool:
-        doc = self.project.document_state(number)
-        by_adapter = bool(self.model.variant)
+        connection, doc = self.project.connection, self.project.document_state(number)
+        by_adapter, base = bool(self.model.variant), (self.model.name, self.model.hash)
         if by_adapter and not _is_untouched(doc):
             return False
 
         def merge() -> bool:
             if doc.progress is None:
                 return False
-            others = self._find_own_source(number) if by_adapter else {}
+            others = {}
+            if by_adapter and (found := first_value(connection, _RUN_OF_MODEL, number, *base)):
+                # What the adapter leaves to its model keeps the model's own run as its source.
+                others = {f"model:{replace(self.model, variant='')}": int(found)}
             PredictionMerge(doc, context, models, others).merge(shown)
             return True
 
         written = write_document(self.project, context, doc, said, merge)
         if written and by_adapter:
             # Adapters come every few minutes: what an earlier one said of an untouched document is worth nothing.
-            connection = self.project.connection
             connection.execute(
                 """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
                 AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
@@ -299,14 +304,6 @@ class ModelRun(Batches):
             )
             events.join_last(connection, number, _OF_ADAPTERS)
         return written
-
-    def _find_own_source(self, number: int) -> dict[str, int]:
-        """The run in which the adapter's model had predicted a document itself, by what its items call their source."""
-        model = replace(self.model, variant="")
-        query = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-            WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
-        found = first_value(self.project.connection, query, number, model.name, model.hash)
-        return {} if found is None else {f"model:{model}": found}
 
     def finish(self) -> None:
         """Note that the run came to its end."""

@@ -183,6 +183,7 @@ class _RowMerge:
         row = self._own(row)
         if twin is None:
             row = replace(row, id=free_id(self._doc, row.id))
+        # The other side has not decided it, so that what is here needs no change.
         elif row.state in (State.IMPORTED, State.UNDECIDED):
             return twin.id
         else:
@@ -252,6 +253,7 @@ def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
         ProjectError: One of the files cannot be used.
     """
     kept = []
+    # Numbers of documents differ between projects, hashes of texts do not.
     for name in queue_lengths(other):
         queue = read_queue(other, name)
         if queue is None:

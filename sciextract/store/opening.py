@@ -106,6 +106,7 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
             )
             params = {"name": schema.name, "version": version}
             events.append(connection, int(cursor.lastrowid or 0), "schema", params)
+        # One whole file without a log beside it: it gets its name by a rename.
         connection.execute("PRAGMA journal_mode = DELETE")
     finally:
         connection.close()

@@ -65,6 +65,7 @@ class PredictionMerge:
     def _merge_entity(self, entity: Entity) -> None:
         doc, is_open = self._doc, Layer.ENTITIES in self._open
         twins = doc.on_fragments(entity.fragments)
+        # Rejected ones last: the same mention may have been rejected and added again.
         twins.sort(key=lambda row: row.state is State.REJECTED)
         same = next((row for row in twins if row.label == entity.label), None)
         edited = entity_by_original(doc.edited, entity)
@@ -114,6 +115,7 @@ class PredictionMerge:
         mentions = self._leave_out_impossible(known)
         home = self._find_home(mentions)
         free = {m: score for m, score in mentions.items() if self._is_free(m, home)}
+        # One mention may join a cluster that a person has worked on; a new one needs two.
         settled = home is not None and any(link.in_view for link in self._doc.members(home))
         if len(free) < (1 if settled else _TWO):
             return

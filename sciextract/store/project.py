@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from sciextract.documents.annotations import State
@@ -87,12 +86,7 @@ class Project:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with translated(self.path):
             wrong = ""
             unexpected = isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError))
@@ -176,6 +170,7 @@ class Project:
         if self.mode != "write":
             raise read_only(self.path)
         with transaction(self.connection, self.path):
+            # Actions note here what they wrote last, so that it need not be read again.
             self._saved = None
             yield self.connection
             saved = self._saved

@@ -67,6 +67,7 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
 
 def _choose_look(taken: list[str]) -> tuple[str, str]:
     """A free key and a colour. Beyond all letters, rarer characters serve."""
+    # More than 60 types are possible, if hardly usable by keys.
     further = map(chr, range(0xC0, 0x250))
     usable = (key for key in (*_KEYS, *further) if key not in taken and key not in RESERVED_KEYS)
     return next(usable), _COLOURS[len(taken) % len(_COLOURS)]

@@ -56,6 +56,7 @@ def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
     """All documents of the project, in the order in which they came, in constant memory."""
     last = 0
     query = f"{_SELECT} WHERE p.document_id > ? ORDER BY p.document_id LIMIT ?"
+    # By number, not by offset: the project may change while the caller works.
     while rows := connection.execute(query, (last, PAGE)).fetchall():
         last = rows[-1][0]
         yield from map(_known, rows)
@@ -238,6 +239,7 @@ def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
         there = read_queue(project, name)
         if there is not None and there.numbers == queue.numbers:
             return ""
+        # Other processes may save a queue of that name meanwhile, so it is tried, not asked.
         with suppress(ActionRefusedError):  # there is one of that name
             return save_queue(project, replace(queue, name=name)).name
         after = plain_name(origin)[: _LONGEST_NAME // 2] + ("" if count == 1 else f" {count}")

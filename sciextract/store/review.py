@@ -101,6 +101,7 @@ def first_of(
     connection: sqlite3.Connection, numbers: Sequence[int], *, unfinished: bool = False
 ) -> int | None:
     """The first of some documents that is in the project, or that is there and not done."""
+    # In parts: usually one of the first documents fits, and a queue may hold a hundred thousand.
     condition = f"NOT {_DONE}" if unfinished else "1"
     for start in range(0, len(numbers), _CHUNK):
         query = f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
@@ -232,6 +233,7 @@ def label_history(
     """
     same = """WITH same AS (SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
         JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?)"""
+    # Limited before counting: a string such as "model" stands in every abstract of a large project.
     others = f"{same} SELECT {{}} FROM same WHERE (document_id, id) <> (?, ?) {{}}"
     params = (storable(surface), MOST_COUNTED, number, entity_id)
     counts = connection.execute(
@@ -344,4 +346,5 @@ def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple
 def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
     """An annotation set, without the model's candidates."""
     query = "SELECT body FROM annotation_set WHERE id = ?"
+    # Candidates are most of a set, and the desk shows none of them here.
     return decode_annotations(first_value(connection, query, set_id), candidates=False)

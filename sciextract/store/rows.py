@@ -235,6 +235,7 @@ _FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")
 
 def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
     """What an item was before its first edit, for ``was``: kept over further edits."""
+    # Over several edits the first original stays: it is what the model said.
     if row.was is not None:
         return row.was
     if isinstance(row, EntityRow):

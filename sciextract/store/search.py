@@ -137,6 +137,7 @@ def _write_statement(
 
 def documents_with(connection: sqlite3.Connection, surface: str) -> list[int]:
     """Numbers of the documents whose text has exactly this string."""
+    # Signs alone are in no index, so every text is looked at.
     phrase = fts_phrase(surface)
     if phrase is None:
         rows = connection.execute(

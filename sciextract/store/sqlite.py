@@ -28,16 +28,8 @@ _CODE = 0xFF  # the lower byte of an extended result code is the primary one
 
 #: What reading values that no sciextract wrote can end in.
 WRONG_VALUES = (
-    struct.error,
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    zlib.error,
-    SchemaError,
+    *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
+    *(struct.error, zlib.error, SchemaError),
 )
 
 #: What reading damaged bytes can end in, besides rows.
@@ -149,6 +141,7 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
     """
     what = "it was replaced by another file" if path.exists() else "it was moved or removed"
     problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
+    # Nothing is lost yet: what was done until then is in the file that is still open.
     if saved is None:
         hint = "open the project again: the new file is then used"
         return ProjectReplacedError(f"{problem}; the last action was not saved", hint)

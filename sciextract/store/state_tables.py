@@ -98,25 +98,21 @@ def apply(
             )
 
 
-def surface_id(connection: sqlite3.Connection, surface: str) -> int:
-    """The number of a mention's string, given now if it has none."""
-    safe = storable(surface)
-    known = first_value(connection, "SELECT id FROM surface WHERE text = ?", safe)
-    if known is not None:
-        return int(known)
-    inserted = connection.execute("INSERT INTO surface(text) VALUES (?)", (safe,))
-    return int(inserted.lastrowid or 0)
-
-
 def _derived(
     connection: sqlite3.Connection, text: str, table: str, values: Mapping[str, Any]
 ) -> Values:
     """Columns that follow from the others: an entity's string."""
     if table != "entity":
         return {}
+    # Most mentions have one fragment, which the table leaves out.
     pieces = values["fragments"] or f"{values['char_start']}-{values['char_end']}"
     ranges = (map(int, piece.split("-")) for piece in pieces.split(";"))
-    return {"surface_id": surface_id(connection, " ".join(text[a:b] for a, b in ranges))}
+    # Strings of mentions are an index: what cannot be text is replaced here, and exact in the document.
+    surface = storable(" ".join(text[a:b] for a, b in ranges))
+    known = first_value(connection, "SELECT id FROM surface WHERE text = ?", surface)
+    if known is None:
+        known = connection.execute("INSERT INTO surface(text) VALUES (?)", (surface,)).lastrowid
+    return {"surface_id": known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +192,7 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
         if item.state is State.UNDECIDED and item.score is not None
     ]
     sizes = Counter(link.cluster_id for link in doc.links if link.state is not State.REJECTED)
+    # 0 for scores of 0 and 1, 1 for a coin toss.
     uncertainty = [1 - abs(2 * score - 1) for score in scores]
     return Summary(
         entities=number(_LIVE, "entity"),

@@ -159,6 +159,7 @@ def _count_bins(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
     """Scores and whether they were accepted, in bins of equal width."""
     by_bin: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
     for score, accepted in decided:
+        # A score of 1 belongs to the last bin.
         by_bin[min(int(score * BINS), BINS - 1)].append((score, accepted))
     bins = []
     for place, items in enumerate(by_bin):
@@ -276,14 +277,12 @@ def status_of(project: Project) -> Status:
     """The counts of an open project."""
     connection = project.connection
     with translated(project.path):
-        documents, flagged = connection.execute(
-            "SELECT count(*), coalesce(sum(flagged), 0) FROM progress"
+        documents, flagged, undecided, decided, imported = connection.execute(
+            """SELECT count(*), coalesce(sum(flagged), 0),
+                (SELECT coalesce(sum(undecided), 0) FROM summary),
+                (SELECT coalesce(sum(decided), 0) FROM summary),
+                (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
         ).fetchone()
-        undecided, decided = connection.execute(
-            "SELECT coalesce(sum(undecided), 0), coalesce(sum(decided), 0) FROM summary"
-        ).fetchone()
-        query = "SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'"
-        imported = first_value(connection, query)
         backups = backup.list_backups(project.path)
         completeness = {}
         for layer in Layer:

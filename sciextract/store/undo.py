@@ -21,6 +21,7 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
 )
+from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import apply, current_values
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
         with project.writing() as connection:
             params = {"of": event.kind}
             own = events.append(connection, project.author_id, kind, params, target=event.id)
-            reversing = event.id if kind == events.UNDO else events.last_undo(connection, event.id)
+            reversing = event.id
+            if kind == events.REDO:
+                last = "SELECT max(id) FROM event WHERE target = ? AND kind = 'undo'"
+                reversing = first_value(connection, last, event.id)
             documents, items = _apply_backwards(project, event, reversing, own)
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
@@ -115,6 +119,7 @@ def _apply_backwards(
         latest = project.document_state(number)
         first.setdefault(number, latest)
         reverse = [each.reverse for each in reversed(changes)]
+        # Suggestions are taken back although some were decided: those stay.
         if event.is_suggestions:
             reverse = _still_suggested(connection, latest, reverse)
         if len(reverse) > 1:  # else the event is about the layer itself
@@ -129,6 +134,7 @@ def _apply_backwards(
         apply(connection, number, latest.text, reverse)
         events.append_changes(connection, own, number, reverse)
         items += len(reverse)
+        # Also in memory: the next part of the event may change the same document.
         latest.turn(reverse)
     for number, earlier in first.items():
         known = latest is not None and latest.number == number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
@@ -23,6 +22,22 @@ def annotated(
     Relations and mentions whose entity is left out are left out, too; so are clusters with fewer than two
     mentions, unless they were imported so. A rejected link makes no mention, whatever the states.
     """
+    return _view(doc, sources, states, states - {State.REJECTED})
+
+
+def whole(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
+    """A document with all its items: rejected ones too, and rejected places in clusters, which
+    :func:`annotated` never shows.
+    """
+    return _view(doc, sources, EVERYTHING, EVERYTHING)
+
+
+def _view(
+    doc: DocumentState,
+    sources: Mapping[int, str],
+    states: frozenset[State],
+    link_states: frozenset[State],
+) -> AnnotatedDocument:
     entities = tuple(
         Entity(e.id, e.fragments, e.label, e.score, e.state, sources[e.source_id], e.alternatives)
         for e in doc.entities
@@ -41,13 +56,14 @@ def annotated(
     relations.sort(key=lambda each: (place[each.head], place[each.tail], each.label, each.id))
     members: dict[str, list[LinkRow]] = {}
     for link in doc.links:
-        if link.state in states - {State.REJECTED} and link.entity_id in place:
+        if link.state in link_states and link.entity_id in place:
             members.setdefault(link.cluster_id, []).append(link)
     clusters = []
+    # A file may say that one mention alone is a cluster, a model may not.
     for row in doc.clusters:
         links = sorted(members.get(row.id, []), key=lambda each: place[each.entity_id])
         by_import = row.state is State.IMPORTED and any(link.in_view for link in links)
-        if len(links) >= (1 if by_import else _TWO):
+        if len(links) >= (1 if by_import or State.REJECTED in link_states else _TWO):
             clusters.append(_to_cluster(row, links, sources))
     clusters.sort(key=lambda each: (place[each.mentions[0]], each.id))
     annotations = Annotations(entities, tuple(relations), tuple(clusters))
@@ -61,22 +77,6 @@ def _is_done(doc: DocumentState) -> bool | None:
     if layers == {Completeness.UNTOUCHED}:
         return None
     return not doc.count_undecided() and Completeness.IN_PROGRESS not in layers
-
-
-def whole(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
-    """A document with all its items: rejected ones too, and rejected places in clusters, which
-    :func:`annotated` never shows.
-    """
-    shown = annotated(doc, sources, EVERYTHING)
-    place = {each.id: number for number, each in enumerate(doc.entities)}
-    links: dict[str, list[LinkRow]] = {}
-    for each in sorted(doc.links, key=lambda link: place[link.entity_id]):
-        links.setdefault(each.cluster_id, []).append(each)
-    clusters = [
-        _to_cluster(each, links[each.id], sources) for each in doc.clusters if each.id in links
-    ]
-    clusters.sort(key=lambda each: (place[each.mentions[0]], each.id))
-    return replace(shown, annotations=replace(shown.annotations, clusters=tuple(clusters)))
 
 
 def _to_cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster:

@@ -212,6 +212,7 @@ class Actions:
         work = partial(bulk.accept_above, score=score, layers=layers)
         if number is not None:
             return self._perform(number, "accept above", params, work)
+        # The whole project in one transaction: a backup first, because an undo of it is refused once work went on.
         numbers = self._project.documents_with_undecided(score)
         return self._project.perform("accept above", params, numbers, work, backup=True)
 
@@ -223,6 +224,7 @@ class Actions:
         seconds: float | None = None,
     ) -> Outcome:
         """Nothing is left to do in these layers; says what becomes of undecided items."""
+        # Sorted: layers come as a set too, and the log of one action should always read the same.
         params = {"layers": sorted(layers), "undecided": undecided}
         work = partial(bulk.mark_done, layers=layers, undecided=undecided)
         return self._perform(number, "done", params, work, seconds)

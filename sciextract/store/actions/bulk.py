@@ -115,6 +115,7 @@ def flag(doc: DocumentState, context: Context, flagged: bool) -> None:
 
 def note(doc: DocumentState, context: Context, text: str) -> None:
     """Replace the abstract's note; empty text removes it."""
+    # Terminals can paste lone surrogates, which a TEXT column does not take.
     safe = text.encode("utf-8", "replace").decode("utf-8")
     doc.put(replace(doc.progress or ProgressRow(), note=safe))
     context.items += 1
@@ -140,18 +141,11 @@ def label_identical(doc: DocumentState, context: Context, surface: str, label: s
             for fragment in row.fragments
         )
         if undecided:
+            # One that has the label already is accepted instead of edited: it counts as right.
             best = min(undecided, key=lambda row: row.label != label)
             set_entity_label(doc, context, best.id, label)
         elif not any(taken):
             add_entity(doc, context, (span,), label)
-
-
-def reject_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
-    """No undecided entity of this type on this string is right."""
-    for row in doc.entities:
-        same = row.label == label and row.surface(doc.text) == surface
-        if same and row.state is State.UNDECIDED:
-            reject_entity(doc, context, row.id)
 
 
 def find_occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
@@ -181,8 +175,13 @@ class MentionDecision:
     def apply(self, doc: DocumentState, context: Context) -> None:
         """Decide the same for all identical strings of a document, unless its entities are done."""
         if doc.progress is not None and doc.progress.entities is not Completeness.DONE:
-            work = reject_identical if self.rejected else label_identical
-            work(doc, context, self.text, self.label)
+            if not self.rejected:
+                label_identical(doc, context, self.text, self.label)
+                return
+            for row in doc.entities:
+                same = row.label == self.label and row.surface(doc.text) == self.text
+                if same and row.state is State.UNDECIDED:
+                    reject_entity(doc, context, row.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,6 +120,7 @@ def new_cluster(doc: DocumentState, context: Context, mentions: tuple[str, ...])
         raise ActionRefusedError("a cluster needs at least two mentions")
     cluster = ClusterRow(new_id(), None, State.ADDED, context.source_id, context.event_id)
     doc.put(cluster)
+    # Once each, in the order in which the person pointed at them.
     for entity_id in dict.fromkeys(mentions):
         entity_of(doc, entity_id)
         for link in _homes(doc, entity_id, but=cluster.id):
@@ -182,6 +183,7 @@ def split(
             "a cluster is split before one of its mentions, but not before its first one"
         )
     moving = members[ids.index(entity_id) :]
+    # One mention makes no cluster: it only leaves this one.
     if len(moving) < _TWO:
         reject_link(doc, context, moving[0])
         return None

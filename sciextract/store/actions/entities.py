@@ -49,6 +49,7 @@ def reject_entity(doc: DocumentState, context: Context, entity_id: str) -> None:
     row = entity_of(doc, entity_id)
     for relation in doc.relations_of(entity_id):
         reject(relation, doc, context)
+    # Links before the row: a cluster that is left with one mention is dissolved by that.
     for link in doc.links_of(entity_id):
         reject_link(doc, context, link)
     if row.state is State.ADDED:
@@ -171,6 +172,7 @@ def add_entity(
 
 def _next_token_edge(doc: DocumentState, edge: str, place: int, step: int) -> int:
     """The nearest start or end of a token before or behind a place; -1 where there is none."""
+    # Tokens are in text order, so that their starts and their ends both ascend.
     spans = doc.stored.document.tokens.spans
 
     def edge_of(span: Span) -> int:

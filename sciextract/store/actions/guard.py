@@ -121,6 +121,7 @@ def check_single(
     Raises:
         ActionRefusedError: It is.
     """
+    # A rejected twin stands in nobody's way: the person may have changed their mind.
     for twin in doc.on_fragments(fragments):
         if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
             name = twin.surface(doc.text)
@@ -152,6 +153,7 @@ def check_pair(
     if head == tail:
         raise ActionRefusedError("a relation needs two entities, head and tail are the same")
     types = entity_of(doc, head).label, entity_of(doc, tail).label
+    # Types of mentions that came with a file may be unknown to the schema: no pair of theirs is illegal.
     known = set(schema.entity_labels)
     if not illegal and set(types) <= known and not schema.relation(label).allows(*types):
         legal = ", ".join(schema.legal_relations(*types)) or "none"
@@ -197,6 +199,7 @@ def edit(
 
     What a person added stays added; anything else is edited from now on and remembers what it was.
     """
+    # What nobody but the person ever said has no original that a model could learn from.
     added = old.state is State.ADDED
     state, was = (State.ADDED, None) if added else (State.EDITED, edited_from(old))
     doc.put(replace(new, state=state, was=was, event_id=context.event_id))

@@ -31,6 +31,7 @@ def accept_relation(doc: DocumentState, context: Context, relation_id: str) -> N
     row = relation_of(doc, relation_id)
     if row.state is State.REJECTED:
         _check_single(doc, context, row)
+    # Mentions first: a relation may never hold while one of its mentions is undecided (consistency.problems).
     for end in (row.head, row.tail):
         accept_mention(doc, context, end)
     if row.state not in SETTLED:
@@ -105,6 +106,7 @@ def add_relation(
     if symmetric and entity_of(doc, tail).char_start < entity_of(doc, head).char_start:
         head, tail = tail, head
     known = same_relations(doc, (head, tail), symmetric, label)
+    # An undecided twin is accepted rather than a rejected one brought back.
     known.sort(key=lambda row: row.state is State.REJECTED)
     if known and not known[0].in_view:
         accept_relation(doc, context, known[0].id)

@@ -93,6 +93,7 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     with atomic.replacing(target, durable=True) as copy:
         _copy(connection, project, copy)
     superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
+    # A damaged project is copied like any other, and ten such copies would push out the last sound one.
     if superseded and is_sound(target, quick=True):
         for old in superseded:
             old.unlink(missing_ok=True)
@@ -103,6 +104,7 @@ def new_name(project: Path, reason: str) -> Path:
     """A free name for a backup; it sorts behind all others, even when the clock went backwards."""
     folder = folder_of(project)
     now = datetime.now(UTC)
+    # Names are the order of backups; clocks of machines that share a folder differ.
     earlier = [each.name.split("_")[0] for each in _files(folder)[-1:]]
     if earlier and earlier[0] >= now.strftime(_STAMP)[:-3]:
         now = datetime.strptime(f"{earlier[0]}000", _STAMP) + timedelta(milliseconds=1)
@@ -155,6 +157,7 @@ def restore(backup: Path, project: Path) -> Path | None:
             f"{backup}: there is no such backup", "sciextract backup --list shows them"
         )
     check_project(backup)
+    # Replacing a link by a file would leave the old project where others look for it.
     place = project.resolve() if project.is_symlink() else project  # a link stays one
     if place.exists():
         if place.samefile(backup):
@@ -174,6 +177,7 @@ def restore(backup: Path, project: Path) -> Path | None:
                 raise damaged(backup, damage[0])
         kept = _keep_aside(place)
         if kept:
+            # The copy was made for its owner alone (see _copy).
             shutil.copymode(kept, copy)
     return kept
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from math import isclose
@@ -264,36 +264,18 @@ def are_sources_unaltered(connection: sqlite3.Connection, number: int) -> bool:
         return all(digest == digest_of(body) for digest, body in kept)
 
 
-@dataclass(frozen=True, slots=True)
-class ContentCounts:
-    """How much a project holds.
-
-    Attributes:
-        documents: Abstracts.
-        items: Entities, relations and mentions of clusters, rejected ones too.
-        decided: Those that a person decided.
-        event: The newest event's number.
-    """
-
-    documents: int
-    items: int
-    decided: int
-    event: int
-
-
-def count_content(connection: sqlite3.Connection) -> ContentCounts:
-    """What is in the project now; from the derived rows, so that it is cheap."""
-    return ContentCounts(
-        *connection.execute(
-            """SELECT count(*), coalesce(sum(items), 0), coalesce(sum(decided), 0),
-                (SELECT coalesce(max(id), 0) FROM event) FROM summary"""
-        ).fetchone()
-    )
+def _count_content(connection: sqlite3.Connection) -> dict[str, int]:
+    """How much a project holds, and its newest event; from the derived rows, so that it is cheap."""
+    row = connection.execute(
+        """SELECT count(*), coalesce(sum(items), 0), coalesce(sum(decided), 0),
+            (SELECT coalesce(max(id), 0) FROM event) FROM summary"""
+    ).fetchone()
+    return dict(zip(("documents", "items", "decided", "event"), row, strict=True))
 
 
 def remember_counts(connection: sqlite3.Connection) -> None:
     """Note the counts, inside the caller's transaction."""
-    counts = json.dumps(asdict(count_content(connection)))
+    counts = json.dumps(_count_content(connection))
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_COUNTS, counts))
 
 
@@ -302,13 +284,13 @@ def count_drops(connection: sqlite3.Connection) -> list[str]:
     body = first_value(connection, "SELECT value FROM meta WHERE key = ?", _COUNTS)
     if body is None:
         return []
+    now = _count_content(connection)
     with decoded(connection, "the counts of the last close"):
-        then, now = ContentCounts(**json.loads(body)), count_content(connection)
-    if now.event > then.event:
-        return []
-    pairs = ((name, getattr(then, name), getattr(now, name)) for name in asdict(then))
-    return [
-        f"{name}: {before} at the last close, {after} now"
-        for name, before, after in pairs
-        if after < before
-    ]
+        then = json.loads(body)
+        # Where somebody acted since, fewer items may be what they wanted.
+        fewer = [name for name in now if now[name] < then[name]]
+        return [
+            f"{name}: {then[name]} at the last close, {now[name]} now"
+            for name in fewer
+            if now["event"] <= then["event"]
+        ]

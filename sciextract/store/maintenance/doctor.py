@@ -122,15 +122,10 @@ class Repaired:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "before": self.before.to_json(),
-            "after": self.after.to_json(),
-            "kept": None if self.kept is None else str(self.kept),
-            "rebuilt": len(self.rebuilt),
-            "counted": len(self.counted),
-            "indexed": self.indexed,
-            "sound_backup": None if self.sound_backup is None else str(self.sound_backup),
-        }
+        counts = {"rebuilt": len(self.rebuilt), "counted": len(self.counted)}
+        kept, sound = (path and str(path) for path in (self.kept, self.sound_backup))
+        examined = {"before": self.before.to_json(), "after": self.after.to_json()}
+        return {**examined, "kept": kept, **counts, "indexed": self.indexed, "sound_backup": sound}
 
 
 def repair(path: str | Path, author: str | None = None) -> Repaired:
