@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
-from sciextract.store.consistency import problems
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import free_id, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, write_document
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
+from sciextract.store.row_rules import problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,

@@ -299,7 +299,7 @@ class Project:
             return Outcome(None, 0, 0, tuple(context.warnings))
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
-    def preview(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
+    def dry_run(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
         """How many documents and items an action would change; nothing is written."""
         context = Context(0, self.author_id, self.schema, lambda name: 0)
         changed = 0

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
-from sciextract.store.consistency import Problem, problems
 from sciextract.store.document_state import DocumentState, Outcome
 from sciextract.store.events import Change, decode, fits
+from sciextract.store.row_rules import Problem, problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,

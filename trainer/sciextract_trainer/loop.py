@@ -17,7 +17,15 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import DevScored, Event, Listener, Losses, Resumed, Step, Warned
+from sciextract.retraining.events import (
+    DevScored,
+    Listener,
+    MeanLosses,
+    Resumed,
+    Step,
+    TrainingEvent,
+    Warned,
+)
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -43,7 +51,7 @@ from sciextract_trainer.hardware.device import (
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 from sciextract_trainer.sessions import Slice, require_time
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 
 BEST = "best.safetensors"
 _STILL = 0.1
@@ -110,7 +118,7 @@ def train(
         enable_checkpointing(network)
     group.spread(network)
     state = _start_state(config, network, data, group)
-    pull = Pull(state.optimiser, config.pull) if config.pull else None
+    pull = L2SP(state.optimiser, config.pull) if config.pull else None
     compilation = Compilation(encoder_of(network) if config.compile else None)
     listener = listener if group.is_first else _silent
     stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
@@ -134,7 +142,7 @@ def train(
     return network.eval()
 
 
-def _silent(event: Event) -> None:
+def _silent(event: TrainingEvent) -> None:
     """The listener of all but the first process of a group."""
 
 
@@ -221,7 +229,7 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> s
 def _train_epoch(
     stepper: Stepper,
     state: TrainingState,
-    pull: Pull | None,
+    pull: L2SP | None,
     data: TrainingData,
     epoch: int,
     slice_: Slice,
@@ -258,7 +266,7 @@ def _report_step(
             epoch=epoch,
             documents=seen,
             of=of,
-            loss=Losses(entity=entity, relation=relation, coreference=coreference),
+            loss=MeanLosses(entity=entity, relation=relation, coreference=coreference),
             documents_per_second=pace[0] / (time.monotonic() - pace[1]),
         )
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
@@ -121,10 +121,6 @@ class Edge:
             return self
         sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
         return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"

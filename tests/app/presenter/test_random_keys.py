@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciextract.store import Project, open_project
-from sciextract.store.consistency import problems
+from sciextract.store.row_rules import problems
 from sciextract.store.state_tables import differing
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order
