@@ -113,15 +113,13 @@ def stats_of(project: Project) -> Stats:
     """The statistics of an open project."""
     connection = project.connection
     with translated(project.path):
-        bins = _count_bins(
+        bins = reliability(
             connection.execute(
                 f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
                 WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
                   AND score IS NOT NULL"""
             )
         )
-        decided = sum(each.count for each in bins)
-        gaps = sum(each.count * abs((each.mean_score or 0) - (each.accepted or 0)) for each in bins)
         # Time is noted once an event, also where it changed several abstracts.
         seconds, timed = connection.execute(
             """SELECT sum(seconds), count(DISTINCT document_id) FROM (
@@ -137,7 +135,7 @@ def stats_of(project: Project) -> Stats:
             labels=_count_labels(connection),
             edits=_count_edits(connection),
             reliability=bins,
-            calibration_error=gaps / decided if decided else None,
+            calibration_error=calibration_error(bins),
             seconds_per_abstract=seconds / timed if timed else None,
             timed_abstracts=timed,
             done_by_day=done_by_day(project),
@@ -155,7 +153,15 @@ def done_by_day(project: Project) -> dict[str, int]:
         return dict(rows.fetchall())
 
 
-def _count_bins(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
+def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
+    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
+    filled = [each for each in bins if each.mean_score is not None and each.accepted is not None]
+    gaps = sum(each.count * abs((each.mean_score or 0) - (each.accepted or 0)) for each in filled)
+    decided = sum(each.count for each in filled)
+    return gaps / decided if decided else None
+
+
+def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
     """Scores and whether they were accepted, in bins of equal width."""
     by_bin: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
     for score, accepted in decided:
