@@ -154,11 +154,8 @@ class DocumentState:
 
     def members(self, cluster_id: str) -> list[LinkRow]:
         """A cluster's links that are not rejected, in text order of their mentions."""
-        links = [
-            each
-            for each in self._of(LinkRow)
-            if each.cluster_id == cluster_id and each.state is not State.REJECTED
-        ]
+        own = (each for each in self._of(LinkRow) if each.cluster_id == cluster_id)
+        links = [each for each in own if each.state is not State.REJECTED]
         # A link whose mention is gone stands in damaged files only.
         mentions = {link.entity_id: self.entity(link.entity_id) for link in links}
         places = {key: in_text_order(row) if row else (0, 0, key) for key, row in mentions.items()}

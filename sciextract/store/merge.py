@@ -43,14 +43,12 @@ class Foreign:
         item: The document with its current view.
         doc: All its rows, rejected and undecided ones too.
         sources: Names of the other project's sources.
-        progress: Its completeness, flag and note.
         records: Its bibliographic records.
     """
 
     item: AnnotatedDocument
     doc: DocumentState
     sources: Mapping[int, str]
-    progress: ProgressRow
     records: tuple[documents.Record, ...]
 
 
@@ -80,7 +78,7 @@ def foreign_documents(other: Project) -> Iterator[Foreign]:
         if doc.progress is not None:
             with translated(other.path):
                 records = tuple(documents.records(other.connection, number))
-            yield Foreign(annotated(doc, sources), doc, sources, doc.progress, records)
+            yield Foreign(annotated(doc, sources), doc, sources, records)
 
 
 @dataclass(eq=False)
@@ -122,15 +120,15 @@ class ProjectMerge(Batches):
         self, context: Context, doc: DocumentState, foreign: Foreign, counts: MergeCounts
     ) -> bool:
         """Whether both sides have something to say, so that they have to be compared."""
-        mine = doc.progress
+        mine, theirs = doc.progress, foreign.doc.progress or ProgressRow()
         compare = mine is not None and _is_begun(mine)
 
         def merge() -> bool:
             nonlocal compare
-            has_content = _is_begun(foreign.progress) or bool(foreign.item.annotations.entities)
+            has_content = _is_begun(theirs) or bool(foreign.item.annotations.entities)
             if compare or (mine is not None and not has_content):
                 return False
-            before, progress = context.items, foreign.progress
+            before, progress = context.items, theirs
             if mine is not None:
                 flagged, note = mine.flagged or progress.flagged, mine.note or progress.note
                 progress = replace(progress, flagged=flagged, note=note)

@@ -12,7 +12,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
-from sciextract.store.sqlite import decoded, now, translated
+from sciextract.store.sqlite import decoded, first_value, now, translated
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -112,11 +112,9 @@ def append(project: Project, entry: dict[str, Any]) -> None:
 
 
 def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
-    if row is None:
-        return []
+    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", KEY)
     try:
-        entries = json.loads(row[0])
+        entries = json.loads(body or "[]")
     except (ValueError, TypeError):
         return None
     known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)

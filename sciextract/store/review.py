@@ -164,12 +164,9 @@ def acceptance(connection: sqlite3.Connection) -> float | None:
 
     A mention that was suggested without a label is right where its boundaries are.
     """
-    states = dict(
-        connection.execute(
-            """SELECT state, sum(number) FROM tally
-            WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
-        ).fetchall()
-    )
+    query = """SELECT state, sum(number) FROM tally
+        WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
+    states = dict(connection.execute(query).fetchall())
     decided = sum(states.values())
     if not decided:
         return None

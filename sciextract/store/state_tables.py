@@ -180,11 +180,8 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
     """
 
     def number(states: Collection[State], table: str = "") -> int:
-        return sum(
-            count
-            for (kind, _, state), count in counts.items()
-            if state in states and table in ("", kind)
-        )
+        kinds = {table} if table else {"entity", "relation", "link"}
+        return sum(n for (kind, _, state), n in counts.items() if state in states and kind in kinds)
 
     scores = [
         item.score

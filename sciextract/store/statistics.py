@@ -290,13 +290,10 @@ def status_of(project: Project) -> Status:
                 (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
         ).fetchone()
         backups = backup.list_backups(project.path)
-        completeness = {}
+        completeness, none = {}, dict.fromkeys((each.value for each in Completeness), 0)
         for layer in Layer:
             query = f"SELECT {layer.value}, count(*) FROM progress GROUP BY 1"
-            counts = dict(connection.execute(query).fetchall())
-            completeness[layer.value] = {
-                each.value: counts.get(each.value, 0) for each in Completeness
-            }
+            completeness[layer.value] = none | dict(connection.execute(query).fetchall())
         return Status(
             project=str(project.path),
             schema=project.schema.name,

@@ -9,7 +9,6 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.guard import (
     SETTLED,
     check_single,
-    cluster_of,
     decide,
     entity_of,
     living_cluster,
@@ -175,7 +174,7 @@ def split(
     Raises:
         ActionRefusedError: The mention is not in the cluster, or it is its first one.
     """
-    cluster_of(doc, cluster_id)
+    living_cluster(doc, cluster_id)
     members = doc.members(cluster_id)
     ids = [link.entity_id for link in members]
     if entity_id not in ids[1:]:

@@ -44,15 +44,6 @@ def relation_of(doc: DocumentState, relation_id: str) -> RelationRow:
     return _existing(doc.relation(relation_id), "relation", relation_id)
 
 
-def cluster_of(doc: DocumentState, cluster_id: str) -> ClusterRow:
-    """The cluster.
-
-    Raises:
-        ActionRefusedError: It is not there (any more).
-    """
-    return _existing(doc.cluster(cluster_id), "cluster", cluster_id)
-
-
 def link_of(doc: DocumentState, cluster_id: str, entity_id: str) -> LinkRow:
     """The mention's link to the cluster.
 
@@ -68,18 +59,8 @@ def living_cluster(doc: DocumentState, cluster_id: str) -> ClusterRow:
     Raises:
         ActionRefusedError: It is not there (any more), or it was taken apart.
     """
-    row = cluster_of(doc, cluster_id)
-    if not doc.members(cluster_id):
-        raise gone("cluster", cluster_id)
-    return row
-
-
-def gone(kind: str, item_id: str) -> ActionRefusedError:
-    """An item that is not there."""
-    return ActionRefusedError(
-        f"the {kind} {item_id} is not in this abstract (any more)",
-        "it may have been changed in another window or by another person",
-    )
+    row = doc.cluster(cluster_id) if doc.members(cluster_id) else None
+    return _existing(row, "cluster", cluster_id)
 
 
 def check_entity_label(schema: LabelSchema, label: str) -> None:
@@ -208,7 +189,9 @@ def edit(
 
 def _existing(row: Row | None, kind: str, item_id: str) -> Row:
     if row is None:
-        raise gone(kind, item_id)
+        problem = f"the {kind} {item_id} is not in this abstract (any more)"
+        hint = "it may have been changed in another window or by another person"
+        raise ActionRefusedError(problem, hint)
     return row
 
 

@@ -76,12 +76,8 @@ def _each_wrong(
     check: str, problems: Iterable[str], sound: str, hint: str = FROM_BACKUP
 ) -> Iterator[CheckResult]:
     """An error for each problem, or that all is well."""
-    wrong = False
-    for message in problems:
-        wrong = True
-        yield CheckResult(check, Severity.ERROR, message, hint)
-    if not wrong:
-        yield CheckResult(check, Severity.GOOD, sound)
+    wrong = [CheckResult(check, Severity.ERROR, message, hint) for message in problems]
+    return iter(wrong or [CheckResult(check, Severity.GOOD, sound)])
 
 
 def check_file(connection: sqlite3.Connection) -> Iterator[CheckResult]:
@@ -93,11 +89,8 @@ def check_file(connection: sqlite3.Connection) -> Iterator[CheckResult]:
 def check_references(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """Every row finds the rows it speaks of."""
     rows = connection.execute("PRAGMA foreign_key_check").fetchall()
-    broken = Counter((table, parent) for table, _, parent, _ in rows)
-    messages = (
-        f"{count} rows of {table} speak of a {parent} that is not there"
-        for (table, parent), count in broken.items()
-    )
+    broken = Counter(f"rows of {table} speak of a {parent}" for table, _, parent, _ in rows)
+    messages = (f"{count} {what} that is not there" for what, count in broken.items())
     hint = f"{_REPAIR}, contrary to the log"
     return _each_wrong("references", messages, "all references hold", hint)
 
