@@ -131,41 +131,38 @@ def read_tagged(
             raise record.error
         return document(record, number)
 
-    nothing = no_record(syntax.kind, syntax.first_line, source)
-    return read_each(tagged_records(source, lines, syntax), read, nothing)
-
-
-def tagged_records(
-    source: Source, lines: Iterable[tuple[int, str | FormatError]], syntax: TagSyntax
-) -> Iterator[TaggedRecord]:
-    """The records of the lines. Those without a tag continue with the value above them; blank ones are part of none."""
-    record: TaggedRecord | None = None
-    gap = False
-    for number, line in lines:
-        if isinstance(line, str) and not line.strip():
-            gap = True
-            continue
-        found = syntax.pattern.match(line) if isinstance(line, str) else None
-        tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
-        if record and syntax.begins(tag, record, gap):
-            yield record
-            record, gap = None, False
-        if record is None and tag in syntax.outside:
-            continue
-        record = record or TaggedRecord(number)
-        if isinstance(line, FormatError):
-            record.error = record.error or line
-            continue
+    def records() -> Iterator[TaggedRecord]:
+        # Lines without a tag continue with the value above them; blank ones are part of no record.
+        record: TaggedRecord | None = None
         gap = False
-        if tag:
-            record.add(tag, value or "")
-        elif record.last:
-            record.parts[record.last][-1].append(line.strip())
-        else:
-            problem = f"{quoted(line)} found; expected {syntax.allowed}"
-            record.error = record.error or Place(source.path, number).error(problem)
-    if record:
-        yield record
+        for number, line in lines:
+            if isinstance(line, str) and not line.strip():
+                gap = True
+                continue
+            found = syntax.pattern.match(line) if isinstance(line, str) else None
+            tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
+            if record and syntax.begins(tag, record, gap):
+                yield record
+                record, gap = None, False
+            if record is None and tag in syntax.outside:
+                continue
+            record = record or TaggedRecord(number)
+            if isinstance(line, FormatError):
+                record.error = record.error or line
+                continue
+            gap = False
+            if tag:
+                record.add(tag, value or "")
+            elif record.last:
+                record.parts[record.last][-1].append(line.strip())
+            else:
+                problem = f"{quoted(line)} found; expected {syntax.allowed}"
+                record.error = record.error or Place(source.path, number).error(problem)
+        if record:
+            yield record
+
+    nothing = no_record(syntax.kind, syntax.first_line, source)
+    return read_each(records(), read, nothing)
 
 
 _ENDNOTE_TAG = re.compile(r"(%\S)(?:[ \t](.*))?$", re.DOTALL)
