@@ -45,19 +45,6 @@ def prepare(device: str, onnxruntime: Any) -> list[str]:
     return [_CUDA_PROVIDER, _CPU_PROVIDER]
 
 
-def check_session(session: Any, device: str, graph: Path) -> None:
-    """Refuse a session that runs elsewhere: without CUDA's libraries ONNX Runtime falls back to the CPU.
-
-    Raises:
-        DeviceError: It does; names what it took.
-    """
-    found = session.get_providers()
-    if device == CUDA and _CUDA_PROVIDER not in found:
-        problem = f"no GPU can be used: {graph.name} would run on {', '.join(found)}"
-        hint = f"see nvidia-smi, and whether CUDA and cuDNN are there: {_INSTALL}"
-        raise DeviceError(problem, hint)
-
-
 def failed_on_gpu(error: Exception, graph: str) -> DeviceError:
     """What a call that fails on a GPU means; mostly that its memory is full."""
     reason = " ".join(str(error).split())[:_LONGEST_REASON]
@@ -209,5 +196,10 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
             f"{graph} cannot be loaded by onnxruntime {onnxruntime.__version__}: {error}",
             "get the model again, or update onnxruntime",
         ) from error
-    check_session(session, device, graph)
+    found = session.get_providers()
+    if device == CUDA and _CUDA_PROVIDER not in found:
+        # Without CUDA's libraries ONNX Runtime falls back to the processor.
+        problem = f"no GPU can be used: {graph.name} would run on {', '.join(found)}"
+        hint = f"see nvidia-smi, and whether CUDA and cuDNN are there: {_INSTALL}"
+        raise DeviceError(problem, hint)
     return session

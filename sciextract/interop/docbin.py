@@ -15,7 +15,7 @@ from typing import Any
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, warnings_of
-from sciextract.errors import FormatError, MissingExtraError, OutputError
+from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.packing import allowed_bytes
 from sciextract.formats.sink import LossyWriter
@@ -237,7 +237,5 @@ class DocBinWriter(LossyWriter):
         if self._bin is None:
             return
         content, self._bin = bytes(self._bin.to_bytes()), None
-        try:
+        with explain_write_errors(self._path):
             atomic.write(self._path, content)
-        except OSError as error:
-            raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from error

@@ -18,7 +18,13 @@ from typing import Any, TypeVar
 
 from sciextract import atomic
 from sciextract.codec import decode, encode, plain
-from sciextract.errors import InputMissingError, OutputError, SciextractError, UsageError
+from sciextract.errors import (
+    InputMissingError,
+    OutputError,
+    SciextractError,
+    UsageError,
+    explain_write_errors,
+)
 from sciextract.retraining.run_record import RetrainRequest, RunRecord
 
 Kind = TypeVar("Kind")
@@ -165,10 +171,8 @@ class Run:
         self._write(STATUS, status)
 
     def _write(self, name: str, value: object) -> None:
-        try:
+        with explain_write_errors(self.folder / name, _WRITABLE, when_full=_WRITABLE):
             atomic.write(self.folder / name, encode(value))
-        except OSError as error:
-            raise _not_written(self.folder / name, error) from error
 
     def append(self, event: dict[str, Any]) -> None:
         """Adds an event to ``metrics.jsonl``, after cutting off a line that a killed process left torn.
@@ -177,21 +181,21 @@ class Run:
             OutputError: It cannot be written.
         """
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
-        try:
-            with (self.folder / METRICS).open("a+b") as stream:
-                size = stream.seek(0, os.SEEK_END)
-                stream.seek(max(0, size - 1))
-                if stream.read(1) not in (
-                    b"",
-                    b"\n",
-                ):  # a whole file is not read to see that it is whole
-                    stream.seek(0)
-                    stream.truncate(stream.read().rfind(b"\n") + 1)
-                stream.write(line)
-        except OSError as error:
-            raise _not_written(self.folder / METRICS, error) from error
+        path = self.folder / METRICS
+        with (
+            explain_write_errors(path, _WRITABLE, when_full=_WRITABLE),
+            path.open("a+b") as stream,
+        ):
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - 1))
+            # A whole file is not read to see that it is whole.
+            if stream.read(1) not in (b"", b"\n"):
+                stream.seek(0)
+                stream.truncate(stream.read().rfind(b"\n") + 1)
+            stream.write(line)
 
 
+_WRITABLE = "free some space or set SCIEXTRACT_HOME to a writable folder"
 _UNKNOWN: tuple[object, ...] = (None, "", (), [], {})
 """What ``run.json`` leaves out."""
 
@@ -220,12 +224,11 @@ def new_run(project: Path | None) -> Run:
     stem = re.sub(r"[^\w-]+", "-", project.stem if project else "files")[:_STEM_CHARACTERS]
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     folder = runs_folder() / f"{stamp}-{stem}-{secrets.token_hex(2)}"
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return new_run(project)
-    except OSError as error:
-        raise _not_written(folder, error) from error
+    with explain_write_errors(folder, _WRITABLE, when_full=_WRITABLE):
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            return new_run(project)
     run = Run(folder)
     run.note(project=project and str(project.resolve()), created_ns=time.time_ns())
     return run
@@ -336,10 +339,3 @@ def _started(pid: int) -> str:
         return ""
     state, *rest = text.rpartition(")")[2].split()
     return "ended" if state == "Z" else rest[18]
-
-
-def _not_written(path: Path, error: OSError) -> OutputError:
-    return OutputError(
-        f"{path} cannot be written: {error.strerror}",
-        "free some space or set SCIEXTRACT_HOME to a writable folder",
-    )

@@ -307,7 +307,9 @@ class WorkerPool:
             worker.abandon()
         self._tasks.put(None)
         for worker in self._workers:
-            worker.join()
+            # One whose start was interrupted cannot be joined; if it runs yet, it sees that it is abandoned.
+            if worker.is_alive():
+                worker.join()
 
     def submit(self, task: WorkerTask) -> None:
         """Have a task done."""

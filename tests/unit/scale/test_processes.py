@@ -45,6 +45,19 @@ def test_the_same_bytes_as_one_process(
     assert not list(children())
 
 
+def test_ctrl_c_while_a_worker_starts_is_no_error_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: processes.Worker) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes.Worker, "start", interrupted)
+    work = work_of([given(tmp_path / "in.jsonl", lines(3))])
+    with pytest.raises(KeyboardInterrupt):
+        list(ProcessEngine(1).results(work, {}))
+    assert not list(children())
+
+
 @pytest.mark.parametrize(
     ("records", "isolated", "most"), [(20, False, 0), (20, True, 1), (100, False, 3)]
 )
