@@ -226,23 +226,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
     run_statements(connection, _EDGES)
-    _connect(connection)
-    run_statements(connection, _NODES)
-    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
-    nodes = connection.execute(
-        """SELECT id, name FROM node WHERE id NOT IN (
-            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
-    )
-    generic = [(node,) for node, name in nodes if is_generic(name)]
-    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
-    link_nodes(connection)
-    fill_recent(connection)
-    run_statements(connection, INDEXES)
-
-
-def _connect(connection: sqlite3.Connection) -> None:
-    """Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number."""
+    # Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number.
     edges = _columns(connection, "SELECT head, tail, documents FROM edge", 3).T
     both = np.concatenate([edges, edges[:, [1, 0, 2]]])
     both = both[np.lexsort((both[:, 2], both[:, 1], both[:, 0]))]
@@ -260,3 +244,15 @@ def _connect(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER)")
     degrees = zip(nodes.tolist(), np.diff(offsets).tolist(), strict=True)
     connection.executemany("INSERT INTO degree VALUES (?, ?)", degrees)
+    run_statements(connection, _NODES)
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
+    named = connection.execute(
+        """SELECT id, name FROM node WHERE id NOT IN (
+            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+    )
+    generic = [(node,) for node, name in named if is_generic(name)]
+    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
+    link_nodes(connection)
+    fill_recent(connection)
+    run_statements(connection, INDEXES)

@@ -209,7 +209,29 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        self._merge_words()
+        variants: dict[tuple[str, str], list[Name]] = {}
+        for name in self._names.values():
+            if name.id in self._resolved or not name.documents:
+                continue
+            words = self._spelled_out(name.words)
+            rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
+            target, removed = self._without_empty_words(name, words)
+            if target is None and rules:
+                target = self._number.get("".join(words).casefold())
+            if target is not None and target != name.id:
+                self._resolved[name.id] = Resolved(target, rules | removed)
+                continue
+            head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
+            if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
+                variants.setdefault((rest, "method"), []).append(name)
+            elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
+                variants.setdefault((rest, "data"), []).append(name)
+        for group in variants.values():
+            most = max(group, key=lambda each: (each.documents, -each.id))
+            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
+                for each in group:
+                    if each.id != most.id:
+                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
 
     def _read_acronyms(self) -> None:
         self.ambiguous = []
@@ -243,31 +265,6 @@ class _Merger:
                 continue  # "automatic speech recognition (ASR) model" says it twice
             spelled += part
         return tuple(spelled)
-
-    def _merge_words(self) -> None:
-        variants: dict[tuple[str, str], list[Name]] = {}
-        for name in self._names.values():
-            if name.id in self._resolved or not name.documents:
-                continue
-            words = self._spelled_out(name.words)
-            rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
-            target, removed = self._without_empty_words(name, words)
-            if target is None and rules:
-                target = self._number.get("".join(words).casefold())
-            if target is not None and target != name.id:
-                self._resolved[name.id] = Resolved(target, rules | removed)
-                continue
-            head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
-            if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-                variants.setdefault((rest, "method"), []).append(name)
-            elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-                variants.setdefault((rest, "data"), []).append(name)
-        for group in variants.values():
-            most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
 
     def _without_empty_words(self, name: Name, words: Words) -> tuple[int | None, int]:
         """The name without words that add nothing, the shortest that stands by itself, and the rules."""

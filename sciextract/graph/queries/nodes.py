@@ -186,7 +186,22 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
         if row and (several := meanings(connection, row[0])):
             listed = ", ".join(list(several)[:_SUGGESTIONS])
             raise UnknownNodeError(problem, f"the acronym stands for: {listed}")
-    alike = ", ".join(_names_like(connection, form.folded))
+    # Names that begin like the wanted one or are among the most frequent, and are spelled nearly so.
+    folded, prefix = form.folded, form.folded[:2]
+    rows = connection.execute(
+        """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
+        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
+        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
+    ).fetchall()
+    rows += connection.execute(
+        """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
+        ORDER BY n.documents DESC LIMIT ?""",
+        (_CANDIDATES,),
+    ).fetchall()
+    names = {key.casefold(): name for key, name, _ in rows}
+    close = [names[each] for each in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
+    holding = [each for key, each in names.items() if len(folded) > 3 and folded in key]
+    alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
 
@@ -272,25 +287,6 @@ def _keys(form: NormalForm) -> list[str]:
     return list(
         dict.fromkeys([*tried, form.key.upper()] if len(form.spaced.split()) == 1 else tried)
     )
-
-
-def _names_like(connection: sqlite3.Connection, folded: str) -> list[str]:
-    """Names that begin like the wanted one or are among the most frequent, and are spelled nearly so."""
-    prefix = folded[:2]
-    rows = connection.execute(
-        """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
-        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
-        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
-    ).fetchall()
-    rows += connection.execute(
-        """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
-        ORDER BY n.documents DESC LIMIT ?""",
-        (_CANDIDATES,),
-    ).fetchall()
-    names = {key.casefold(): name for key, name, _ in rows}
-    holding = [name for key, name in names.items() if len(folded) > 3 and folded in key]
-    close = difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)
-    return list(dict.fromkeys([*[names[each] for each in close], *holding]))[:_SUGGESTIONS]
 
 
 _FEWEST_LETTERS = 3
