@@ -20,7 +20,6 @@ from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 GraphFormat = Literal["graphml", "jsonld", "neo4j-csv"]
-NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
 
 
 def export_graph(
@@ -50,7 +49,7 @@ def export_graph(
         files = {partial: graphml_lines if format == "graphml" else jsonld_lines}
         if format == "neo4j-csv":
             partial.mkdir(parents=True)
-            files = {partial / NODES: neo4j_nodes, partial / RELATIONSHIPS: neo4j_edges}
+            files = {partial / "nodes.csv": neo4j_nodes, partial / "relationships.csv": neo4j_edges}
         for path, lines in files.items():
             sink = LineSink(path)
             try:

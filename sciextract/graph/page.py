@@ -274,7 +274,7 @@ def page_content(
     page_edges = {
         edge: PageEdge(
             places[head], places[tail], relations[label], documents, mentions,
-            _rounded(score), years[edge], page_sentences[edge],
+            score and round(score, 3), years[edge], page_sentences[edge],
         )
         for edge, head, tail, label, documents, mentions, score in edge_rows
     }  # fmt: skip
@@ -417,14 +417,10 @@ def _sentences(
                     papers[document],
                     texts[contents[document][start:end]],
                     *(tail + head if turned else head + tail),
-                    _rounded(score),
+                    score and round(score, 3),
                 )
             )
     return sentences
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 3)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:

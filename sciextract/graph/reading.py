@@ -34,10 +34,6 @@ from sciextract.graph.contribution import Contribution, CountSettings, contribut
 Bundle = tuple[str, list[tuple[int, str | FormatError]]]
 """A file, and some of its lines with their numbers; errors in place of lines that cannot be read."""
 
-PROJECT_SUFFIX = ".sciextract"
-_JSONL_SUFFIX = ".jsonl"
-_PARQUET_SUFFIX = ".parquet"
-_MARK = b'"schema_version"'
 # A worker parses 64 records in some 60 ms: long against the 1 ms that sending them takes.
 _LINES_A_TASK = 64
 _BUNDLES_AHEAD = 16
@@ -77,9 +73,7 @@ class Reading:
                 below = [each for each in Path(path).rglob("*") if each.is_file()]
                 names = sorted(map(str, [each for each in below if not is_aside(each)]))
                 inside = [
-                    each
-                    for each in names
-                    if _is_jsonl(each) or each.lower().endswith(_PARQUET_SUFFIX)
+                    each for each in names if _is_jsonl(each) or each.lower().endswith(".parquet")
                 ]
             # A folder without JSONL or Parquet files is one input of a format that is a folder.
             files += inside or [path]
@@ -106,7 +100,7 @@ class Reading:
         return contribution_of(document, self.counted, self.years.get(document.document.doc_key))
 
     def _documents(self, file: str) -> Iterator[ReadItem]:
-        if not file.endswith(PROJECT_SUFFIX):
+        if not file.endswith(".sciextract"):
             yield from read([file])
             return
         from sciextract.store import open_project
@@ -187,7 +181,7 @@ def _bundles(files: Sequence[str]) -> Iterator[Bundle]:
 
 
 def _is_jsonl(path: str) -> bool:
-    return unpacked_name(path).lower().endswith(_JSONL_SUFFIX)
+    return unpacked_name(path).lower().endswith(".jsonl")
 
 
 def _holds_exchange_records(path: str) -> bool:
@@ -196,7 +190,7 @@ def _holds_exchange_records(path: str) -> bool:
         return False
     try:
         with closing(Source(path).lines()) as lines:
-            return _MARK in next(lines)
+            return b'"schema_version"' in next(lines)
     except FormatError:
         return False
 

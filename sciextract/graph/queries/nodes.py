@@ -50,9 +50,6 @@ def label_number(
     )
 
 
-_ALL = -1
-
-
 @dataclass(frozen=True, slots=True)
 class Alias:
     """A way to write a node's name.
@@ -95,7 +92,7 @@ def aliases_of(
     rows = connection.execute(
         """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
         WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules LIMIT ?""",
-        (node, _ALL if most is None else most),
+        (node, -1 if most is None else most),
     )
     return tuple([Alias(row[0], MergeRule(row[1]).words, *row[2:]) for row in rows])
 
@@ -329,14 +326,11 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
     return list(nodes.values())[:limit]
 
 
-By = Literal["count", "degree"]
-
-
 def top(
     connection: sqlite3.Connection,
     *,
     label: str | None = None,
-    by: By = "count",
+    by: Literal["count", "degree"] = "count",
     since: int | None = None,
     avoid: Iterable[Node] = (),
     generic: bool = False,

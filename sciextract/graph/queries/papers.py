@@ -27,7 +27,7 @@ class Years:
     last: int | None = None
 
 
-_ALL_YEARS = Years()
+ALL_YEARS = Years()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def papers_of(
     node: Node,
     others: Sequence[Node] = (),
     *,
-    years: Years = _ALL_YEARS,
+    years: Years = ALL_YEARS,
     related: bool = False,
     sentences: int = 1,
     limit: int | None = None,
