@@ -234,9 +234,6 @@ class NamedMention:
 _ACRONYM = int(MergeRule.ACRONYM)
 _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
-# A mention of more words is no better a name: it is a description.
-_MOST_WORDS = 5
-_AND = "and"
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +274,7 @@ def concepts_of(
             [each for each in mentions if each.key],
             key=lambda each: (
                 each.is_name,
-                min(len(each.surface.split()), _MOST_WORDS),
+                min(len(each.surface.split()), 5),  # more words describe rather than name
                 times[each.key],
                 -each.entity.span.char_start,
             ),
@@ -347,7 +344,7 @@ def shorter_name(mention: NamedMention, best: NamedMention) -> str:
     """
     words = [(normal_form(each.surface).spaced.split(), each) for each in (mention, best)]
     (few, shorter), (many, _) = sorted(words, key=lambda pair: len(pair[0]))
-    if _AND in many or len(few) == len(many):
+    if "and" in many or len(few) == len(many):
         return ""
     rest = iter(many)
     ends = many[-1:] == few[-1:] and all(word in rest for word in few)

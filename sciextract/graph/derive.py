@@ -1,4 +1,4 @@
-"""From facts to nodes and edges, in one go over the whole graph."""
+"""The last step of a build: from facts to nodes and edges, in one go over the whole graph."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
 from sciextract.graph.normalisation import MergeRule, is_generic
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
-
-_Ints = npt.NDArray[np.int64]
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
 _RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 AND NOT generic ORDER BY id"
@@ -49,7 +47,7 @@ def fill_recent(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
 
 
-def _columns(connection: sqlite3.Connection, query: str, count: int) -> _Ints:
+def _columns(connection: sqlite3.Connection, query: str, count: int) -> npt.NDArray[np.int64]:
     """The columns of a query: int (columns, rows); row by row, because rows as tuples would take gigabytes."""
     numbers = (number for row in connection.execute(query) for number in row)
     return np.fromiter(numbers, dtype=np.int64).reshape(-1, count).T.copy()

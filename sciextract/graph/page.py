@@ -28,7 +28,6 @@ from sciextract.graph.queries.nodes import Node, find_node, label_number
 from sciextract.text.characters import visible
 from sciextract.workflows.output import reported_as, whole_output
 
-_EDGES_A_NODE = 6
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
 _MOST_UNCONNECTED = 150
@@ -176,8 +175,9 @@ def draw(
     else:
         title = f"{centre.name} in {title}"
         # Several edges may lead to the same neighbour, so that more are looked through.
-        limit = settings.neighbours * _EDGES_A_NODE
-        request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
+        request = EdgeRequest(
+            settings.relation, limit=6 * settings.neighbours, generic=settings.generic
+        )
         nodes = {centre.id: None}
         for edge in neighbours(connection, centre, request):
             for end in (edge.head, edge.tail):

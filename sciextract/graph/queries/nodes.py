@@ -225,12 +225,6 @@ def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Nod
     return [find_node(connection, name) for name in names if name.strip()]
 
 
-def known_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
-    """The same, without what the graph does not know."""
-    found = [node_called(connection, name) for name in names]
-    return [node for node in found if node is not None]
-
-
 def node_of(connection: sqlite3.Connection, number: int) -> Node:
     """The node of that number."""
     return Node(*connection.execute(f"{NODE} WHERE n.id = ?", (number,)).fetchone())

@@ -118,7 +118,9 @@ def papers_of(
             continue
         paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            (content,) = connection.execute(_TEXT, (document,)).fetchone()
+            (content,) = connection.execute(
+                "SELECT content FROM text WHERE document = ?", (document,)
+            ).fetchone()
             text = unpacked(content)
             places = []
             for own, borrowed in patterns:
@@ -132,7 +134,6 @@ def papers_of(
     return found
 
 
-_TEXT = "SELECT content FROM text WHERE document = ?"
 _RELATIONS = """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
 JOIN label l ON l.id = e.label
 WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"""
