@@ -268,6 +268,10 @@ def concepts_of(
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
         mentions = [_mention(entity, text, generic, expanded) for entity in group]
+        # Most mentions stand alone: these, and groups without a name, need no comparison.
+        if len(mentions) == 1 or not any(each.key for each in mentions):
+            concepts.append(Concept(tuple(mentions), mentions[0].key))
+            continue
         times = Counter([each.key for each in mentions])
         # Proper names are best, then several words, then frequent ones, then the first one.
         best = max(
@@ -278,14 +282,9 @@ def concepts_of(
                 times[each.key],
                 -each.entity.span.char_start,
             ),
-            default=None,
         )
-        if best is None:
-            concepts.append(Concept(tuple(mentions), ""))
-            continue
         apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
-        rest = [each for each in mentions if each.key not in apart]
-        concepts.append(Concept(tuple(rest), best.key))
+        concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
         for key in apart:
             concepts.append(Concept(tuple([each for each in mentions if each.key == key]), key))
     return concepts
@@ -314,9 +313,11 @@ def _mention(
     if not entity.label or entity.label in generic:
         return NamedMention(entity, surface, "", 0)
     # A mention that holds an acronym of the text in brackets means the same without it.
-    bare = _IN_BRACKETS.sub(
-        lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
-    ).strip()
+    bare = surface
+    if "(" in surface:  # four of a hundred mentions have brackets
+        bare = _IN_BRACKETS.sub(
+            lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
+        ).strip()
     form = normal_form(bare or surface)
     if expanded.get(form.key):
         return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM)

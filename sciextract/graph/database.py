@@ -181,7 +181,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
             isolation_level=None, timeout=10.0,
         )  # fmt: skip
         try:
-            # In KiB: with the usual 2 MB a build would read most pages of its indexes again and again.
+            # In KiB, for graphs of hundreds of thousands of abstracts: 6,000 build as fast with the usual 2 MB.
             connection.execute("PRAGMA cache_size=-196608")
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             if write and not tables:
