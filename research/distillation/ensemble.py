@@ -18,6 +18,7 @@ from sciextract.inference import candidates
 from sciextract.inference.candidates import relation_input, sentence_ends, span_mask
 from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
     Mentions,
     PredictedCluster,
     ScoredPairs,
@@ -27,8 +28,8 @@ from sciextract.inference.decoding import (
     predict_relations,
     rescued,
     select_mentions,
+    type_probabilities,
 )
-from sciextract.inference.label_layout import Columns, type_probabilities
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask

@@ -13,9 +13,9 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
-    chosen_project,
+    find_chosen_project,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -48,18 +48,16 @@ def log(
     """
     from dataclasses import asdict
 
-    with opened_project(project, read=True) as opened:
-        events = opened.log(limit)
-    print_rows(((asdict(event), _event_line(event)) for event in events), as_json)
-
-
-def _event_line(event: Event) -> str:
     from sciextract.store.undo import describe
 
-    mark = "undone " if event.undone else ""
-    target = f" of event {event.target}" if event.target else ""
-    line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
-    return f"{line}  [{counted(event.documents, 'abstract')}]"
+    with open_chosen_project(project, read=True) as opened:
+        events = opened.log(limit)
+    for event in events:
+        mark = "undone " if event.undone else ""
+        target = f" of event {event.target}" if event.target else ""
+        line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
+        line += f"  [{counted(event.documents, 'abstract')}]"
+        print_rows([(asdict(event), line)], as_json)
 
 
 def undo(
@@ -86,7 +84,8 @@ def undo(
 
     if event is not None and steps > 1:
         raise UsageError("--event and --steps cannot be combined", "omit one of them")
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
+        # Each step by itself, and told: what was undone stays undone where a later step is refused.
         for _ in range(steps):
             _report_turn("undone", opened, *opened.undo(event), as_json)
 
@@ -105,7 +104,7 @@ def redo(
 
         sciextract redo --steps 3
     """
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         for _ in range(steps):
             _report_turn("done again", opened, *opened.redo(), as_json)
 
@@ -116,6 +115,7 @@ def _report_turn(
     """Say what was undone or redone; the lists of differences of merges and adjudications follow it."""
     from sciextract.store.undo import describe
 
+    # The words of workflows.disagreements, which is imported only where one of them was undone.
     if event.kind in ("adjudicate", "merge project"):
         from sciextract.workflows.adjudicate import follow
 
@@ -152,7 +152,7 @@ def backup(
     if restore is not None:
         # A lost project comes back to its own place, not over the only other one here.
         project = project or os.environ.get(VARIABLE)
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     for left, removed in ({} if list_only else backups.clear_killed(path)).items():
         if removed:
             say("note", f"removed {left}, which a killed restore left")
@@ -163,6 +163,7 @@ def backup(
                 "if none is, remove it",
             )
     if restore is not None:
+        # The project as it is becomes a backup itself, so that a restore can be taken back.
         kept = backups.restore(Path(restore), path)
         words = f"{path} is {restore} now" + (
             f"; the previous state is saved as {kept}" if kept else ""
@@ -213,7 +214,7 @@ def doctor(
     from sciextract.store.maintenance.doctor import examine
     from sciextract.store.maintenance.doctor import repair as mend
 
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     repaired = mend(path, author) if repair else None
     findings = repaired.after if repaired is not None else examine(path)
     lines = [*_finding_lines(findings), *(_repair_lines(repaired) if repaired else ())]

@@ -41,7 +41,7 @@ class BrokenValueError(ValueError):
 
 
 @dataclass(slots=True)
-class Strings:
+class BibtexStrings:
     """The names of ``@string`` in one file, and what they may still make of too little.
 
     Attributes:
@@ -54,7 +54,7 @@ class Strings:
     def plain(self, value: str) -> str:
         """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
 
-        >>> Strings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
+        >>> BibtexStrings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
         'Proc. January {A}'
 
         Raises:
@@ -150,7 +150,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
-    strings = Strings()
+    strings = BibtexStrings()
     first_line, lines = 1, [""]
     error: FormatError | None = None
     for number, line in decoded_lines(source):
@@ -165,7 +165,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
 
 
 def _entries_of(
-    lines: list[str], first_line: int, strings: Strings, path: str
+    lines: list[str], first_line: int, strings: BibtexStrings, path: str
 ) -> Iterator[BibtexEntry | FormatError]:
     """The entries of the lines from one block start to the next; a ``@string`` is remembered."""
     # bibtexparser looks for the opening brace on the line of the type only.
@@ -182,7 +182,14 @@ def _entries_of(
             if isinstance(block, String):
                 strings.values[block.key.lower()] = strings.plain(block.value)
             if isinstance(inner, Entry):
-                yield _entry(inner, line, strings)
+                fields: dict[str, str] = {}
+                repeated: list[str] = []
+                for each in inner.fields:
+                    name, value = each.key.lower(), strings.plain(each.value)
+                    if fields.setdefault(name, value) != value:
+                        repeated.append(name)
+                kind = inner.entry_type.lower()
+                yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
                 continue
             problem = _problem(block)
         except BrokenValueError as error:
@@ -202,17 +209,6 @@ def _problem(block: Block) -> str:
         words = getattr(block.error, "abort_reason", str(block.error))
         return f"broken entry {quoted(raw.split(',')[0])}: {words}"
     return ""
-
-
-def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
-    fields: dict[str, str] = {}
-    repeated: list[str] = []
-    for each in entry.fields:
-        name, value = each.key.lower(), strings.plain(each.value)
-        if name in fields and fields[name] != value:
-            repeated.append(name)
-        fields.setdefault(name, value)
-    return BibtexEntry(entry.entry_type.lower(), entry.key, line, fields, tuple(repeated))
 
 
 def read_parents(source: Source) -> dict[str, BibtexEntry]:

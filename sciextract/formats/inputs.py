@@ -154,31 +154,29 @@ def expand_inputs(paths: Sequence[str | Path]) -> InputPaths:
     """
     if isinstance(paths, InputPaths):
         return paths
-    named = map(without_file_scheme, map(str, paths))
-    return InputPaths([found for path in named for found in _meant(path)])
+    found = InputPaths()
+    for path in map(without_file_scheme, map(str, paths)):
+        if is_url(path):
+            found += expand_url(path)
+            continue
+        if not is_pattern(path):
+            if path != STDIN and not os.path.exists(path):
+                raise InputMissingError(f"{path}: no such file or folder")
+            found.append(path)
+            continue
+        matches = sorted(glob.glob(path, recursive=True))
+        if _ANY_DEPTH in path:
+            matches = [each for each in matches if os.path.isfile(each)]
+        if not matches:
+            hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
+            raise InputMissingError(f"{path}: nothing matches this pattern", hint)
+        found += matches
+    return found
 
 
 def is_pattern(path: str) -> bool:
     """Whether a path names nothing that exists, and has letters that stand for others."""
     return path != STDIN and glob.has_magic(path) and not os.path.exists(path)
-
-
-def _meant(path: str) -> Iterator[str]:
-    if is_url(path):
-        yield from expand_url(path)
-        return
-    if not is_pattern(path):
-        if path != STDIN and not os.path.exists(path):
-            raise InputMissingError(f"{path}: no such file or folder")
-        yield path
-        return
-    matches = sorted(glob.glob(path, recursive=True))
-    if _ANY_DEPTH in path:
-        matches = [each for each in matches if os.path.isfile(each)]
-    if not matches:
-        hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
-        raise InputMissingError(f"{path}: nothing matches this pattern", hint)
-    yield from matches
 
 
 _HEAD_BYTES = 1 << 16
@@ -261,7 +259,14 @@ def _read_one(
     found = False
     try:
         if spec is None:
-            source, spec = _recognised(source)
+            if source.path == STDIN:
+                # What is taken from standard input to see its format is put back.
+                start = _head(line_pieces(standard_input()))
+                source = Source(STDIN, start)
+            else:
+                with closing(source.lines()) as lines:
+                    start = _head(lines)
+            spec = recognise(unpacked_name(source.path), _text_of(start, source.path))
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -397,16 +402,6 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     specs = [spec] if spec else readable()
     return tuple({suffix for each in specs for suffix in each.suffixes})
-
-
-def _recognised(source: Source) -> tuple[Source, FormatSpec]:
-    """The source's format, and the source with what was taken from standard input put back."""
-    if source.path == STDIN:
-        start = _head(line_pieces(standard_input()))
-        return Source(STDIN, start), recognise(STDIN, _text_of(start, STDIN))
-    with closing(source.lines()) as lines:
-        start = _head(lines)
-    return source, recognise(unpacked_name(source.path), _text_of(start, source.path))
 
 
 def _head(lines: Iterable[bytes]) -> bytes:

@@ -196,8 +196,14 @@ class JsonObjects:
             if mark in _CLOSING:
                 is_last = self._closes(mark)
             else:
-                self._opens(mark, line[:start])
                 is_last = False
+                if is_outside and is_between and (mark == "{" or self._stack):
+                    self._outer = len(self._stack)
+                    self._first_line = self._line
+                    self._before = line[:start]
+                    self._count += 1
+                self._stack.append(mark)
+                self._open[mark] += 1
             if is_outside:
                 lone = mark if len(self._stack) == depth else ""
                 if is_between:
@@ -263,16 +269,6 @@ class JsonObjects:
                 problem = f"around the records: {error.problem}"
                 yield self._line, FormatError(problem, path=self._path)
             self._around = []
-
-    def _opens(self, mark: str, before: str) -> None:
-        """Note an opening bracket, and what is before it on its line."""
-        if self._outer < 0 and self._is_between and (mark == "{" or self._stack):
-            self._outer = len(self._stack)
-            self._first_line = self._line
-            self._before = before
-            self._count += 1
-        self._stack.append(mark)
-        self._open[mark] += 1
 
     def _closes(self, mark: str) -> bool:
         """Note a closing bracket; whether the object ends with it. It closes what was left open inside."""

@@ -6,34 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source
 from sciextract.formats.inputs import read_inputs
 from sciextract.formats.registry import FormatSpec
-
-
-class LazyItem(Protocol):
-    """A record that has been read; picklable."""
-
-    def read(self) -> ReadItem:
-        """The document, or what is wrong with the record."""
-
-    def digest(self) -> bytes:
-        """SHA-256 of all that can make a difference to a prediction."""
-
-    def record(self) -> dict[str, Any]:
-        """The record as input JSONL holds it, as far as it is known without parsing it."""
-
-    @property
-    def place(self) -> str:
-        """Where it stands."""
-
-    @property
-    def characters(self) -> int:
-        """How long it is, as far as it is known without parsing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +99,10 @@ class ParsedItem:
     def characters(self) -> int:
         """Length of the text."""
         return 0 if isinstance(self.item, BadRecord) else len(self.item.document.text)
+
+
+LazyItem: TypeAlias = UnparsedLine | ParsedItem
+"""A record that has been read; picklable. Both kinds have the same methods."""
 
 
 def read_lazily(paths: Sequence[str], format_id: str | None) -> Iterator[LazyItem]:

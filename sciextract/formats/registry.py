@@ -163,7 +163,7 @@ FORMATS: list[FormatSpec] = [
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
     FormatSpec("cas-json", "UIMA CAS JSON, one document a file",
-        (".json",), reader=".cas_json:read_cas_json", writer=".cas_json:CasJsonWriter",
+        (".json",), reader=".cas:read_cas_json", writer=".cas:CasJsonWriter",
         opening=r"\s*\{" + _inside(r'"%(?:TYPES|FEATURE_STRUCTURES|HEADER)"\s*:'),
         output="folder", extra="formats"),
     FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
@@ -188,7 +188,7 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?=<)"
         + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
     FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system next to it",
-        (".xmi",), reader=".xmi:read_xmi", writer=".xmi_writer:XmiWriter",
+        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter",
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder", extra="formats"),
     FormatSpec("bioc", "BioC XML: a collection of documents with passages",

@@ -29,12 +29,12 @@ from sciextract.formats.json_streams import parsed_line, record_lines
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.packing import unpacked_name
-from sciextract.graph.contribution import Contribution, CountSettings, contribution_of
+from sciextract.graph.extraction import CountSettings, Extraction, extract
 
 Bundle = tuple[str, list[tuple[int, str | FormatError]]]
 """A file, and some of its lines with their numbers; errors in place of lines that cannot be read."""
 
-# A worker reads 64 records in some 90 ms; sending them, and what they contribute, takes a tenth of that.
+# A worker reads 64 records in some 90 ms; sending them, and what is extracted, takes a tenth of that.
 _LINES_A_TASK = 64
 _BUNDLES_AHEAD = 16
 # Starting a worker takes 0.2 s or more on a busy machine, reading this much here 0.7 s.
@@ -59,8 +59,8 @@ class Reading:
     undecided: bool = True
     workers: int = 0
 
-    def contributions(self) -> Iterator[Contribution | BadRecord]:
-        """Contributions in input order, one by one, and records that cannot be read.
+    def extractions(self) -> Iterator[Extraction | BadRecord]:
+        """Extractions in input order, one by one, and records that cannot be read.
 
         Raises:
             InputMissingError: A path does not exist; before anything is read.
@@ -89,15 +89,15 @@ class Reading:
             for file in some:
                 try:
                     for item in self._documents(file):
-                        yield item if isinstance(item, BadRecord) else self.contribution(item)
+                        yield item if isinstance(item, BadRecord) else self.extract(item)
                 except FormatError as error:
                     if len(files) == 1:
                         raise
                     yield BadRecord(error)
 
-    def contribution(self, document: AnnotatedDocument) -> Contribution:
+    def extract(self, document: AnnotatedDocument) -> Extraction:
         """What a document contributes, with its year from ``years`` where that has one."""
-        return contribution_of(document, self.counted, self.years.get(document.document.doc_key))
+        return extract(document, self.counted, self.years.get(document.document.doc_key))
 
     def _documents(self, file: str) -> Iterator[ReadItem]:
         if not file.endswith(".sciextract"):
@@ -149,17 +149,17 @@ def _prepare_worker() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | BadRecord]:
-    """The contributions of a bundle, and its records that cannot be read."""
+def read_bundle(reading: Reading, bundle: Bundle) -> list[Extraction | BadRecord]:
+    """The extractions of a bundle, and its records that cannot be read."""
     file, lines = bundle
     source = Source(file)
-    results: list[Contribution | BadRecord] = []
+    results: list[Extraction | BadRecord] = []
     for number, line in lines:
         if isinstance(line, FormatError):
             item: ReadItem = BadRecord(line)
         else:
             item = parsed_line(line, source, number, parse_record)
-        results.append(item if isinstance(item, BadRecord) else reading.contribution(item))
+        results.append(item if isinstance(item, BadRecord) else reading.extract(item))
     return results
 
 

@@ -139,6 +139,7 @@ def in_order(
     """
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers)
+    # An input that fails must not hide the results of those before it.
     reading = _Reading(items)
     try:
         for item in reading:

@@ -13,18 +13,21 @@ from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.candidates import link_inputs, relation_input, sentence_ends, span_mask
 from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
     Mentions,
     PredictedCluster,
     PredictedRelation,
+    RelationLayout,
     ScoredPairs,
     antecedent_probabilities,
+    columns_of,
     combine_directions,
     predict_clusters,
     predict_relations,
     rescued,
     select_mentions,
+    without_classes,
 )
-from sciextract.inference.label_layout import Columns, RelationLayout, columns_of, without_classes
 from sciextract.inference.lexical import MentionWords
 from sciextract.inference.network import NO_PAIRS, Floats, Ints, Network, WordStates
 from sciextract.inference.settings import DecodeSettings
@@ -135,6 +138,7 @@ class Pipeline:
             batching: Which windows share a call of the encoder.
             given: The mentions of each document, in words; predicted where ``None``.
         """
+        # Thresholds are on the scale of the scores that are shown; here the network's own are compared.
         settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)

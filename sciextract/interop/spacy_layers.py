@@ -25,8 +25,8 @@ from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import encode, parse_record
+from sciextract.text.analyse import split_sentences
 from sciextract.text.characters import BLANK
-from sciextract.text.sentences import split_sentences
 
 try:
     import spacy

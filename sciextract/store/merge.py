@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
-from sciextract.store.consistency import problems
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import free_id, same_relations
 from sciextract.store.ingest import keep
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
+from sciextract.store.row_rules import problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,

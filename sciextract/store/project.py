@@ -63,13 +63,13 @@ class KeptDocument:
     def __init__(self) -> None:
         self._kept: tuple[Stamp, Stored, Tables] | None = None
 
-    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> DocumentState:
+    def read(self, connection: sqlite3.Connection, number: int, *, may_keep: bool) -> DocumentState:
         """A document, inside the caller's transaction.
 
         Args:
             connection: Of the project.
             number: The document.
-            for_good: Whether the transaction changes nothing, so that what is read may be kept.
+            may_keep: Whether the transaction changes nothing, so that what is read may be kept.
 
         Raises:
             KeyError: There is no such document.
@@ -78,7 +78,7 @@ class KeptDocument:
         if self._kept is not None and self._kept[0] == stamp:
             return DocumentState.of(*self._kept[1:])
         doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
-        if for_good:
+        if may_keep:
             self.keep(stamp, doc)
         return doc
 
@@ -255,9 +255,9 @@ class Project:
         Raises:
             KeyError: There is no such document.
         """
-        for_good = not self.connection.in_transaction
+        may_keep = not self.connection.in_transaction
         with translated(self.path), snapshot(self.connection):
-            return self._kept.read(self.connection, number, for_good=for_good)
+            return self._kept.read(self.connection, number, may_keep=may_keep)
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items.
@@ -340,7 +340,7 @@ class Project:
             return Outcome(None, 0, 0, tuple(context.warnings))
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
-    def rehearse(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
+    def dry_run(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
         """How many documents and items an action would change; nothing is written."""
         context = Context(0, self.author_id, self.schema, lambda name: 0)
         changed = 0

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
-from sciextract.store.consistency import Problem, problems
 from sciextract.store.context import Outcome
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, decode, fits
+from sciextract.store.row_rules import Problem, problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,

@@ -299,7 +299,7 @@ def decide_document(
     decisions = decisions or Decisions(project)
     merged = list(decisions.merged().values())
     sweep = _Sweep(project, source_id, verdict, decisions.keys(number))
-    project.rehearse([number], sweep)
+    project.dry_run([number], sweep)
     keys = sweep.done
     if not keys:
         return AdjudicationResult(0, sweep.refused)

@@ -141,10 +141,10 @@ def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | 
     return plain | ({"id": item.id, "entities": list(item.entities)} if ids else {})
 
 
+# The word in the log: one event a decision, with the key of the difference, or the keys of several.
 KIND = "adjudicate"
-"""The word in the log: one event a decision, with the key of the difference, or the keys of several."""
+# The word for another project that came in, under the name of a source.
 MERGE = "merge project"
-"""The word for another project that came in, under the name of a source."""
 
 
 class Decisions:

@@ -16,7 +16,7 @@ from sciextract.store import open_project
 from sciextract.store.maintenance.doctor import examine
 from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import register
+from sciextract.workflows.models.registry import register
 from sciextract_app.dialogs.pages import BadRecordsDialog
 from sciextract_app.opening import recent_projects
 from sciextract_app.screens.start import StartScreen

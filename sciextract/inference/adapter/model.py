@@ -32,8 +32,8 @@ from sciextract.inference.decoding import (
     predict_relations,
     rescued,
     select_mentions,
+    without_classes,
 )
-from sciextract.inference.label_layout import without_classes
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.results import annotated

@@ -26,7 +26,7 @@ from sciextract.store.ingest import Import, Run
 from sciextract.store.queries import read_queue
 from sciextract.workflows.active.queues import MadeQueue, QueueOrder, make_queue
 from sciextract.workflows.active.ranking import By
-from sciextract.workflows.models import KnownModel, register
+from sciextract.workflows.models.registry import KnownModel, register
 from tests.cli.fakes import RuleExtractor
 from tests.unit.store.projects import document, guess
 from tests.unit.workflows.models.builders import model_folder
