@@ -264,7 +264,7 @@ class NotAProjectError(ProjectError):
 
 
 class ProjectVersionError(ProjectError):
-    """A newer version of sciextract wrote the project."""
+    """A sciextract with other tables wrote the project."""
 
 
 class ProjectDamagedError(ProjectError):

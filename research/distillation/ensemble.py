@@ -26,7 +26,7 @@ from sciextract.inference.decoding import (
     combine_directions,
     predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
     select_mentions,
     type_probabilities,
 )
@@ -104,7 +104,7 @@ class Ensemble:
         ]
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
-        mentions = rescued(mentions, pairs, settings)
+        mentions = rescue_mentions(mentions, pairs, settings)
         links, clusters = self._links(views, mentions, settings, document)
         relations = predict_relations(
             pairs.between(mentions.predicted),

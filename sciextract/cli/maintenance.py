@@ -26,11 +26,10 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.store import Project
-    from sciextract.store.context import Outcome
+    from sciextract.store.document_state import Outcome
     from sciextract.store.events import Event
     from sciextract.store.maintenance.backup import Backup
-    from sciextract.store.maintenance.doctor import Repaired
-    from sciextract.store.maintenance.findings import Findings
+    from sciextract.store.maintenance.doctor import Examination, Repaired
 
 
 def log(
@@ -133,8 +132,8 @@ def backup(
 ) -> None:
     """Create a dated backup next to the project; the newest ten are kept.
 
-    Backups are also created before imports into a project with content, before migrations, retraining and
-    project-wide actions. The newest ten of these are kept separately.
+    Backups are also created before imports into a project with content, before retraining and project-wide
+    actions. The newest ten of these are kept separately.
 
     Examples:
 
@@ -145,7 +144,7 @@ def backup(
     from pathlib import Path
 
     from sciextract.store import open_project
-    from sciextract.store.connection import check_header
+    from sciextract.store.connection import check_project
     from sciextract.store.maintenance import backup as backups
     from sciextract.workflows.project_choice import VARIABLE
 
@@ -182,7 +181,7 @@ def backup(
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
         print_rows([(_backup_json(each), words)], as_json)
     if not made_before:
-        check_header(path)  # a missing project is an error; one that is gone still has its backups
+        check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")
 
 
@@ -201,8 +200,8 @@ def doctor(
 ) -> None:
     """Check the project file: SQLite integrity, state, log, offsets, counts.
 
-    Nothing is changed without --repair, which rebuilds the search indexes and the state from the log, and recovers
-    the readable part of a damaged file into a new project next to it.
+    Nothing is changed without --repair, which rebuilds the search indexes, and the state from the log. For a
+    damaged file it names the newest sound backup.
 
     Examples:
 
@@ -222,7 +221,7 @@ def doctor(
     raise typer.Exit(ExitCode.DONE if findings.sound else ExitCode.FAILED)
 
 
-def _finding_lines(findings: Findings) -> Iterator[str]:
+def _finding_lines(findings: Examination) -> Iterator[str]:
     hint = ""
     for finding in findings.findings:
         if hint and finding.hint != hint:
@@ -236,23 +235,21 @@ def _finding_lines(findings: Findings) -> Iterator[str]:
 
 def _repair_lines(repaired: Repaired) -> Iterator[str]:
     """What was mended, in words."""
+    from sciextract.errors import as_command
+
     if repaired.kept is not None:
         yield f"the file as it was: {repaired.kept}"
     for words, count in (
         ("abstracts rebuilt from the log", len(repaired.rebuilt)),
         ("abstracts counted anew", len(repaired.counted)),
-        ("records of unclean exits removed", repaired.forgotten),
     ):
         if count:
             yield f"{count:,} {words}"
     if repaired.indexed:
         yield "search indexes rebuilt"
-    if repaired.salvaged is not None:
-        saved = repaired.salvaged
-        place = f"in {saved.path}" if saved.path else "nothing could be read"
-        yield (
-            f"saved from the damaged file: {saved.documents:,} of {saved.documents + saved.lost_documents:,} "
-            f"abstracts, {saved.items:,} items: {place}"
-        )
     if repaired.sound_backup is not None:
-        yield f"newest sound backup: {repaired.sound_backup}"
+        backup, path = repaired.sound_backup, repaired.after.path
+        restore = as_command("sciextract", "backup", "--restore", backup, "--project", path)
+        yield f"newest sound backup: {backup}; to restore it: {restore}"
+    elif repaired.after.damaged:
+        yield "no sound backup; SQLite's own tool may read the rest: sqlite3 FILE .recover"

@@ -15,7 +15,6 @@ from bibtexparser.middlewares.names import (
     split_multiple_persons_names,
 )
 from bibtexparser.model import (
-    Block,
     DuplicateFieldKeyBlock,
     Entry,
     ImplicitComment,
@@ -191,24 +190,18 @@ def _entries_of(
                 kind = inner.entry_type.lower()
                 yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
                 continue
-            problem = _problem(block)
+            raw, problem = (block.raw or "").strip(), ""
+            lost = _LOST_ENTRY.match(raw) if isinstance(block, ImplicitComment) else None
+            if lost:
+                problem = f"broken entry: no opening brace after {quoted(lost[0])}"
+            elif isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
+                words = getattr(block.error, "abort_reason", str(block.error))
+                problem = f"broken entry {quoted(raw.split(',')[0])}: {words}"
         except BrokenValueError as error:
             problem = f"broken entry: {error}"
         if problem:
             key = block.key if isinstance(block, Entry) else ""
             yield Place(path, line, key).error(problem)
-
-
-def _problem(block: Block) -> str:
-    """What is wrong with a block that is not an entry; nothing with comments."""
-    raw = (block.raw or "").strip()
-    if isinstance(block, ImplicitComment):
-        lost = _LOST_ENTRY.match(raw)
-        return f"broken entry: no opening brace after {quoted(lost[0])}" if lost else ""
-    if isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
-        words = getattr(block.error, "abort_reason", str(block.error))
-        return f"broken entry {quoted(raw.split(',')[0])}: {words}"
-    return ""
 
 
 def read_parents(source: Source) -> dict[str, BibtexEntry]:

@@ -29,6 +29,7 @@ from sciextract.formats.alignment import token_table
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bioc_passages import (
     INFON_NAMES,
+    RELATION_KEYS,
     UNITS,
     BiocText,
     bibliography,
@@ -36,7 +37,6 @@ from sciextract.formats.bioc_passages import (
     label_of,
     other_infons,
     passages_at,
-    relation_label_of,
     score_of,
     unused,
 )
@@ -241,7 +241,7 @@ class _Reading:
         # The standard leaves the names of roles open: those that say so turn the pair around.
         if roles[0].lower() in _TAIL_ROLES or roles[1].lower() in _HEAD_ROLES:
             mentions.reverse()
-        label = relation_label_of(infons)
+        label = label_of(infons, RELATION_KEYS)
         if not label:
             label = UNLABELLED
             items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1

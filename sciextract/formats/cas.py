@@ -182,27 +182,27 @@ def read_cas_json(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    return read_objects(source, _documents)
 
+    def documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
+        place = Place(source.path, line)
+        cas = _CasJson(record, place)
+        supertypes, features = {}, {}
+        given = record.get("%TYPES")
+        declared = {} if given is None else object_at(given, "%TYPES", place)
+        for name, value in declared.items():
+            description = object_at(value, f"%TYPES.{quoted(name)}", place)
+            supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
+            features[name] = tuple(
+                feature
+                for feature, range_ in description.items()
+                if isinstance(range_, dict) and range_.get("%RANGE") == "uima.cas.String"
+            )
+        types = TypeSystem(supertypes, features)
+        if not supertypes:
+            types = find_type_system(source, {each.type_name for each in cas.structures.values()})
+        yield CasReading(cas, types, source, place).document()
 
-def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
-    place = Place(source.path, line)
-    cas = _CasJson(record, place)
-    supertypes, features = {}, {}
-    given = record.get("%TYPES")
-    declared = {} if given is None else object_at(given, "%TYPES", place)
-    for name, value in declared.items():
-        description = object_at(value, f"%TYPES.{quoted(name)}", place)
-        supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
-        features[name] = tuple(
-            feature
-            for feature, range_ in description.items()
-            if isinstance(range_, dict) and range_.get("%RANGE") == "uima.cas.String"
-        )
-    types = TypeSystem(supertypes, features)
-    if not supertypes:
-        types = find_type_system(source, {each.type_name for each in cas.structures.values()})
-    yield CasReading(cas, types, source, place).document()
+    return read_objects(source, documents)
 
 
 class _CasJson(FeatureStructures):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
@@ -226,7 +226,22 @@ class Conll2012Writer(LineWriter):
         whole: list[list[int]] = [[] for _ in range(len(table))]
         number = -1
         for cluster in layers.clusters:
-            mentions = self._writable(layers, [tokens for tokens, _ in cluster])
+            # Brackets cannot tell mentions across sentences, nor two of a cluster that cross.
+            mentions: list[TokenRange] = []
+            ranges = sorted(
+                (tokens for tokens, _ in cluster), key=lambda r: (r.token_start, -r.token_end)
+            )
+            for each in ranges:
+                sentence = table.sentences[table.sentence_of(each.token_start)]
+                if not sentence.contains(each):
+                    self.lose("mention across sentences")
+                elif any(
+                    m.token_start < each.token_start < m.token_end < each.token_end
+                    for m in mentions
+                ):
+                    self.lose("mention that crosses another of its cluster")
+                else:
+                    mentions.append(each)
             number += bool(mentions)
             for start, end in ((each.token_start, each.token_end - 1) for each in mentions):
                 if start == end:
@@ -241,21 +256,6 @@ class Conll2012Writer(LineWriter):
             parts += [f"{number})" for _, number in sorted(ends)]
             cells.append("|".join(parts) or "-")
         return cells
-
-    def _writable(self, layers: TokenLayers, mentions: Iterable[TokenRange]) -> list[TokenRange]:
-        """Mentions inside a sentence of which no two of the cluster cross, which brackets cannot tell."""
-        found: list[TokenRange] = []
-        for each in sorted(mentions, key=lambda each: (each.token_start, -each.token_end)):
-            sentence = layers.table.sentences[layers.table.sentence_of(each.token_start)]
-            if not sentence.contains(each):
-                self.lose("mention across sentences")
-            elif any(
-                b.token_start < each.token_start < b.token_end < each.token_end for b in found
-            ):
-                self.lose("mention that crosses another of its cluster")
-            else:
-                found.append(each)
-        return found
 
 
 def _cell(text: str) -> str:

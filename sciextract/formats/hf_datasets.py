@@ -179,7 +179,7 @@ class DatasetsWriter(RowBuffer):
         Raises:
             OutputError: It holds files, or cannot be made.
         """
-        super().__init__(self._append)
+        super().__init__()
         self._folder = new_folder(destination)
         self._fingerprint = hashlib.blake2b(digest_size=8)
         self._unsaved = self._folder / ".unsaved" / "rows.arrow"
@@ -211,7 +211,8 @@ class DatasetsWriter(RowBuffer):
             if shown:
                 datasets.enable_progress_bars()
 
-    def _append(self, batch: pa.RecordBatch) -> None:
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
         for text_hash in batch.column("text_sha256").to_pylist():
             self._fingerprint.update(text_hash.encode("ascii"))
         with writing_to(self._folder):

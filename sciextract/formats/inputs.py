@@ -266,7 +266,9 @@ def _read_one(
             else:
                 with closing(source.lines()) as lines:
                     start = _head(lines)
-            spec = recognise(unpacked_name(source.path), _text_of(start, source.path))
+            refuse_binary(start, source.path)
+            seen = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
+            spec = recognise(unpacked_name(source.path), seen.decode("utf-8", "replace"))
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -311,8 +313,19 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
     if whole:
         yield Source(path), whole
         return
-    for file in _files_below(path, spec):
-        yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    suffixes, found = _suffixes(spec), False
+    for parent, _, names in _walk(path):
+        for file in (os.path.join(parent, name) for name in results_in(names)):
+            wanted = has_suffix(unpacked_name(file), suffixes) and os.path.isfile(file)
+            if not wanted or leads_outside(file, path):
+                continue
+            if spec is None and holds_no_abstract(file):
+                continue
+            found = True
+            yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    if not found:
+        allowed = " ".join(sorted(suffixes))
+        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=path)
 
 
 def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -320,23 +333,6 @@ def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield parent, folders, sorted(name for name in names if not name.startswith("."))
-
-
-def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Files with a suffix of the format (of any readable format)."""
-    suffixes, found = _suffixes(spec), False
-    for parent, _, names in _walk(folder):
-        for name in results_in(names):
-            file = os.path.join(parent, name)
-            wanted = has_suffix(unpacked_name(name), suffixes) and os.path.isfile(file)
-            if wanted and not leads_outside(file, folder):
-                if spec is None and holds_no_abstract(file):
-                    continue
-                found = True
-                yield file
-    if not found:
-        allowed = " ".join(sorted(suffixes))
-        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=folder)
 
 
 _PLAIN = (".txt", ".text")
@@ -417,9 +413,3 @@ def _head(lines: Iterable[bytes]) -> bytes:
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start
-
-
-def _text_of(start: bytes, path: str) -> str:
-    refuse_binary(start, path)
-    head = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
-    return head.decode("utf-8", "replace")

@@ -48,7 +48,7 @@ class CorpusItems:
         self._doc_key = doc_key
         self._provenance = provenance
         self._state = state
-        self._owner = owner
+        self._owner = (owner,) if owner else ()
         self._equal: Counter[tuple[object, ...]] = Counter()
         self._entities: dict[str, Entity] = {}
         self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
@@ -151,16 +151,14 @@ class CorpusItems:
 
     def _id(self, kind: str, *parts: object) -> str:
         """An id that equal items share."""
-        owner = (self._owner,) if self._owner else ()
-        return stable_id(kind, self._doc_key, *parts, *owner)
+        return stable_id(kind, self._doc_key, *parts, *self._owner)
 
     def _own_id(self, kind: str, *parts: object) -> str:
         """An id that equal items do not share: from the second on it ends with a number."""
         before = self._equal[kind, *parts]
         self._equal[kind, *parts] += 1
-        owner = (self._owner,) if self._owner else ()
         number = (before + 1,) if before else ()
-        return stable_id(kind, self._doc_key, *parts, *owner, *number)
+        return stable_id(kind, self._doc_key, *parts, *self._owner, *number)
 
 
 _Item = TypeVar("_Item", Entity, Relation, Cluster)

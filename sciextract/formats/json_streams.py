@@ -181,7 +181,9 @@ class JsonObjects:
             yield self._broken("the record has no end")
         taken = 0
         for start, end, mark in self._marks(line):
-            if mark == "[" and self._opens_list(line[taken:start]):
+            may_open_list = mark == "[" and len(self._stack) == self._outer + 1
+            before = [*self._parts[-2:], line[taken:start]] if may_open_list else []
+            if may_open_list and self._list_start.search("".join(before)[-_LONGEST_KEY:]):
                 # The object that is open is the one around a list of objects.
                 self._around = [*self._parts, line[taken:start], "[]"]
                 self._outer, self._parts = -1, []
@@ -250,15 +252,6 @@ class JsonObjects:
     def _is_between(self) -> bool:
         """Whether objects may start here: not in what an outer object has behind its list."""
         return not self._stack or (self._stack[-1] == "[" and len(self._stack) == self._list_depth)
-
-    def _opens_list(self, before: str) -> bool:
-        """Whether a square bracket opens the list of an outer object."""
-        if len(self._stack) != self._outer + 1:
-            return False
-        return (
-            self._list_start.search("".join([*self._parts[-2:], before])[-_LONGEST_KEY:])
-            is not None
-        )
 
     def _check_around(self) -> Iterator[tuple[int, FormatError]]:
         """What is wrong with what stands around the list, where the outer object has just ended."""

@@ -109,11 +109,6 @@ class ResultReader:
                 start, end = value.get("start"), value.get("end")
                 given = given_span(start, end, mention, f"{where}.value", self._place)
                 self._given.append((given, result))
-        self._add_regions()
-        for where, result in self._relations:
-            self._add_relation(result, where)
-
-    def _add_regions(self) -> None:
         given_spans = [given for given, _ in self._given]
         try:
             spans, remark = to_spans(given_spans, self._text, self._place)
@@ -138,6 +133,8 @@ class ResultReader:
                 name = string_at(label, f"{field}.labels", self._place)
                 entity = self.items.entity([span], name, score)
                 self._by_id.setdefault(str(result.get("id")), []).append(entity)
+        for where, result in self._relations:
+            self._add_relation(result, where)
 
     def _add_relation(self, result: Record, field: str) -> None:
         ends = []

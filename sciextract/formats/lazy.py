@@ -113,19 +113,19 @@ def read_lazily(paths: Sequence[str], format_id: str | None) -> Iterator[LazyIte
         InputMissingError: A path does not exist.
         FormatError: The only file is empty or unusable; raised while reading.
     """
-    for item in read_inputs(paths, format_id, _records):
+
+    def records(source: Source, spec: FormatSpec) -> Iterator[ReadItem | UnparsedLine]:
+        if not spec.record:
+            yield from spec.load_reader()(source)
+            return
+        from sciextract.formats.json_streams import record_lines
+
+        parse, place = spec.load_record(), replace(source, start=b"")
+        for number, line in record_lines(source):
+            if isinstance(line, FormatError):
+                yield BadRecord(line)
+            else:
+                yield UnparsedLine(place, number, line, parse)
+
+    for item in read_inputs(paths, format_id, records):
         yield item if isinstance(item, UnparsedLine) else ParsedItem(item)
-
-
-def _records(source: Source, spec: FormatSpec) -> Iterator[ReadItem | UnparsedLine]:
-    if not spec.record:
-        yield from spec.load_reader()(source)
-        return
-    from sciextract.formats.json_streams import record_lines
-
-    parse, place = spec.load_record(), replace(source, start=b"")
-    for number, line in record_lines(source):
-        if isinstance(line, FormatError):
-            yield BadRecord(line)
-        else:
-            yield UnparsedLine(place, number, line, parse)

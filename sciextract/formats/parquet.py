@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, time
@@ -89,9 +90,8 @@ class RowBuffer(LossyWriter):
     Lone surrogates, which Arrow's UTF-8 strings cannot hold, become U+FFFD and are counted in ``losses``.
     """
 
-    def __init__(self, consume: Callable[[pa.RecordBatch], None]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._consume = consume
         self._rows: list[Record] = []
         self._characters = 0
 
@@ -110,8 +110,16 @@ class RowBuffer(LossyWriter):
     def flush(self) -> None:
         """Hand on what is there."""
         if self._rows:
-            self._consume(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
+            self.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
         self._rows, self._characters = [], 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows; a subclass says where.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        raise NotImplementedError
 
     def _row(self, document: AnnotatedDocument) -> Record:
         text, tokens = self._utf8(document.document.text), document.document.tokens
@@ -280,7 +288,15 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
             return tagged_document(_plain_row(row), source, number, column=tags, names=names)
 
         return parse_tagged
-    columns = _text_columns(schema)
+    # A column of exactly that name is taken first; of other names those that CSV tables may have, the first of each.
+    known = {plain_name(name): name for name in reversed(schema.names)}
+    columns = {}
+    for meaning, field in _FIELD_OF.items():
+        exact = _KEYS if meaning == "key" else {field}
+        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
+        candidates = [name for name in schema.names if name in exact] or [*filter(None, alike)]
+        if candidates:
+            columns[field] = candidates[0]
     if _SENTENCES not in schema.names and not {*columns} - {"doc_key"}:
         problem = f"no text in the columns {_listed(schema)}"
         raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
@@ -360,23 +376,6 @@ def _plain(value: object) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _text_columns(schema: pa.Schema) -> dict[str, str]:
-    """The columns to read as ``doc_key``, ``title``, ``text`` and ``abstract``, by those names.
-
-    A column of exactly that name is taken first; of other names those that CSV tables may have, in any case.
-    """
-    found = {}
-    # Of columns that are alike, the first counts.
-    known = {plain_name(name): name for name in reversed(schema.names)}
-    for meaning, field in _FIELD_OF.items():
-        exact = _KEYS if meaning == "key" else {field}
-        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
-        names = [name for name in schema.names if name in exact] or [*filter(None, alike)]
-        if names:
-            found[field] = names[0]
-    return found
-
-
 def _listed(schema: pa.Schema) -> str:
     """The columns with their types, for messages."""
     parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
@@ -441,18 +440,19 @@ def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
 class ParquetWriter(RowBuffer):
     """Writes row groups of about a thousand documents, rejected items included."""
 
-    def __init__(self, destination: Path | str) -> None:
+    def __init__(self, destination: Path | str | pa.NativeFile) -> None:
         """Write to a file.
 
         Raises:
             OutputError: The file cannot be opened.
         """
-        super().__init__(self._append)
+        super().__init__()
         self._path = destination
-        if not isinstance(destination, str | Path) or str(destination) == STDIN:
+        if str(destination) == STDIN or isinstance(destination, io.TextIOBase):
             raise OutputError("Parquet is not text", "name a file with --output")
+        where = str(destination) if isinstance(destination, Path) else destination
         with writing_to(destination):
-            self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
+            self._file = pq.ParquetWriter(where, SCHEMA, compression="zstd")
 
     def close(self) -> None:
         """Write what is left and end the file.
@@ -464,13 +464,14 @@ class ParquetWriter(RowBuffer):
         with writing_to(self._path):
             self._file.close()
 
-    def _append(self, batch: pa.RecordBatch) -> None:
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
         with writing_to(self._path):
             self._file.write_batch(batch)
 
 
 @contextmanager
-def writing_to(place: Path | str) -> Iterator[None]:
+def writing_to(place: object) -> Iterator[None]:
     """Turns what pyarrow raises while it writes into an error that names the place.
 
     Raises:
@@ -513,13 +514,12 @@ def parquet_part(lines: bytes) -> ParquetPart:
     """
     sink = pa.BufferOutputStream()
     source, rows = Source(_NAME), 0
-    with pq.ParquetWriter(sink, SCHEMA, compression="zstd") as file:
-        buffer = RowBuffer(file.write_batch)
-        # Only line feeds end lines: bytes.splitlines would cut at carriage returns, too.
-        for number, line in enumerate(lines.split(b"\n"), start=1):
-            if line:
-                record = parse_object(line.decode("utf-8"), _NAME, number)
-                buffer.write(parse_record(record, source, number))
-                rows += 1
-        buffer.flush()
-    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(buffer.losses))
+    writer = ParquetWriter(sink)
+    # Only line feeds end lines: bytes.splitlines would cut at carriage returns, too.
+    for number, line in enumerate(lines.split(b"\n"), start=1):
+        if line:
+            record = parse_object(line.decode("utf-8"), _NAME, number)
+            writer.write(parse_record(record, source, number))
+            rows += 1
+    writer.close()
+    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(writer.losses))

@@ -299,7 +299,7 @@ def predict_relations(
     return relations
 
 
-def rescued(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSettings) -> Mentions:
+def rescue_mentions(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSettings) -> Mentions:
     """The mentions, with those predicted that a sure relation ties to a prediction.
 
     Entity and relation are two opinions on one thing: a span that is hardly likely as an entity by itself becomes

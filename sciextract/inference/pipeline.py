@@ -24,7 +24,7 @@ from sciextract.inference.decoding import (
     combine_directions,
     predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
     select_mentions,
     without_classes,
 )
@@ -163,14 +163,9 @@ class Pipeline:
         A word's state is the mean of those of its first and last subword; every word counts once, in the window
         that decides about it.
         """
-        sums: list[Floats] = []
-        for plan in self._plan(0, document):
-            [states] = self.network.encode([plan.frame])
-            kept = plan.window.kept_rows
-            sums.append((states.first[kept] + states.last[kept]).sum(axis=0) / 2)
-        if not sums:
-            return np.zeros(0, dtype=np.float32)
-        return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
+        [states] = self.word_states([document])
+        total = (states.first + states.last).sum(axis=0) / 2
+        return np.asarray(total / max(1, len(document.tokens)), dtype=np.float32)
 
     def word_states(
         self, documents: Sequence[Document], batching: Batching = SINGLE
@@ -264,7 +259,7 @@ class Pipeline:
             if scored
             else ScoredPairs.none()
         )
-        mentions = rescued(mentions, pairs, settings)
+        mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         rows = np.flatnonzero(mentions.predicted)

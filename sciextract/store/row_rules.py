@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
 from sciextract.documents.annotations import State
 from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import (
-    EntityRow,
-    Key,
-    LinkRow,
-    RelationRow,
-)
+from sciextract.store.rows import EntityRow, Key, LinkRow, RelationRow
 
 Place = tuple[str, Key]
 _Item = TypeVar("_Item", EntityRow, RelationRow, LinkRow)
@@ -46,66 +41,51 @@ def problems(doc: DocumentState, symmetric: frozenset[str]) -> set[Problem]:
         doc: The document.
         symmetric: Labels of the relations without direction.
     """
-    return {*_dangling(doc), *_alone(doc), *_twice(doc, symmetric)}
-
-
-def _dangling(doc: DocumentState) -> Iterator[Problem]:
-    """Relations and links whose entity or cluster is not there, or is less certain than they are."""
+    found = set()
     for relation in doc.relations:
         if not all(_carries(doc.entity(end), relation) for end in (relation.head, relation.tail)):
             place = (relation.TABLE, relation.key)
-            yield Problem("a relation needs both its mentions", frozenset({place}))
+            found.add(Problem("a relation needs both its mentions", frozenset({place})))
+    members: Counter[str] = Counter()
     for link in doc.links:
-        cluster, mention = doc.cluster(link.cluster_id), doc.entity(link.entity_id)
-        if cluster is None or not _carries(mention, link):
-            yield Problem("a cluster needs its mentions", frozenset({(link.TABLE, link.key)}))
-
-
-def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
-    if entity is None or item.state is State.REJECTED:
-        return entity is not None
-    return entity.in_view or (not item.in_view and entity.state is State.UNDECIDED)
-
-
-def _alone(doc: DocumentState) -> Iterator[Problem]:
-    """Clusters of one mention, unless they were imported so."""
-    members = Counter(link.cluster_id for link in _not_rejected(doc.links))
+        members[link.cluster_id] += link.state is not State.REJECTED
+        if doc.cluster(link.cluster_id) is None or not _carries(doc.entity(link.entity_id), link):
+            place = (link.TABLE, link.key)
+            found.add(Problem("a cluster needs its mentions", frozenset({place})))
     for cluster in doc.clusters:
         if cluster.state is not State.IMPORTED and members[cluster.id] == 1:
             places = frozenset({(cluster.TABLE, cluster.key), (LinkRow.TABLE, cluster.key)})
-            yield Problem("a cluster needs two mentions", places)
+            found.add(Problem("a cluster needs two mentions", places))
 
-
-def _twice(doc: DocumentState, symmetric: frozenset[str]) -> Iterator[Problem]:
-    """Mentions in two clusters, and items that say the same."""
-
-    def ends(relation: RelationRow) -> object:
+    def content_of(relation: RelationRow) -> object:
         both = (relation.head, relation.tail)
         return relation.label, frozenset(both) if relation.label in symmetric else both
 
-    links, entities, relations = doc.links, doc.all_entities, doc.relations
-    one_home, same, again = (
-        "a mention belongs to one cluster",
-        "the same mention is there",
-        "the same relation is there",
+    found.update(_find_twins("a mention belongs to one cluster", doc.links, lambda l: l.entity_id))
+    found.update(
+        _find_twins("the same mention is there", doc.all_entities, lambda e: (e.label, e.fragments))
     )
-    yield from _several(one_home, [*_not_rejected(links)], lambda link: link.entity_id)
-    yield from _several(
-        same, [*_not_rejected(entities)], lambda entity: (entity.label, entity.fragments)
-    )
-    yield from _several(again, [*_not_rejected(relations)], ends)
+    found.update(_find_twins("the same relation is there", doc.relations, content_of))
+    return found
 
 
-def _several(
-    what: str, rows: Sequence[_Item], content: Callable[[_Item], object]
+def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
+    """Whether an entity is there, and no less certain than what stands on it."""
+    if entity is None or item.state is State.REJECTED:
+        return entity is not None
+    # An undecided item may stand on an undecided mention, a decided one may not.
+    return entity.in_view or (not item.in_view and entity.state is State.UNDECIDED)
+
+
+def _find_twins(
+    what: str, rows: Iterable[_Item], content_of: Callable[[_Item], object]
 ) -> Iterator[Problem]:
-    """Rows of the same content; nearly always there are none."""
-    keys = [content(row) for row in rows]
-    for key in [key for key, count in Counter(keys).items() if count > 1]:
-        group = (row for row, own in zip(rows, keys, strict=True) if own == key)
-        places = frozenset((row.TABLE, row.key) for row in group)
-        yield Problem(what, places, by_import=True)
-
-
-def _not_rejected(rows: Iterable[_Item]) -> Iterator[_Item]:
-    return (row for row in rows if row.state is not State.REJECTED)
+    """Rows that say the same, rejected ones left out; nearly always there are none."""
+    by_content: dict[object, list[Place]] = {}
+    for row in rows:
+        if row.state is not State.REJECTED:
+            by_content.setdefault(content_of(row), []).append((row.TABLE, row.key))
+    # Files may say things twice, and imports take them as they are.
+    for places in by_content.values():
+        if len(places) > 1:
+            yield Problem(what, frozenset(places), by_import=True)

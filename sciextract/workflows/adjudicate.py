@@ -9,7 +9,7 @@ from typing import Literal
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.store import DocumentState, Outcome, Project, state_tables
-from sciextract.store.context import Context
+from sciextract.store.document_state import Context
 from sciextract.store.events import Event
 from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (

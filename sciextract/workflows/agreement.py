@@ -15,7 +15,7 @@ from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
 from sciextract.store import Completeness, Project, open_project
 from sciextract.store.ingest import BATCH, annotations_of_source
-from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
+from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
 from sciextract.store.project_settings import with_labels
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import refresh_disagreements
@@ -80,7 +80,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         if project.numbers():
             project.backup("before merge")
         source = f"import:{other.name}"
-        join, disagreements, decisions = Join(project, source), 0, Decisions(project)
+        join, disagreements, decisions = ProjectMerge(project, source), 0, Decisions(project)
         # In batches: each is one transaction, so that others can write in between and memory stays constant.
         documents = foreign_documents(theirs)
         while batch := list(islice(documents, BATCH)):

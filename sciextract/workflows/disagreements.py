@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
-from sciextract.store.context import Context
+from sciextract.store.document_state import Context
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW

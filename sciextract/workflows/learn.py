@@ -17,7 +17,7 @@ from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
@@ -88,7 +88,7 @@ def annotate_with_adapter(
 
 def suggest_with(
     project: Project, adapter: Extractor, on_progress: Callable[[int, int], None] | None = None
-) -> Run:
+) -> ModelRun:
     """Put an adapter's predictions into the abstracts that nobody has touched, as one model run.
 
     The run is one event; it is kept out of the person's own undo. Earlier adapters' predictions about the same
@@ -116,7 +116,7 @@ def suggest_with(
 
 def adapter_run(
     project: Project, model: ModelId, finished: int, layers: Iterable[Layer] = ALL_LAYERS
-) -> Run:
+) -> ModelRun:
     """A run of an adapter, which is kept out of the person's own undo.
 
     Args:
@@ -127,7 +127,7 @@ def adapter_run(
     """
     settings = {"finished": finished, "layers": sorted(each.value for each in layers)}
     few = finished < FEW_FINISHED
-    return Run(project, model, settings, background=True, keep_suggestions=few)
+    return ModelRun(project, model, settings, background=True, keep_suggestions=few)
 
 
 def finished_of(adapter: Extractor) -> int:

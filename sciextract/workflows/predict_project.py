@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store import Project, documents
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
 
@@ -71,7 +71,7 @@ def predict_project(
     """
     check_config(project, predictor.config, str(predictor.model))
     numbers = need_prediction(project.connection, predictor.model)
-    run = Run(project, predictor.model, settings or {}, background=background)
+    run = ModelRun(project, predictor.model, settings or {}, background=background)
     # The model reads ahead by a batch: numbers wait here until their predictions come.
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []

@@ -23,8 +23,8 @@ from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import create_project, open_project
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import Learned, Suggested, find_untouched
 from sciextract.workflows.learning_curve import LayerUse

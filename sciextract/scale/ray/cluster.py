@@ -178,7 +178,7 @@ def ship(choice: ModelChoice) -> ShippedModel:
     return ShippedModel(str(folder.resolve()), manifest_hash(folder), files)
 
 
-def received(shipped: ShippedModel, choice: ModelChoice) -> ModelChoice:
+def receive_model(shipped: ShippedModel, choice: ModelChoice) -> ModelChoice:
     """The choice as this machine can load it; files that it lacks are fetched once for all its actors."""
     if not shipped.files:
         return replace(choice, model=shipped.name)

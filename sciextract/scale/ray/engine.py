@@ -30,7 +30,7 @@ from sciextract.scale.ray.cluster import (
     ShippedModel,
     check_nodes,
     live_nodes,
-    received,
+    receive_model,
     refuse_other,
     session,
     ship,
@@ -73,7 +73,7 @@ class Refusal:
 Envelope = Chunk | ChunkResult | Refusal
 
 
-def packed(envelope: Envelope) -> pa.Table:
+def pack(envelope: Envelope) -> pa.Table:
     """A table of one row; numpy, Ray's own way, would cut zero bytes off."""
     import pyarrow as pa
 
@@ -81,7 +81,7 @@ def packed(envelope: Envelope) -> pa.Table:
     return pa.table({COLUMN: pa.array([data], pa.large_binary())})
 
 
-def unpacked(table: pa.Table) -> Iterator[Envelope]:
+def unpack(table: pa.Table) -> Iterator[Envelope]:
     """The envelopes of a table."""
     for value in table.column(COLUMN):
         yield pickle.loads(value.as_py())
@@ -103,20 +103,20 @@ class ModelActor:
 
     def __call__(self, envelopes: pa.Table) -> Iterator[pa.Table]:
         """The results of some chunks, one a table; refusals go through."""
-        for envelope in unpacked(envelopes):
+        for envelope in unpack(envelopes):
             if isinstance(envelope, Chunk):
                 try:
-                    yield packed(self._predict(envelope))
+                    yield pack(self._predict(envelope))
                 except SciextractError as error:
-                    yield packed(Refusal.of(error, this_node()))
+                    yield pack(Refusal.of(error, this_node()))
             else:
-                yield packed(envelope)
+                yield pack(envelope)
 
     def _predict(self, chunk: Chunk) -> ChunkResult:
         # The child process starts with the first chunk: an error then can be reported, unlike in a constructor.
         if self._pool is None:
             refuse_other(this_node(), self._version)
-            choice = received(self._shipped, self._work.choice)
+            choice = receive_model(self._shipped, self._work.choice)
             work = replace(self._work, shards=(), choice=choice)
             self._pool = WorkerPool(work, 1, self._timeout, lambda _: None)
         assembly = Assembly(ordered=True)
@@ -154,12 +154,12 @@ class ShardReader:
         for place in places.column(PLACE).to_pylist():
             work = replace(self.work, shards=(self.work.shards[place],))
             try:
-                yield from map(packed, remaining_chunks(work, self.done))
+                yield from map(pack, remaining_chunks(work, self.done))
             except InputMissingError as error:
                 here = InputMissingError(error.message, error.hint or _SHARED)
-                yield packed(Refusal.of(here, this_node()))
+                yield pack(Refusal.of(here, this_node()))
             except SciextractError as error:
-                yield packed(Refusal.of(error, this_node()))
+                yield pack(Refusal.of(error, this_node()))
 
 
 _SHARED = (
@@ -274,7 +274,7 @@ class RayEngine:
         # Closed here, not when it is collected: the cluster works on for as long as it is open.
         with closing(tables) if hasattr(tables, "close") else nullcontext(tables):
             for table in tables:
-                for envelope in unpacked(table):
+                for envelope in unpack(table):
                     if isinstance(envelope, Refusal):
                         raise envelope.error()
                     if isinstance(envelope, Chunk):

@@ -38,7 +38,7 @@ from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.run_record import RetrainRequest
 from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
-from sciextract.store.ingest import Run as ModelRun
+from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.compare import gate
 from sciextract.workflows.models.registry import known_models
