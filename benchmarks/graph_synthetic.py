@@ -1,4 +1,4 @@
-"""Contributions of abstracts that nobody wrote, with names as unevenly used as in real ones.
+"""Extractions of abstracts that nobody wrote, with names as unevenly used as in real ones.
 
 New names come in as in a Pitman-Yor process (J. Pitman and M. Yor, The Annals of Probability 25, 1997): after n mentions
 the next one is new with probability (concentration + discount * names) / (concentration + n), else it repeats

@@ -23,7 +23,7 @@ from sciextract.graph.database import (
     transaction,
 )
 from sciextract.graph.derive import DeriveSettings, derive
-from sciextract.graph.extraction import CountSettings, Extraction
+from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
@@ -145,7 +145,19 @@ def build_graph(
     settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
     with open_graph(graph, write=True) as connection:
         started = time.monotonic()
-        _check_counted(connection, reading.counted)
+        # The same counts in all builds of one graph, or its numbers would mean two things.
+        counted = reading.counted
+        empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
+        generic = ", ".join(sorted(counted.generic))
+        for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
+            found = property_of(connection, name)
+            if empty:
+                set_property(connection, name, wanted)
+            elif found != wanted:
+                problem = (
+                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
+                )
+                raise UsageError(problem, "use the same value, or build into another file")
         last = int(property_of(connection, "build") or 0)
         # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
         again = last and property_of(connection, "state") == "unfinished"
@@ -166,19 +178,6 @@ def build_graph(
             set_property(connection, "understanding", settings.to_json())
             seconds = time.monotonic() - read
         return BuildReport(facts.changes, bad, totals_of(connection), read - started, seconds)
-
-
-def _check_counted(connection: sqlite3.Connection, counted: CountSettings) -> None:
-    """The same in all builds, or counts would mean two things."""
-    empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
-    generic = ", ".join(sorted(counted.generic))
-    for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
-        found = property_of(connection, name)
-        if empty:
-            set_property(connection, name, wanted)
-        elif found != wanted:
-            problem = f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-            raise UsageError(problem, "use the same value, or build into another file")
 
 
 def _read(
@@ -232,21 +231,18 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
 
 def totals_of(connection: sqlite3.Connection) -> GraphTotals:
     """Counts of a finished graph."""
-    documents, without_year, nameless, loops, unlikely = connection.execute(
+    row = connection.execute(
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
-            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0)
+            (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
+            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
+            (SELECT count(DISTINCT short) FROM ambiguous), (SELECT count(vocabulary_id) FROM node)
         FROM document"""
     ).fetchone()
-    (nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
-    (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
-    (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
-    (linked,) = connection.execute("SELECT count(vocabulary_id) FROM node").fetchone()
-    left_out = nameless, loops, unlikely
-    return GraphTotals(documents, without_year, nodes, edges, *left_out, ambiguous, linked)
+    return GraphTotals(*row)
 
 
 _MOST_REMEMBERED = 1 << 19
-# SQLite allows 32,766 parameters; more than some hundred at once are no faster.
+# SQLite allows 32,766 parameters; 50 or 5,000 at once are as fast.
 _AT_ONCE = 500
 
 

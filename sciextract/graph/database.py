@@ -140,8 +140,6 @@ class UnknownNodeError(GraphError):
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
 VERSION = 7
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
-_CACHE_KIB = 192 * 1024
-_BUSY_SECONDS = 10.0
 
 
 _PROBLEMS = {
@@ -180,10 +178,11 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
     try:
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}", uri=True,
-            isolation_level=None, timeout=_BUSY_SECONDS,
+            isolation_level=None, timeout=10.0,
         )  # fmt: skip
         try:
-            connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+            # In KiB, for graphs of hundreds of thousands of abstracts: 6,000 build as fast with the usual 2 MB.
+            connection.execute("PRAGMA cache_size=-196608")
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             if write and not tables:
                 # Before the first table: later only VACUUM would change it.

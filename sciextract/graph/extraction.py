@@ -234,9 +234,6 @@ class NamedMention:
 _ACRONYM = int(MergeRule.ACRONYM)
 _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
-# A mention of more words is no better a name: it is a description.
-_MOST_WORDS = 5
-_AND = "and"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,24 +268,23 @@ def concepts_of(
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
         mentions = [_mention(entity, text, generic, expanded) for entity in group]
+        # Most mentions stand alone: these, and groups without a name, need no comparison.
+        if len(mentions) == 1 or not any(each.key for each in mentions):
+            concepts.append(Concept(tuple(mentions), mentions[0].key))
+            continue
         times = Counter([each.key for each in mentions])
         # Proper names are best, then several words, then frequent ones, then the first one.
         best = max(
             [each for each in mentions if each.key],
             key=lambda each: (
                 each.is_name,
-                min(len(each.surface.split()), _MOST_WORDS),
+                min(len(each.surface.split()), 5),  # more words describe rather than name
                 times[each.key],
                 -each.entity.span.char_start,
             ),
-            default=None,
         )
-        if best is None:
-            concepts.append(Concept(tuple(mentions), ""))
-            continue
         apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
-        rest = [each for each in mentions if each.key not in apart]
-        concepts.append(Concept(tuple(rest), best.key))
+        concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
         for key in apart:
             concepts.append(Concept(tuple([each for each in mentions if each.key == key]), key))
     return concepts
@@ -317,9 +313,11 @@ def _mention(
     if not entity.label or entity.label in generic:
         return NamedMention(entity, surface, "", 0)
     # A mention that holds an acronym of the text in brackets means the same without it.
-    bare = _IN_BRACKETS.sub(
-        lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
-    ).strip()
+    bare = surface
+    if "(" in surface:  # four of a hundred mentions have brackets
+        bare = _IN_BRACKETS.sub(
+            lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
+        ).strip()
     form = normal_form(bare or surface)
     if expanded.get(form.key):
         return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM)
@@ -347,7 +345,7 @@ def shorter_name(mention: NamedMention, best: NamedMention) -> str:
     """
     words = [(normal_form(each.surface).spaced.split(), each) for each in (mention, best)]
     (few, shorter), (many, _) = sorted(words, key=lambda pair: len(pair[0]))
-    if _AND in many or len(few) == len(many):
+    if "and" in many or len(few) == len(many):
         return ""
     rest = iter(many)
     ends = many[-1:] == few[-1:] and all(word in rest for word in few)

@@ -127,7 +127,25 @@ def match_names(connection: sqlite3.Connection) -> None:
         "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", _places(connection, patterns)
     )
     connection.execute("CREATE INDEX temp.place_pattern ON place (pattern)")
-    _leave_out_common(connection, list(patterns.values()))
+    # What is hardly ever extracted where it stands is not a name there, or none within longer names.
+    named = list(patterns.values())
+    totals = connection.execute(
+        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
+    )
+    for number, matched, nested in totals.fetchall():
+        pattern = named[number]
+        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
+            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
+            reason = COMMON
+        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
+            connection.execute(
+                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
+            )
+            reason = COMMON_PARTS
+        else:
+            continue
+        _note(connection, [(*each, reason) for each in pattern.forms])
+    connection.execute("DELETE FROM place WHERE matched + nested = 0")
     connection.execute(
         """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested)
         FROM place GROUP BY node, document ORDER BY 1, 2
@@ -221,24 +239,3 @@ def _places(
             counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
         for place, (matched, nested) in counts.items():
             yield *place, document, matched, nested
-
-
-def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
-    """What is hardly ever extracted where it stands is not a name there, or none within longer names."""
-    totals = connection.execute(
-        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
-    )
-    for number, matched, nested in totals.fetchall():
-        pattern = patterns[number]
-        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
-            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
-            reason = COMMON
-        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
-            connection.execute(
-                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
-            )
-            reason = COMMON_PARTS
-        else:
-            continue
-        _note(connection, [(*each, reason) for each in pattern.forms])
-    connection.execute("DELETE FROM place WHERE matched + nested = 0")

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,10 +98,10 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
         acronym_share: How large a share of the abstracts that expand an acronym must agree.
     """
     merger = _Merger(connection, _names(connection), acronym_share)
-    merger.run()
+    resolved = merger.run()
     connection.executemany(
         "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, each.node, each.rules) for name, each in merger.resolved() if name != each.node],
+        [(name, each.node, each.rules) for name, each in resolved.items() if name != each.node],
     )
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
@@ -184,11 +184,6 @@ class _Merger:
         self._method_labels = {label for label, several in labels.items() if several >= least}
         self._documents = Counter({each.id: each.documents for each in names.values()})
 
-    def resolved(self) -> Iterator[tuple[int, Resolved]]:
-        """Each name with where it belongs in the end."""
-        for name in self._resolved:
-            yield name, self._end(name)
-
     def _end(self, name: int) -> Resolved:
         node, rules, seen = name, 0, {name}
         while (step := self._resolved.get(node)) and step.node not in seen:
@@ -196,8 +191,8 @@ class _Merger:
             seen.add(node)
         return Resolved(node, rules)
 
-    def run(self) -> None:
-        """Acronyms, their spelling, and the words that add nothing."""
+    def run(self) -> dict[int, Resolved]:
+        """Joins acronyms, their spelling, and words that add nothing; where each name belongs in the end."""
         self._read_acronyms()
         self._read_acronyms()  # again, because an expansion may hold another acronym
         # Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym.
@@ -209,7 +204,30 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        self._merge_words()
+        variants: dict[tuple[str, str], list[Name]] = {}
+        for name in self._names.values():
+            if name.id in self._resolved or not name.documents:
+                continue
+            words = self._spelled_out(name.words)
+            rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
+            target, removed = self._without_empty_words(name, words)
+            if target is None and rules:
+                target = self._number.get("".join(words).casefold())
+            if target is not None and target != name.id:
+                self._resolved[name.id] = Resolved(target, rules | removed)
+                continue
+            head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
+            if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
+                variants.setdefault((rest, "method"), []).append(name)
+            elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
+                variants.setdefault((rest, "data"), []).append(name)
+        for group in variants.values():
+            most = max(group, key=lambda each: (each.documents, -each.id))
+            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
+                for each in group:
+                    if each.id != most.id:
+                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
+        return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
         self.ambiguous = []
@@ -243,31 +261,6 @@ class _Merger:
                 continue  # "automatic speech recognition (ASR) model" says it twice
             spelled += part
         return tuple(spelled)
-
-    def _merge_words(self) -> None:
-        variants: dict[tuple[str, str], list[Name]] = {}
-        for name in self._names.values():
-            if name.id in self._resolved or not name.documents:
-                continue
-            words = self._spelled_out(name.words)
-            rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
-            target, removed = self._without_empty_words(name, words)
-            if target is None and rules:
-                target = self._number.get("".join(words).casefold())
-            if target is not None and target != name.id:
-                self._resolved[name.id] = Resolved(target, rules | removed)
-                continue
-            head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
-            if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-                variants.setdefault((rest, "method"), []).append(name)
-            elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-                variants.setdefault((rest, "data"), []).append(name)
-        for group in variants.values():
-            most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
 
     def _without_empty_words(self, name: Name, words: Words) -> tuple[int | None, int]:
         """The name without words that add nothing, the shortest that stands by itself, and the rules."""

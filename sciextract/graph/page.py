@@ -28,7 +28,6 @@ from sciextract.graph.queries.nodes import Node, find_node, label_number
 from sciextract.text.characters import visible
 from sciextract.workflows.output import reported_as, whole_output
 
-_EDGES_A_NODE = 6
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
 _MOST_UNCONNECTED = 150
@@ -176,8 +175,9 @@ def draw(
     else:
         title = f"{centre.name} in {title}"
         # Several edges may lead to the same neighbour, so that more are looked through.
-        limit = settings.neighbours * _EDGES_A_NODE
-        request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
+        request = EdgeRequest(
+            settings.relation, limit=6 * settings.neighbours, generic=settings.generic
+        )
         nodes = {centre.id: None}
         for edge in neighbours(connection, centre, request):
             for end in (edge.head, edge.tail):
@@ -274,7 +274,7 @@ def page_content(
     page_edges = {
         edge: PageEdge(
             places[head], places[tail], relations[label], documents, mentions,
-            _rounded(score), years[edge], page_sentences[edge],
+            score and round(score, 3), years[edge], page_sentences[edge],
         )
         for edge, head, tail, label, documents, mentions, score in edge_rows
     }  # fmt: skip
@@ -417,14 +417,10 @@ def _sentences(
                     papers[document],
                     texts[contents[document][start:end]],
                     *(tail + head if turned else head + tail),
-                    _rounded(score),
+                    score and round(score, 3),
                 )
             )
     return sentences
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 3)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:

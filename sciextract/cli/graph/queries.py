@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -29,9 +28,6 @@ from sciextract.cli.graph.group import (
     years_of,
 )
 from sciextract.text.english import counted
-
-if TYPE_CHECKING:
-    from sciextract.graph.queries.nodes import About
 
 
 def neighbours(
@@ -66,42 +62,38 @@ def neighbours(
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
-    show(_about(known))
+    types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
+    abstracts = (
+        f"{counted(found.documents, 'abstract')} ({found.extracted_documents:,} of them extracted)"
+    )
+    mentions = f"{counted(found.mentions, 'mention')} extracted; named at {counted(found.matched, 'place')}"
+    lines = [
+        f"{found.name}  ({types})",
+        f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {years_of(found)}",
+        f"  {mentions} by itself, {found.nested:,} within longer names",
+    ]
+    if found.vocabulary_id:
+        lines.append(f"  in the vocabulary: {found.vocabulary_id}")
+    if found.generic:
+        lines.append("  generic: left out of top, paths and the page without --with-generic")
+    for reason, forms in known.unmatched.items():
+        lines.append(f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}")
+    if known.meanings:
+        listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
+        lines.append(
+            f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
+        )
+    show([*lines, "  written as"])
+    for alias in known.aliases:
+        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
+        show([f"  {alias.mentions:7,}  {alias.surface}{rules}"])
+    if rest := known.all_aliases - len(known.aliases):
+        show([f"           and in {rest:,} more ways"])
     for edge in edges:
         show([f"  {edge_line(edge, found)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
-
-
-def _about(known: About) -> Iterator[str]:
-    node = known.node
-    types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
-    yield f"{node.name}  ({types})"
-    words = (
-        f"{counted(node.documents, 'abstract')} ({node.extracted_documents:,} of them extracted)"
-    )
-    yield f"  {words}, {counted(node.degree, 'neighbour')}, years {years_of(node)}"
-    yield (
-        f"  {counted(node.mentions, 'mention')} extracted; named at {counted(node.matched, 'place')}"
-        f" by itself, {node.nested:,} within longer names"
-    )
-    if node.vocabulary_id:
-        yield f"  in the vocabulary: {node.vocabulary_id}"
-    if node.generic:
-        yield "  generic: left out of top, paths and the page without --with-generic"
-    for reason, forms in known.unmatched.items():
-        yield f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
-    if known.meanings:
-        listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
-        yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
-    yield "  written as"
-    for alias in known.aliases:
-        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
-        yield f"  {alias.mentions:7,}  {alias.surface}{rules}"
-    rest = known.all_aliases - len(known.aliases)
-    if rest:
-        yield f"           and in {rest:,} more ways"
 
 
 _MOST_FORMS = 5

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, flag, option, say
+from sciextract.cli.console import JsonLinesOption, option
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -52,8 +51,6 @@ def trends(
     avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    plot: Annotated[Path | None, option("FILE.svg", "Also plot the shares by year.")] = None,
-    force: Annotated[bool, flag("Replace what is at --plot.", "--force")] = False,
     as_json: JsonLinesOption = False,
 ) -> None:
     """Show trends: rising and falling nodes.
@@ -65,7 +62,7 @@ def trends(
 
     Examples:
 
-        sciextract graph trends rising --type Method --since 2015 --plot rising.svg --graph field.graph
+        sciextract graph trends rising --type Method --since 2015 --graph field.graph
     """  # fmt: skip
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.trends import TrendQuestion
@@ -81,11 +78,6 @@ def trends(
             limit,
         )
     records = [each.to_json() for each in answer.found]
-    if plot is not None and records:
-        from sciextract.graph.answers import write_trends
-
-        write_trends(answer.found, graph, plot, force=force)
-        say("", f"{plot} written")
     if not records:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")
     if as_json:

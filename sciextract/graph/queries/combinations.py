@@ -11,7 +11,14 @@ from itertools import combinations
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.edges import Edge, between
-from sciextract.graph.queries.nodes import NODE, Node, label_number, node_of, years_of
+from sciextract.graph.queries.nodes import (
+    NODE,
+    Node,
+    generic_nodes,
+    label_number,
+    node_of,
+    years_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ def gaps(
     )
     closed = {each.id for each in avoid} | {node.id}
     if not generic:
-        closed |= {row[0] for row in connection.execute("SELECT id FROM node WHERE generic")}
+        closed |= generic_nodes(connection)
     near = _neighbours(connection, node.id) - closed
     shared: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
     for middle in near:

@@ -17,6 +17,7 @@ from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.nodes import NODE, Node, entity_labels
 from sciextract.graph.queries.papers import (
+    ALL_YEARS,
     NamingSentence,
     Paper,
     Years,
@@ -31,9 +32,6 @@ MATERIALS = ("Material", "Dataset", "Task")
 _LOWER_IS_BETTER = re.compile(
     r"error|\b[WTC]ER\b|perplexity|\bPPL\b|loss|distance|time|latency", re.IGNORECASE
 )
-
-
-_ALL_YEARS = Years()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def results(
     *,
     metric: Node | None = None,
     material: Node | None = None,
-    years: Years = _ALL_YEARS,
+    years: Years = ALL_YEARS,
     differences: bool = False,
 ) -> list[Result]:
     """What abstracts report, by material and metric, those with most values first, the best value first.

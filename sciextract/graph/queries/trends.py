@@ -178,7 +178,13 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     Raises:
         UsageError: No such type, or fewer than two periods with enough abstracts.
     """
-    totals = year_totals(connection, question.since, question.until)
+    totals: dict[int, int] = dict(
+        connection.execute(
+            """SELECT year, documents FROM year_total
+            WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+            (question.since, question.until),
+        ).fetchall()
+    )
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
@@ -221,18 +227,6 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
     return Trends(tuple(clear[:limit]), tested)
-
-
-def year_totals(
-    connection: sqlite3.Connection, since: int | None, until: int | None
-) -> dict[int, int]:
-    """Abstracts by year."""
-    rows = connection.execute(
-        """SELECT year, documents FROM year_total
-        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
-        (since, until),
-    )
-    return dict(rows.fetchall())
 
 
 def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
