@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from textual.binding import Binding
 from textual.events import Key
@@ -60,42 +60,7 @@ def load_keymap(actions: Collection[str]) -> Keymap:
         return Keymap({})
     except (OSError, ValueError) as error:
         return Keymap({}, (f"{path}: {error}; the default keys apply",))
-    return _checked(data.get("keys", data), actions, path)
-
-
-def load_theme() -> str | None:
-    """The name of the theme that the person chose last."""
-    try:
-        return (user_folder("config") / THEME_FILE).read_text("utf-8").strip() or None
-    except (OSError, ValueError):
-        return None
-
-
-def save_theme(name: str) -> None:
-    """Keep a theme for the next time; a folder that takes no files is not an error."""
-    with suppress(OSError):
-        folder = user_folder("config")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / THEME_FILE).write_text(name + "\n", "utf-8")
-
-
-def load_learning() -> bool:
-    """Whether the desk learns from finished abstracts: it does, unless the person turned that off."""
-    try:
-        return (user_folder("config") / LEARNING_FILE).read_text("utf-8").strip() != "off"
-    except (OSError, ValueError):
-        return True
-
-
-def save_learning(on: bool) -> None:
-    """Keep whether the desk learns for the next time."""
-    with suppress(OSError):
-        folder = user_folder("config")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / LEARNING_FILE).write_text("on\n" if on else "off\n", "utf-8")
-
-
-def _checked(table: Any, actions: Collection[str], path: Path) -> Keymap:
+    table = data.get("keys", data)
     if not isinstance(table, dict):
         return Keymap({}, (f"{path}: keys must be a table, such as [keys]",))
     keys, problems = {}, []
@@ -104,20 +69,46 @@ def _checked(table: Any, actions: Collection[str], path: Path) -> Keymap:
         if name not in actions:
             near = ", ".join(get_close_matches(name, list(actions))) or "see the help (?)"
             problems.append(f"{path}: no action is called {name!r}: {near}")
-        elif not _are_keys(chosen):
-            problems.append(f"{path}: {name} must be a key or a list of keys, not {value!r}")
+        elif isinstance(chosen, list) and chosen and all(isinstance(k, str) and k for k in chosen):
+            # A comma separates keys, so the key itself is written by its name.
+            keys[name] = ",".join("comma" if key == "," else key for key in chosen)
         else:
-            keys[name] = ",".join(_named(key) for key in chosen)
+            problems.append(f"{path}: {name} must be a key or a list of keys, not {value!r}")
     return Keymap(keys, tuple(problems))
 
 
-def _are_keys(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(k, str) and k for k in value)
+def load_theme() -> str | None:
+    """The name of the theme that the person chose last."""
+    return _load(THEME_FILE) or None
 
 
-def _named(key: str) -> str:
-    """A comma separates keys, so the key itself is written by its name."""
-    return "comma" if key == "," else key
+def save_theme(name: str) -> None:
+    """Keep a theme for the next time; a folder that takes no files is not an error."""
+    _save(THEME_FILE, name)
+
+
+def load_learning() -> bool:
+    """Whether the desk learns from finished abstracts: it does, unless the person turned that off."""
+    return _load(LEARNING_FILE) != "off"
+
+
+def save_learning(on: bool) -> None:
+    """Keep whether the desk learns for the next time."""
+    _save(LEARNING_FILE, "on" if on else "off")
+
+
+def _load(name: str) -> str:
+    try:
+        return (user_folder("config") / name).read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _save(name: str, value: str) -> None:
+    with suppress(OSError):
+        folder = user_folder("config")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(value + "\n", "utf-8")
 
 
 SHELL = (

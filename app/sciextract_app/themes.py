@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import dist
 from zlib import crc32
 
 from rich.color_triplet import ColorTriplet
@@ -46,7 +47,11 @@ def hexadecimal(colour: Rgb) -> str:
 
 def luminance(colour: Rgb) -> float:
     """Relative luminance, 0 to 1 (WCAG 2.2)."""
-    red, green, blue = (_linear(part) for part in colour)
+    # sRGB is nearly linear near black, and has a power of 2.4 elsewhere.
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+        for part in colour
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -78,10 +83,6 @@ def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
         if all(contrast(shade, each) >= ratio for each in behind):
             return shade
     return goal, goal, goal
-
-
-def _linear(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
 
 
 SAFE_ON_DARK = (
@@ -258,20 +259,18 @@ def _nearest(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
     left = list(names)
     for colour in wanted:
         left = left or list(names)
-        best = min(left, key=lambda name: _distance(colour, SIXTEEN_RGB[name]))
+        best = min(left, key=lambda name: dist(parse(colour), parse(SIXTEEN_RGB[name])))
         left.remove(best)
         found.append(best)
     return found
 
 
-def _distance(first: str, second: str) -> float:
-    return sum((a - b) ** 2 for a, b in zip(parse(first), parse(second), strict=True))
-
-
 def _readable(
     labels: Sequence[str], hues: Sequence[str], theme: Theme
 ) -> Iterator[tuple[str, str]]:
-    ground, cursor = _grounds(theme)
+    generated = theme.to_color_system().generate()
+    # The ground of the text, and that of the token under the cursor.
+    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
     ratio = float(theme.variables.get(RATIO, ENOUGH))
     tints = [parse(hexadecimal(blend(ground, parse(hue), TINT))) for hue in hues]
     worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
@@ -321,13 +320,6 @@ def _made_readable(style: Style, background: Color) -> Style:
 def _rgb(triplet: ColorTriplet) -> Rgb:
     red, green, blue = (part / 255 for part in triplet)
     return red, green, blue
-
-
-def _grounds(theme: Theme) -> tuple[Rgb, Rgb]:
-    """The ground of the text, and that of the token under the cursor."""
-    generated = theme.to_color_system().generate()
-    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
-    return ground, cursor
 
 
 def _style(colour: str, tint: str) -> Style:

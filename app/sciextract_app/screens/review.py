@@ -369,15 +369,14 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def poll_changes(self) -> None:
         """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
-        if not self.project.is_replaced():
-            self._read_changes()
-        elif not self._offered_to_save:
+        replaced = self.project.is_replaced()
+        if replaced and not self._offered_to_save:
             self.offer_to_save_copy()
+        elif not replaced and self.desk.is_stale():
+            self._read_changes()
         self.acceptance.poll()
 
     def _read_changes(self) -> None:
-        if not self.desk.is_stale():
-            return
         documents = self.desk.totals.documents
         feedback = self.desk.refresh()
         if self.desk.totals.documents != documents:
@@ -504,8 +503,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
-        self._check = IntegrityCheck(self.project)
-        self.set_interval(CHECK_SECONDS, self._poll_check)
+        check = self._check = IntegrityCheck(self.project)
+        self.set_interval(CHECK_SECONDS, lambda: self.show_notice(check.result() or Feedback()))
         self.retraining.begin()
         self.set_interval(TRAINING_SECONDS, self.retraining.poll)
         if files := self.imports.pending(self._options.files):
@@ -574,10 +573,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
                 self.bulk.fail()
             work = _WORK.get(group, group)
             self.show_notice(messages.crash_feedback(work, event.worker.error))
-
-    def _poll_check(self) -> None:
-        result = self._check.result() if self._check else None
-        self.show_notice(result or Feedback())
 
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
