@@ -19,7 +19,7 @@ from sciextract.text.english import duration
 if TYPE_CHECKING:
     from research.paper.events import CellEvent
     from research.paper.run import GridOrder, GridRun
-    from sciextract.retraining.events import Event, Listener
+    from sciextract.retraining.events import Listener, TrainingEvent
 
 
 recipe = command_group(
@@ -202,7 +202,7 @@ def grid_report() -> Iterator[Listener]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, cell="", state="", epochs=1)
 
-        def report(event: Event) -> None:
+        def report(event: TrainingEvent) -> None:
             if isinstance(event, CellStarted):
                 progress.reset(task, total=None, cell=_place(event), state="", epochs=event.epochs)
                 progress.update(task, visible=True)
@@ -218,7 +218,7 @@ def grid_report() -> Iterator[Listener]:
         yield report
 
 
-def line_of(event: Event) -> str:
+def line_of(event: TrainingEvent) -> str:
     """An event in words; empty for what is drawn."""
     from research.paper import events
     from sciextract.cli import training_screen

@@ -11,11 +11,14 @@ import typer
 
 from sciextract.cli.console import (
     JsonEventsOption,
+    JsonOption,
+    ProgressLine,
     ProjectOption,
     chosen_project,
     command_with,
     flag,
     given_options,
+    is_terminal,
     option,
     say,
 )
@@ -37,7 +40,7 @@ from sciextract.errors import (
 if TYPE_CHECKING:
     from sciextract.retraining.events import Listener
     from sciextract.retraining.remote.trainer import RemoteTarget
-    from sciextract.retraining.request import RetrainRequest
+    from sciextract.retraining.run_record import RetrainRequest
     from sciextract_trainer.run import TrainingJob
 
 
@@ -148,7 +151,7 @@ class RetrainOptions:
 
     def request(self) -> RetrainRequest:
         """The request of a retraining on a project."""
-        from sciextract.retraining.request import RetrainRequest
+        from sciextract.retraining.run_record import RetrainRequest
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
@@ -265,6 +268,55 @@ def retrain(options: RetrainOptions) -> None:
         _train_project(request, folder, device, options.as_json)
 
 
+def learn(
+    project: ProjectOption = None,
+    name: Annotated[
+        str | None, option("NAME", "Name of the new model (default: the project's).")
+    ] = None,
+    output: Annotated[
+        str | None, option("DIR", "Write this folder instead of registering the model.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        option(
+            "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a model of the corrections of a project, in seconds, without PyTorch.
+
+    The encoder of a model stays as it is; only its heads are learned. The result is used like any model, with
+    --model or models use. It is cross-validated over the finished abstracts: the scores say what to expect on
+    others of the kind, and annotate --promise chooses thresholds by them.
+
+    Examples:
+
+        sciextract learn --project alloys.sciextract
+
+        sciextract learn --project alloys.sciextract --name alloys --output alloys-model
+    """
+    from sciextract.cli.training_screen import show_learned
+    from sciextract.retraining.promotion import model_name
+    from sciextract.store import open_project
+    from sciextract.workflows.models.learned import learn_model
+
+    path = chosen_project(project)
+    line = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened:
+        try:
+            learned = learn_model(
+                opened,
+                model_name(name, path),
+                model=model,
+                output=_path(output),
+                on_progress=line.update,
+            )
+        finally:
+            line.clear()
+    show_learned(learned, path, as_json)
+
+
 def _path(name: str | None) -> Path | None:
     return None if name is None else Path(name)
 
@@ -320,7 +372,7 @@ def _follow(folder: Path, as_json: bool) -> None:
 
 def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainRequest:
     """The request with a project, which is looked for unless the run was begun with one."""
-    from sciextract.retraining.request import is_begun
+    from sciextract.retraining.run_folder import is_begun
 
     if folder is not None and is_begun(folder):
         return request

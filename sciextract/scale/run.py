@@ -28,7 +28,7 @@ from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
 from sciextract.workflows.model_choice import ModelChoice, check_schema
-from sciextract.workflows.resume import EarlierRun
+from sciextract.workflows.output import EarlierRun
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -81,7 +81,7 @@ def identify(choice: ModelChoice) -> Identified:
 
     place = chosen().model.folder if choice.model is None else locate_model(choice.model)
     folder = open_folder(place)
-    is_int8 = "int8" in folder.graph(options.precision).name
+    is_int8 = "int8" in folder.base().graph(options.precision).name
     if options.device == CPU and not options.batching.single and is_int8:
         notes.append(SINGLE)
         options = replace(options, batch_size=None, batch_tokens=None)

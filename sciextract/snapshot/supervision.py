@@ -14,11 +14,12 @@ Whatever is not an item is negative where its layer is in ``TrainingDocument.com
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
 from sciextract.documents.annotations import Annotations, Cluster, Layer, Relation, State
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.store.rows import IN_VIEW
@@ -85,6 +86,22 @@ def verdicts_of(document: TrainingDocument) -> Verdicts:
         pairs=pairs,
         settled=frozenset(each for each in clear if judge.entities[each] is Verdict.POSITIVE),
     )
+
+
+def positive_part(document: TrainingDocument) -> AnnotatedDocument:
+    """A document with its positive items only: the gold to compare predictions with."""
+    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+    # What is negative or masked is no gold: only what a person or a file says is there.
+    clusters = []
+    for each in annotations.clusters:
+        kept = [m for m in each.mentions if verdicts.mentions[each.id, m] is Verdict.POSITIVE]
+        clusters.append(replace(each, mentions=tuple(kept), mention_scores=(), mention_states=()))
+    positive = Annotations(
+        tuple(e for e in annotations.entities if verdicts.entities[e.id] is Verdict.POSITIVE),
+        tuple(e for e in annotations.relations if verdicts.relations[e.id] is Verdict.POSITIVE),
+        tuple(clusters),
+    )
+    return replace(document.annotated, annotations=positive)
 
 
 def verdict_of(state: State) -> Verdict:

@@ -19,16 +19,17 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN, FieldChoice, ReadItem
 from sciextract.formats.inputs import expand_inputs
-from sciextract.formats.registry import FormatSpec, get_format
+from sciextract.formats.registry import get_format
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
-from sciextract.store import Project, open_project
+from sciextract.store import open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
+    EarlierRun,
     OutputFile,
     StandardOutput,
     check_output,
@@ -38,7 +39,6 @@ from sciextract.workflows.output import (
     whole_output,
 )
 from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
-from sciextract.workflows.resume import EarlierRun
 
 RESUMABLE = ("jsonl", "scierc")
 """Formats in which every line names its document, so that a run can go on where a file ends."""
@@ -72,7 +72,12 @@ class Target:
         """
         inputs = expand_inputs(inputs)
         if self.export is not None:
-            self._check_format(get_format(self.export, "write"))
+            spec = get_format(self.export, "write")
+            if self.resume and spec.id not in RESUMABLE:
+                can = ", ".join(RESUMABLE)
+                raise UsageError(f"--resume cannot continue with {spec.id}", f"it can with {can}")
+            if self.path is None:
+                refuse_standard_output(spec, "--to")
         if candidates and self.export != "jsonl":
             raise UsageError("--candidates needs a format that holds them", "add --to jsonl")
         if self.resume and self.force:
@@ -91,14 +96,6 @@ class Target:
     def is_stream(self) -> bool:
         """Whether the results are lines of text, not a binary file or a folder."""
         return self.export is None or get_format(self.export, "write").output == "stream"
-
-    def _check_format(self, spec: FormatSpec) -> None:
-        if self.resume and spec.id not in RESUMABLE:
-            raise UsageError(
-                f"--resume cannot continue with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
-            )
-        if self.path is None:
-            refuse_standard_output(spec, "--to")
 
     def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The run to continue with, if there is one."""
@@ -223,15 +220,28 @@ class AnnotateJob:
                 "--predicted writes predicted_* fields, which only scierc has",
                 "add --to scierc",
             )
-        predictor = self._predictor(schema, listener)
-        earlier = self.target.earlier(_model_of(predictor))
+        predictor = self._load(schema, listener)
+        model_of = (
+            predictor.model_of
+            if isinstance(predictor, AutoExtractor)
+            else lambda document: predictor.model
+        )
+        earlier = self.target.earlier(model_of)
         if earlier is not None:
             items = earlier.remaining(items, listener.before)
         with self.target.destination(earlier) as destination:
             gold: deque[Annotations] = deque()
             shown = schema or display_schema(predictor.config)
-            writer = self._writer(destination, view, shown, gold)
-            items = _keeping(items, gold) if self.keep_gold else items
+            if self.target.export is None:
+                writer = view(cast(TextIO, destination), shown)
+            else:
+                known: dict[str, Any] = {"candidates": self.choice.candidates, "schema": shown}
+                if self.keep_gold:
+                    known["gold"] = gold.popleft
+                taken = get_format(self.target.export, "write").options
+                options = {name: value for name, value in known.items() if name in taken}
+                writer = open_writer(self.target.export, destination, **options)
+            items = _keep_gold(items, gold) if self.keep_gold else items
             work = relate if self.given else annotate
             started = time.monotonic()
             counts = work(items, predictor, writer, listener)
@@ -250,9 +260,8 @@ class AnnotateJob:
             dict(writer.losses),
         )
 
-    def _predictor(
-        self, schema: LabelSchema | None, listener: Listener
-    ) -> Extractor | AutoExtractor:
+    def _load(self, schema: LabelSchema | None, listener: Listener) -> Extractor | AutoExtractor:
+        """The predictor; what a person should know of it goes to the listener before the first record."""
         extractor = self.choice.load()
         if message := self.choice.message():
             listener.note(message)
@@ -266,22 +275,6 @@ class AnnotateJob:
             listener.note(f"scierc files do not name their model; {extractor.model} continues")
         return extractor
 
-    def _writer(
-        self,
-        destination: TextIO | Path,
-        view: ViewFactory,
-        schema: LabelSchema | None,
-        gold: deque[Annotations],
-    ) -> Writer:
-        if self.target.export is None:
-            return view(cast(TextIO, destination), schema)
-        known: dict[str, Any] = {"candidates": self.choice.candidates, "schema": schema}
-        if self.keep_gold:
-            known["gold"] = gold.popleft
-        wanted = get_format(self.target.export, "write").options
-        options = {name: value for name, value in known.items() if name in wanted}
-        return open_writer(self.target.export, destination, **options)
-
 
 SINGLE = "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
 """The note on settings of batches that a model does not take."""
@@ -293,23 +286,12 @@ def note_if_nothing_given(given: bool, counts: RunCounts, listener: Listener) ->
         listener.note("the input has no entities between which to predict relations")
 
 
-def _keeping(items: Iterable[ReadItem], gold: deque[Annotations]) -> Iterator[ReadItem]:
+def _keep_gold(items: Iterable[ReadItem], gold: deque[Annotations]) -> Iterator[ReadItem]:
     """The items, whose annotations wait in ``gold`` until their predictions are written."""
     for item in items:
         if isinstance(item, AnnotatedDocument):
             gold.append(item.annotations)
         yield item
-
-
-def _model_of(predictor: Extractor | AutoExtractor) -> Callable[[Document], ModelId]:
-    """The model that predicts a document."""
-    if isinstance(predictor, AutoExtractor):
-        return predictor.model_of
-    return lambda document: predictor.model
-
-
-def _ignore(_: str) -> None:
-    """Nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,9 +350,9 @@ class ProjectJob:
         self,
         listener: ImportListener,
         on_progress: Callable[[int, int], None],
-        on_model: Callable[[str], None] = _ignore,
+        on_model: Callable[[str], None],
     ) -> ProjectReport:
-        """Do it all. What was imported and predicted stays when a later step fails.
+        """Import, predict, export, in this order. What was imported and predicted stays when a later step fails.
 
         Args:
             listener: Hears of the import.
@@ -380,6 +362,8 @@ class ProjectJob:
         Raises:
             SciextractError: A step cannot be done.
         """
+        from sciextract.workflows.learn import annotate_with_adapter
+
         with open_project(self.project, self.author) as project:
             if self.export:
                 self.export.check(project, (each for each in self.inputs if each != STDIN))
@@ -392,24 +376,11 @@ class ProjectJob:
             if message := self.choice.message(project):
                 on_model(message)
             settings = {"thresholds": dict(self.choice.thresholds)}
-            predicted = self._predict(project, predictor, settings, on_progress)
+            # A model that was named is meant as it is; else a project with other labels gets an adapter's predictions.
+            unnamed = self.choice.model is None and isinstance(predictor, Extractor)
+            if unnamed and needs_adapter(project, predictor.config):
+                predicted = annotate_with_adapter(project, cast(Extractor, predictor), on_progress)
+            else:
+                predicted = predict_project(project, predictor, settings, on_progress=on_progress)
             exported = self.export.run(project) if self.export else None
         return ProjectReport(str(self.project), imported, predicted, exported)
-
-    def _predict(
-        self,
-        project: Project,
-        predictor: Extractor | AutoExtractor,
-        settings: dict[str, Any],
-        on_progress: Callable[[int, int], None],
-    ) -> PredictReport:
-        from sciextract.inference.extractor import Extractor
-        from sciextract.workflows.learn import annotate_with_adapter
-
-        if (
-            self.choice.model is None
-            and isinstance(predictor, Extractor)
-            and needs_adapter(project, predictor.config)
-        ):
-            return annotate_with_adapter(project, predictor, on_progress)
-        return predict_project(project, predictor, settings, on_progress=on_progress)

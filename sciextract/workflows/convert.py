@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations, Candidates, LabelScore
@@ -105,27 +106,6 @@ class ConvertJob:
         spec = get_format(self.format, "write")
         spec.load_writer()
         inputs = expand_inputs(self.inputs)
-        self._check(spec, inputs)
-        items = read(inputs, self.input_format)
-        if self.output not in (None, STDIN):
-            with whole_output(Path(str(self.output))) as partial:
-                report = self._written(spec, partial, items, listener)
-                if report.exit_code is ExitCode.FAILED:
-                    remove(partial)
-                return report
-        if not self.strict:
-            with StandardOutput() as stream:
-                return self._written(spec, stream, items, listener)
-        # What has gone into a pipe cannot be taken back.
-        with tempfile.TemporaryFile(
-            "w+", encoding="utf-8", errors="surrogatepass", newline=""
-        ) as spool:
-            report = self._written(spec, spool, items, listener)
-            if report.exit_code is not ExitCode.FAILED:
-                _copy(spool)
-            return report
-
-    def _check(self, spec: FormatSpec, inputs: Sequence[str]) -> None:
         if self.output not in (None, STDIN):
             refuse_as_input(str(self.output), inputs)
             kept = map(Path, local_inputs(inputs))
@@ -133,8 +113,28 @@ class ConvertJob:
         else:
             refuse_standard_output(spec, "--to")
             check_standard_output(inputs)
+        items = read(inputs, self.input_format)
+        if self.output not in (None, STDIN):
+            with whole_output(Path(str(self.output))) as partial:
+                report = self._write(spec, partial, items, listener)
+                if report.exit_code is ExitCode.FAILED:
+                    remove(partial)
+                return report
+        if not self.strict:
+            with StandardOutput() as stream:
+                return self._write(spec, stream, items, listener)
+        # What has gone into a pipe cannot be taken back.
+        with tempfile.TemporaryFile(
+            "w+", encoding="utf-8", errors="surrogatepass", newline=""
+        ) as spool:
+            report = self._write(spec, spool, items, listener)
+            if report.exit_code is not ExitCode.FAILED:
+                spool.seek(0)
+                with StandardOutput() as stream:
+                    shutil.copyfileobj(spool, stream, _COPIED_CHARACTERS)
+            return report
 
-    def _written(
+    def _write(
         self,
         spec: FormatSpec,
         destination: Any,
@@ -163,7 +163,7 @@ class ConvertJob:
         return report
 
 
-def rename_of(words: str) -> dict[str, str]:
+def rename_of(words: str, option: str = "--rename") -> dict[str, str]:
     """New labels by old ones, of ``OLD=NEW,...``.
 
     >>> rename_of("Method=Technique, Task=Problem")
@@ -178,11 +178,11 @@ def rename_of(words: str) -> dict[str, str]:
         old, new = part[0].strip(), part[2].strip()
         if not old or not new or "=" in new:
             raise UsageError(
-                f"--rename has {''.join(part).strip()!r}; expected OLD=NEW",
-                "several are separated by commas: --rename Method=Technique,Task=Problem",
+                f"{option} has {''.join(part).strip()!r}; expected OLD=NEW",
+                f"several are separated by commas: {option} Method=Technique,Task=Problem",
             )
         if labels.setdefault(old, new) != new:
-            raise UsageError(f"--rename gives {old!r} two names", "give it one of them")
+            raise UsageError(f"{option} gives {old!r} two names", "give it one of them")
     return labels
 
 
@@ -201,33 +201,22 @@ def relabelled(
     given = annotated.annotations
     for items in (given.entities, given.relations):
         counted.update(item.label for item in items if item.label in names)
-    changed = Annotations(
-        tuple(_relabelled(each, names) for each in given.entities),
-        tuple(_relabelled(each, names) for each in given.relations),
-        given.clusters,
-        given.candidates and _candidates(given.candidates, names),
-    )
+    entities = tuple(_relabel(each, names) for each in given.entities)
+    relations = tuple(_relabel(each, names) for each in given.relations)
+    candidates = given.candidates
+    if candidates is not None:
+        spans = (replace(each, labels=_rename(each.labels, names)) for each in candidates.spans)
+        pairs = (replace(each, labels=_rename(each.labels, names)) for each in candidates.pairs)
+        candidates = Candidates(tuple(spans), tuple(pairs), candidates.links)
+    changed = Annotations(entities, relations, given.clusters, candidates)
     return replace(annotated, annotations=changed)
 
 
-def _relabelled(item: Any, names: Mapping[str, str]) -> Any:
+def _relabel(item: Any, names: Mapping[str, str]) -> Any:
     """An entity or relation with its new label."""
     label = names.get(item.label, item.label)
-    return replace(item, label=label, alternatives=_labels(item.alternatives, names))
+    return replace(item, label=label, alternatives=_rename(item.alternatives, names))
 
 
-def _candidates(given: Candidates, names: Mapping[str, str]) -> Candidates:
-    spans = tuple(replace(each, labels=_labels(each.labels, names)) for each in given.spans)
-    pairs = tuple(replace(each, labels=_labels(each.labels, names)) for each in given.pairs)
-    return Candidates(spans, pairs, given.links)
-
-
-def _labels(given: Sequence[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
+def _rename(given: Sequence[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
     return tuple(LabelScore(names.get(each.label, each.label), each.score) for each in given)
-
-
-def _copy(spool: IO[str]) -> None:
-    spool.seek(0)
-    with StandardOutput() as stream:
-        while piece := spool.read(_COPIED_CHARACTERS):
-            stream.write(piece)

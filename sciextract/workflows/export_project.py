@@ -12,7 +12,7 @@ from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
-from sciextract.formats import Writer, open_writer
+from sciextract.formats import open_writer
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.augmented import Augmented
@@ -113,7 +113,7 @@ class ExportJob:
         spec = get_format(self.format, "write")
         spec.load_writer()
         if self.source is not None:
-            _named_source(project, self.source)
+            _find_source(project, self.source)
         if self.base is not None and (self.undecided or self.source is not None):
             problem = "--with-base writes a training set; it cannot be combined with --undecided and --source"
             raise UsageError(problem, "leave them out")
@@ -139,66 +139,72 @@ class ExportJob:
         """
         self.check(project)
         spec = get_format(self.format, "write")
-        self._check_finished(spec, project)
-        if self.output in (None, STDIN):
-            return self._to_standard_output(spec, project)
-        with whole_output(Path(str(self.output))) as partial:
-            report = self._written(spec, partial, project)
-            if report.exit_code is ExitCode.FAILED:
-                remove(partial)
-            return report
-
-    def _to_standard_output(self, spec: FormatSpec, project: Project) -> ExportReport:
-        if self.strict:  # what has gone into a pipe cannot be taken back
-            trial = self._written(spec, _Nowhere(), project)
-            if trial.exit_code is ExitCode.FAILED:
-                return trial
-        with StandardOutput() as stream:
-            return self._written(spec, stream, project)
-
-    def _written(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
-        training = None if self.base is None else Augmented(project, self.base)
-        predictions = (
-            _PredictionsWithGold(project, self._source(project)) if self.predicted else None
-        )
-        writer, count = _writer(spec, destination, project, predictions), 0
-        given = training or predictions
-        finished = _finished(project) if self._only_finished(spec) else None
-        for document in given.documents() if given else finished or self._documents(project):
-            writer.write(document)
-            count += 1
-        writer.close()
-        report = ExportReport(self.format, self.output, count, dict(writer.losses), self.strict)
-        if predictions and predictions.missing:
-            report = replace(report, left_out={"no model has predicted them": predictions.missing})
-        report = report if training is None else _of_training_set(report, training)
-        if given is None and self.source is None and not self.undecided:
-            report = replace(report, undecided=project.undecided_items())
-        if finished is not None:
-            report = replace(report, unfinished=len(project.numbers()) - count)
-        return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
-
-    def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
-        source = self._source(project)
-        if source is not None:
-            return _of_source(project, source)
-        return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
-
-    def _only_finished(self, spec: FormatSpec) -> bool:
-        """Whether a tool that is trained on the output would learn that unfinished abstracts hold nothing."""
-        chosen = self.everything or self.undecided or self.predicted
-        return spec.training and not chosen and self.source is None and self.base is None
-
-    def _check_finished(self, spec: FormatSpec, project: Project) -> None:
         count = len(project.numbers()) if self._only_finished(spec) else 0
         if count and next(_finished(project), None) is None:
             raise UsageError(
                 f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
                 "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
             )
+        if self.output in (None, STDIN):
+            if self.strict:  # what has gone into a pipe cannot be taken back
+                trial = self._write(spec, _Nowhere(), project)
+                if trial.exit_code is ExitCode.FAILED:
+                    return trial
+            with StandardOutput() as stream:
+                return self._write(spec, stream, project)
+        with whole_output(Path(str(self.output))) as partial:
+            report = self._write(spec, partial, project)
+            if report.exit_code is ExitCode.FAILED:
+                remove(partial)
+            return report
 
-    def _source(self, project: Project) -> int | None:
-        return None if self.source is None else _named_source(project, self.source)
+    def _write(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
+        source = None if self.source is None else _find_source(project, self.source)
+        training = None if self.base is None else Augmented(project, self.base)
+        predictions = _PredictionsWithGold(project, source) if self.predicted else None
+        finished = self._only_finished(spec)
+        if training or predictions:
+            documents = (training or predictions).documents()  # type: ignore[union-attr]
+        elif finished:
+            documents = _finished(project)
+        elif source is not None:
+            documents = _of_source(project, source)
+        else:
+            documents = project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+        options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
+        if predictions is not None:
+            options["gold"] = predictions.gold
+        writer, count = open_writer(spec.id, destination, **options), 0
+        for document in documents:
+            writer.write(document)
+            count += 1
+        writer.close()
+        # What was left out is known only now: the generators count on their way.
+        losses, left_out = dict(writer.losses), {}
+        if training is not None:
+            losses |= training.losses
+            left_out = dict(training.left_out)
+        elif predictions and predictions.missing:
+            left_out = {"no model has predicted them": predictions.missing}
+        plain = not (training or predictions or self.undecided) and source is None
+        report = ExportReport(
+            self.format,
+            self.output,
+            count,
+            losses,
+            self.strict,
+            from_base=training.from_base if training else 0,
+            left_out=left_out,
+            bad=training.bad if training else 0,
+            undecided=project.undecided_items() if plain else 0,
+            unfinished=len(project.numbers()) - count if finished else 0,
+        )
+        return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
+
+    def _only_finished(self, spec: FormatSpec) -> bool:
+        """Whether a tool that is trained on the output would learn that unfinished abstracts hold nothing."""
+        chosen = self.everything or self.undecided or self.predicted
+        return spec.training and not chosen and self.source is None and self.base is None
 
 
 class _PredictionsWithGold:
@@ -239,16 +245,6 @@ class _PredictionsWithGold:
         return annotations_of_source(self._project.connection, number, self._source_id)
 
 
-def _of_training_set(report: ExportReport, training: Augmented) -> ExportReport:
-    return replace(
-        report,
-        losses={**report.losses, **training.losses},
-        from_base=training.from_base,
-        left_out=dict(training.left_out),
-        bad=training.bad,
-    )
-
-
 class _Nowhere(io.TextIOBase):
     """Takes text and forgets it."""
 
@@ -257,15 +253,6 @@ class _Nowhere(io.TextIOBase):
 
     def write(self, text: str) -> int:
         return len(text)
-
-
-def _writer(
-    spec: FormatSpec, destination: Any, project: Project, predictions: _PredictionsWithGold | None
-) -> Writer:
-    options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
-    if predictions is not None:
-        options["gold"] = predictions.gold
-    return open_writer(spec.id, destination, **options)
 
 
 def _finished(project: Project) -> Iterator[AnnotatedDocument]:
@@ -285,7 +272,7 @@ def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
         yield AnnotatedDocument(document, annotations or Annotations())
 
 
-def _named_source(project: Project, name: str) -> int:
+def _find_source(project: Project, name: str) -> int:
     """The number of a source by its name, or by the beginning of it where that is unique.
 
     Raises:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -140,7 +141,13 @@ def import_files(
         InputMissingError: A path does not exist, or nothing matches a pattern.
         ProjectError: The project cannot be written.
     """
-    _refuse_projects(project, paths := expand_inputs(paths))
+    paths = expand_inputs(paths)
+    for path in paths:
+        # Another reader of the project's own file would cost SQLite its locks (see ``store.peek``).
+        if path != STDIN and os.path.exists(path) and project.path.samefile(path):
+            raise UsageError(
+                f"{path} is the project itself", "to add another project: sciextract merge"
+            )
     started = time.monotonic()
     report = ImportReport()
     job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)
@@ -204,14 +211,22 @@ class _Job:
 
     def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice) -> None:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
-        readable, source = self._documents(items), source_of(path)
+        readable, source = self._read(items), source_of(path)
         if choice.side == "predicted":
             readable, source = map(proposed, readable), f"{source}{_PREDICTED}"
         target = Import(self._project, source, {"path": path}, self._done)
         try:
-            for batch in _batches(readable, self._at_a_time):
+            while batch := list(islice(readable, self._at_a_time)):
                 schema = self._schema_for(path, batch, readable)
-                target.add([(each, self._checked(each, schema)) for each in batch])
+                checked = []
+                for each in batch:
+                    warnings = validate_annotations(each, schema)
+                    if warnings or each.warnings:
+                        self._report.warned += 1
+                        key = each.document.doc_key
+                        self._listener.warned(key, (*each.warnings, *warnings))
+                    checked.append((each, warnings))
+                target.add(checked)
                 self._listener.progress(self._seen)
             choice.check(path)
         except (SchemaError, UsageError):
@@ -219,7 +234,9 @@ class _Job:
                 self._project.undo(target.event_id)
             raise
         finally:
-            self._count(target.counts)
+            total = self._report.counts
+            for name in (each.name for each in dataclass_fields(ImportCounts)):
+                setattr(total, name, getattr(total, name) + getattr(target.counts, name))
         for note in choice.messages(path):
             self._report.notes.append(note)
             self._listener.note(note)
@@ -229,7 +246,7 @@ class _Job:
         self._report.bad += 1
         self._listener.bad_record(error)
 
-    def _documents(self, items: Iterable[ReadItem]) -> Iterator[AnnotatedDocument]:
+    def _read(self, items: Iterable[ReadItem]) -> Iterator[AnnotatedDocument]:
         for item in items:
             self._seen += 1
             if isinstance(item, BadRecord):
@@ -250,27 +267,37 @@ class _Job:
         unknown = _unknown_labels(batch, schema)
         if not any(unknown):
             return schema
-        if self._add_labels and not _no_labels(unknown):
+        if self._add_labels and not _impossible_labels(unknown):
             wider = with_labels(schema, *(sorted(labels) for labels in unknown))
             self._project.set_schema(wider)
             self._report.added_labels += [label for labels in unknown for label in sorted(labels)]
             return wider
+        # Read to the end, so that the message names all labels and not those of the first batch.
         for document in rest:
             more = _unknown_labels([document], schema)
             unknown = (unknown[0] + more[0], unknown[1] + more[1])
-        raise _lacking(path, schema, unknown)
-
-    def _checked(self, document: AnnotatedDocument, schema: LabelSchema) -> tuple[str, ...]:
-        warnings = validate_annotations(document, schema)
-        if warnings or document.warnings:
-            self._report.warned += 1
-            self._listener.warned(document.document.doc_key, (*document.warnings, *warnings))
-        return warnings
-
-    def _count(self, counts: ImportCounts) -> None:
-        total = self._report.counts
-        for name in ImportCounts.__dataclass_fields__:
-            setattr(total, name, getattr(total, name) + getattr(counts, name))
+        parts = [
+            f"{kind} {', '.join(f'{label!r} ({count})' for label, count in labels.most_common())}"
+            for kind, labels in zip(("entities:", "relations:"), unknown, strict=True)
+            if labels
+        ]
+        if impossible := _impossible_labels(unknown):
+            hint = (
+                f"no schema can have {', '.join(map(repr, impossible))}: a label is printable, not empty, "
+                "without a blank at either end and not '*'; change it in the file"
+            )
+        else:
+            hint = (
+                as_command("sciextract", "import", path, "--add-labels")
+                + " adds them to the schema; for another schema: "
+                "sciextract init NEW.sciextract --schema NAME"
+            )
+        raise SchemaError(
+            f"{path}: the project's schema {schema.name!r} lacks labels of it: {'; '.join(parts)}; "
+            f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
+            "nothing of it was imported",
+            hint,
+        )
 
 
 def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
@@ -294,15 +321,6 @@ def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument
     return replace(document, annotations=annotations)
 
 
-def _refuse_projects(project: Project, paths: list[str]) -> None:
-    """Another reader of the project's own file would cost SQLite its locks (see ``store.peek``)."""
-    for path in paths:
-        if path != STDIN and os.path.exists(path) and project.path.samefile(path):
-            raise UsageError(
-                f"{path} is the project itself", "to add another project: sciextract merge"
-            )
-
-
 def source_of(path: str) -> str:
     """The source that an imported path is: ``import:NAME`` without folders."""
     return "import:" + ("stdin" if path == STDIN else PurePath(path).name or path)
@@ -324,40 +342,6 @@ def _unknown_labels(batch: Iterable[AnnotatedDocument], schema: LabelSchema) -> 
     return entities, relations
 
 
-def _lacking(path: str, schema: LabelSchema, unknown: Labels) -> SchemaError:
-    parts = [
-        f"{kind} {', '.join(f'{label!r} ({count})' for label, count in labels.most_common())}"
-        for kind, labels in zip(("entities:", "relations:"), unknown, strict=True)
-        if labels
-    ]
-    return SchemaError(
-        f"{path}: the project's schema {schema.name!r} lacks labels of it: {'; '.join(parts)}; "
-        f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
-        "nothing of it was imported",
-        _hint(path, unknown),
-    )
-
-
-def _hint(path: str, unknown: Labels) -> str:
-    if impossible := _no_labels(unknown):
-        return (
-            f"no schema can have {', '.join(map(repr, impossible))}: a label is printable, not empty, "
-            "without a blank at either end and not '*'; change it in the file"
-        )
-    return (
-        as_command("sciextract", "import", path, "--add-labels")
-        + " adds them to the schema; for another schema: "
-        "sciextract init NEW.sciextract --schema NAME"
-    )
-
-
-def _no_labels(unknown: Labels) -> list[str]:
+def _impossible_labels(unknown: Labels) -> list[str]:
     """Those that no schema can have."""
     return sorted(label for labels in unknown for label in labels if not is_label(label))
-
-
-def _batches(
-    documents: Iterator[AnnotatedDocument], size: int
-) -> Iterator[list[AnnotatedDocument]]:
-    while batch := list(islice(documents, size)):
-        yield batch

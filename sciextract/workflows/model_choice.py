@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, SciextractError, UsageError
@@ -16,15 +17,15 @@ from sciextract.formats import read
 from sciextract.formats.base import BadRecord
 from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.domain.words import Domain, domain_of
-from sciextract.inference.model_folder import AUTO
+from sciextract.inference.model_folder import AUTO, locate_model, open_folder
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
+    from sciextract.inference.promise import Promise
     from sciextract.store import Project
-    from sciextract.workflows.models.choice import Chosen
 
 
 ASKED_DOCUMENTS = 200
@@ -43,6 +44,8 @@ class ModelChoice:
         candidates: Whether to report what stayed below the thresholds.
         only: Entity labels to look for; all of the model's when empty.
         options: Device, precision, threads and batches.
+        promise: Task to least precision, where only what is right that often shall be written.
+        confidence: With which the promise holds for each label.
     """
 
     model: str | None = None
@@ -50,6 +53,8 @@ class ModelChoice:
     candidates: bool = False
     only: tuple[str, ...] = ()
     options: RunOptions = DEFAULT_OPTIONS
+    promise: Mapping[str, float] = field(default_factory=dict)
+    confidence: float = 0.9
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -67,26 +72,50 @@ class ModelChoice:
             UsageError: It is an encoder without trained heads, several models have the name, or it lacks one
                 of the labels of ``only``.
         """
-        predictor = self._predictor(project)
+        if self.model == AUTO and project is None:
+            from sciextract.inference.domain.auto import AutoExtractor
+
+            predictor: Extractor | AutoExtractor = AutoExtractor(
+                self._load_from, self.options.threads
+            )
+        else:
+            place: str | Path = self.model or ""
+            if self.model is None:  # workers get a folder, and do not pay for this import
+                from sciextract.workflows.models.choice import chosen
+
+                place = chosen(project).model.folder
+            elif self.model == AUTO and project is not None:
+                place = suited_to(project)
+            predictor = self._load_from(place)
         check_labels(predictor.config, self.only)
         return predictor
 
-    def _predictor(self, project: Project | None) -> Extractor | AutoExtractor:
-        if self.model is None:
-            return self._loaded(self._chosen(project).model.folder)
-        if self.model != AUTO:
-            return self._loaded(self.model)
-        if project is not None:
-            return self._loaded(suited_to(project))
-        from sciextract.inference.domain.auto import AutoExtractor
-
-        return AutoExtractor(self._loaded, self.options.threads)
-
-    def _loaded(self, model: str | Path) -> Extractor:
+    def _load_from(self, model: str | Path) -> Extractor:
         from sciextract.inference.extractor import Extractor
 
         extractor = Extractor.load(model, self.options)
-        return extractor.with_settings(self.thresholds, self.candidates, self.only)
+        extractor = extractor.with_settings(self.thresholds, self.candidates, self.only)
+        if self.promise:
+            return extractor.promising(self.promise, self.confidence)[0]
+        return extractor
+
+    def promised(self, project: Project | None = None) -> Promise | None:
+        """What is promised of each label; ``None`` where nothing was asked for.
+
+        Raises:
+            UsageError: A number is not possible, several models predict, or the model has no held-out predictions.
+        """
+        if not self.promise:
+            return None
+        from sciextract.inference.promise import make_promise, read_held_out
+        from sciextract.workflows.models.choice import chosen
+
+        if self.model == AUTO:
+            raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
+        place = locate_model(self.model) if self.model else chosen(project).model.folder
+        folder = open_folder(place, hashes=False)
+        held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
+        return make_promise(held, self.promise, self.confidence)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""
@@ -106,13 +135,17 @@ class ModelChoice:
             ModelDamagedError: It was changed.
         """
         if self.model == AUTO and project is not None:
-            return _message_of(project_domain(project))
-        return "" if self.model is not None else self._chosen(project).message()
+            from sciextract.inference.domain.auto import model_for
 
-    def _chosen(self, project: Project | None) -> Chosen:
+            domain = project_domain(project)
+            fits = "; most of its texts fit neither computer science nor biomedicine"
+            message = f"model {AUTO} chose {model_for(domain)} for this project"
+            return message + (fits if domain is Domain.NEITHER else "")
+        if self.model is not None:
+            return ""
         from sciextract.workflows.models.choice import chosen
 
-        return chosen(project)
+        return chosen(project).message()
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
@@ -142,13 +175,27 @@ def _domain_of_most(texts: Iterable[str]) -> Domain:
     return votes.most_common(1)[0][0] if votes else Domain.COMPUTING
 
 
-def _message_of(domain: Domain) -> str:
-    from sciextract.inference.domain.auto import model_for
+def parse_promise(words: Collection[str]) -> dict[str, float]:
+    """``entity=0.9,relation=0.85`` as numbers by task; which are possible is known to the promise itself.
 
-    message = f"model {AUTO} chose {model_for(domain)} for this project"
-    if domain is not Domain.NEITHER:
-        return message
-    return f"{message}; most of its texts fit neither computer science nor biomedicine"
+    Raises:
+        UsageError: A word is no ``TASK=P``.
+    """
+    return _numbers([part for word in words for part in word.split(",") if part.strip()], "promise")
+
+
+def _numbers(words: Iterable[str], kind: str) -> dict[str, float]:
+    found = {}
+    for word in words:
+        task, _, value = word.partition("=")
+        try:
+            found[task.strip()] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"{kind} {word!r} is not of the form TASK=P",
+                f"for example entity=0.6; tasks are {', '.join(TASKS)}",
+            ) from None
+    return found
 
 
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:
@@ -157,7 +204,8 @@ def parse_thresholds(words: Collection[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
     """
-    thresholds = dict(map(_threshold, words))
+    thresholds = _numbers(words, "threshold")
+    # The settings themselves know which tasks and numbers are allowed.
     DecodeSettings().with_thresholds(thresholds)
     return thresholds
 
@@ -220,17 +268,6 @@ def display_schema(config: ModelConfig) -> LabelSchema | None:
     )
 
 
-def _threshold(word: str) -> tuple[str, float]:
-    task, _, value = word.partition("=")
-    try:
-        return task.strip(), float(value)
-    except ValueError:
-        raise UsageError(
-            f"threshold {word!r} is not of the form TASK=P",
-            f"for example entity=0.6; tasks are {', '.join(TASKS)}",
-        ) from None
-
-
 def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str]) -> Iterator[str]:
     only_model = [label for label in of_model if label not in of_schema]
     only_schema = [label for label in of_schema if label not in of_model]
@@ -254,22 +291,23 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
         model: What the user named; ``None`` is the model that the user chose before, or the default one.
         texts: What will be in the project; their words choose for ``auto``, else none is looked at.
     """
-    try:
-        name = _schema_of(_suited(texts) if model == AUTO else model)
-    except SciextractError:
-        return DEFAULT_SCHEMA
-    return name if name in bundled_schemas() else DEFAULT_SCHEMA
-
-
-def _schema_of(model: str | None) -> str:
+    from sciextract.inference.domain.auto import model_for
     from sciextract.inference.model_folder import locate_model, open_folder
     from sciextract.workflows.models.choice import chosen
 
-    if model is None:
-        return open_folder(chosen(None).model.folder, hashes=False).config.schema_name
-    if "/" in model and not Path(model).expanduser().is_dir():
-        return DEFAULT_SCHEMA  # of the hub: not fetched for this
-    return open_folder(locate_model(model), hashes=False).config.schema_name
+    try:
+        if model == AUTO:
+            model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
+        if model is None:
+            folder = chosen(None).model.folder
+        elif "/" in model and not Path(model).expanduser().is_dir():
+            return DEFAULT_SCHEMA  # of the hub: not fetched for this
+        else:
+            folder = locate_model(model)
+        name = open_folder(folder, hashes=False).config.schema_name
+    except SciextractError:
+        return DEFAULT_SCHEMA
+    return name if name in bundled_schemas() else DEFAULT_SCHEMA
 
 
 def texts_of(files: Sequence[str]) -> Iterator[str]:
@@ -281,10 +319,3 @@ def texts_of(files: Sequence[str]) -> Iterator[str]:
     for item in read(list(files), None):
         if not isinstance(item, BadRecord):
             yield item.document.text
-
-
-def _suited(texts: Iterable[str]) -> str:
-    """The bundled model that suits most of the first texts."""
-    from sciextract.inference.domain.auto import model_for
-
-    return model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))

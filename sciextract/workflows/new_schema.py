@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,12 +87,17 @@ def relation_type(text: str, symmetric: AbstractSet[str] = frozenset()) -> NewTy
     Raises:
         UsageError: A pair is not written as ``HEAD>TAIL``.
     """
-    label, _, pairs = text.partition("=")
-    return NewType(
-        label.strip(),
-        pairs=tuple(_pair(each, text) for each in pairs.split(",") if each.strip()),
-        symmetric=label.strip() in symmetric,
-    )
+    label, _, words = text.partition("=")
+    pairs = []
+    for each in filter(str.strip, words.split(",")):
+        head, _, tail = map(str.strip, each.partition(">"))
+        if not head or not tail:
+            raise UsageError(
+                f"{text!r}: {each.strip()!r} is not a pair of types",
+                f'write LABEL=HEAD>TAIL,HEAD>TAIL, e.g. "HAS=Alloy>Property"; {ANY_TYPE} is every type',
+            )
+        pairs.append((head, tail))
+    return NewType(label.strip(), pairs=tuple(pairs), symmetric=label.strip() in symmetric)
 
 
 @dataclass(slots=True)
@@ -148,8 +153,16 @@ def _by_count(counts: Mapping[str, Counter[Any]]) -> list[tuple[str, Counter[Any
 
 
 def _tables(types: Sequence[NewType]) -> Iterator[dict[str, Any]]:
-    keys = _keys([each.label for each in types])
-    for number, (each, key) in enumerate(zip(types, keys, strict=True)):
+    taken: set[str] = set()
+    for number, each in enumerate(types):
+        # One of the label's own letters where one is free: people remember what they can see in the word.
+        letters = [letter for letter in each.label.lower() if letter in string.ascii_lowercase]
+        choices = (*letters, *map(str.upper, letters), *string.ascii_letters)
+        key = next((letter for letter in choices if letter not in {*taken, *RESERVED_KEYS}), None)
+        if key is None:
+            problem = f"{len(types)} types, but only {len(string.ascii_letters)} keys"
+            raise UsageError(problem, "merge labels before the import: sciextract convert --rename")
+        taken.add(key)
         yield {
             "label": each.label,
             "key": key,
@@ -157,27 +170,3 @@ def _tables(types: Sequence[NewType]) -> Iterator[dict[str, Any]]:
             "definition": each.definition,
             "examples": list(each.examples),
         }
-
-
-def _keys(labels: Sequence[str]) -> list[str]:
-    """A different key for each label: one of its own letters where one is free."""
-    taken: list[str] = []
-    for label in labels:
-        letters = [each for each in label.lower() if each in string.ascii_lowercase]
-        choices: Iterable[str] = (*letters, *map(str.upper, letters), *string.ascii_letters)
-        free = next((key for key in choices if key not in {*taken, *RESERVED_KEYS}), None)
-        if free is None:
-            problem = f"{len(labels)} types, but only {len(string.ascii_letters)} keys"
-            raise UsageError(problem, "merge labels before the import: sciextract convert --rename")
-        taken.append(free)
-    return taken
-
-
-def _pair(text: str, whole: str) -> tuple[str, str]:
-    head, arrow, tail = text.partition(">")
-    if not arrow or not head.strip() or not tail.strip():
-        raise UsageError(
-            f"{whole!r}: {text.strip()!r} is not a pair of types",
-            f'write LABEL=HEAD>TAIL,HEAD>TAIL, e.g. "HAS=Alloy>Property"; {ANY_TYPE} is every type',
-        )
-    return head.strip(), tail.strip()

@@ -1,21 +1,24 @@
-"""Where the lines of a run go: a file or standard output, in whole lines or not at all."""
+"""Where the lines of a run go: a file or standard output, in whole lines or not at all; and going on with a file."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import stat
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, NoReturn
 
 from sciextract import atomic
-from sciextract.errors import OutputError, UsageError, no_room
-from sciextract.formats.base import STDIN
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
+from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
@@ -52,11 +55,19 @@ class OutputFile(io.TextIOBase):
         """
         data = text.encode("utf-8")
         with reported_as(self._path), uninterrupted():
-            raw = self._raw or self._opened()
+            if self._raw is None and self._byte_start is None:
+                self._raw = io.FileIO(self._path, "w")
+            elif self._raw is None:
+                self._raw = io.FileIO(self._path, "r+")
+                self._raw.truncate(self._byte_start)
+                self._raw.seek(self._byte_start or 0)
+            rest = memoryview(data)
             try:
-                _write_all(raw, data)
+                while rest:  # an unbuffered file may take less than it is given
+                    rest = rest[self._raw.write(rest) or 0 :]
             except OSError:
-                self._take_back(raw)
+                if os.path.isfile(self._path):
+                    self._raw.truncate(self._byte_end)
                 raise
         self._byte_end += len(data)
         return len(text)
@@ -72,22 +83,9 @@ class OutputFile(io.TextIOBase):
         super().close()
         with reported_as(self._path):
             if self._raw is not None:
-                if _is_regular(self._path):
+                if os.path.isfile(self._path):
                     os.fsync(self._raw.fileno())
                 self._raw.close()
-
-    def _opened(self) -> io.FileIO:
-        if self._byte_start is None:
-            self._raw = io.FileIO(self._path, "w")
-        else:
-            self._raw = io.FileIO(self._path, "r+")
-            self._raw.truncate(self._byte_start)
-            self._raw.seek(self._byte_start)
-        return self._raw
-
-    def _take_back(self, raw: io.FileIO) -> None:
-        if _is_regular(self._path):
-            raw.truncate(self._byte_end)
 
 
 class StandardOutput(io.TextIOBase):
@@ -115,7 +113,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as("standard output"), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT), uninterrupted():
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -125,24 +123,31 @@ class StandardOutput(io.TextIOBase):
         return len(text)
 
 
+_STANDARD_OUTPUT = "standard output"
+
+
 @contextmanager
-def reported_as(name: str) -> Iterator[None]:
+def reported_as(
+    name: str, hint: str = "choose another --output", *, lines: bool = True
+) -> Iterator[None]:
     """Turns operating system errors into an :class:`OutputError` that names the place.
+
+    Args:
+        name: The file, folder or stream that is written.
+        hint: The next step when it cannot be.
+        lines: Whether what was written so far stays, as lines do; else nothing is changed.
 
     Raises:
         OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
     """
-    try:
+    # Standard output and devices cannot be resumed; what is not there yet will be a file.
+    is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
+    kept = "the lines written so far are complete" if lines else "nothing was changed"
+    again = "" if lines else "free some space and repeat the command"
+    if lines and is_file:
+        again = "free some space, then resume with --resume"
+    with explain_write_errors(name, hint, kept=kept, when_full=again):
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if reason := no_room(error):
-            problem = f"{name}: {reason}; the lines written so far are complete"
-            hint = "free some space, then resume with --resume" if _is_regular(name) else ""
-            raise OutputError(problem, hint) from error
-        problem = f"{name}: cannot be written: {error.strerror}"
-        raise OutputError(problem, "choose another --output") from error
 
 
 @contextmanager
@@ -192,7 +197,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
     refuse_as_input(path, inputs)
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise OutputError(f"{path}: cannot be written: read-only", "choose another --output")
-    if not overwrite and _is_regular(path) and target.stat().st_size:
+    if not overwrite and os.path.isfile(path) and target.stat().st_size:
         raise OutputError(
             f"{path} exists already and would be overwritten",
             "--resume appends to it, --force overwrites it",
@@ -218,7 +223,15 @@ def refuse_as_input(path: str, inputs: Sequence[str]) -> None:
         UsageError: It would be.
     """
     for each in local_inputs(inputs):
-        if _would_be_read(Path(path), Path(each)):
+        target, source = Path(path), Path(each)
+        if source.is_dir():
+            inside = source.resolve() in target.resolve().parents
+            suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
+            fits = has_suffix(target.name, suffixes) and not target.name.startswith(".")
+            is_read = inside and fits
+        else:
+            is_read = target.exists() and target.samefile(source)
+        if is_read:
             raise UsageError(
                 f"the output {path} would be read as part of the input {each}",
                 "choose an --output outside of the input",
@@ -238,7 +251,9 @@ def check_standard_output(inputs: Sequence[str]) -> None:
     if not stat.S_ISREG(out.st_mode):
         return
     for each in local_inputs(inputs):
-        if any(os.path.samestat(out, os.stat(file)) for file in _files(each)):
+        inside = ((parent, name) for parent, _, names in os.walk(each) for name in names)
+        files = [each] if not os.path.isdir(each) else (os.path.join(*place) for place in inside)
+        if any(os.path.samestat(out, os.stat(file)) for file in files if os.path.isfile(file)):
             raise UsageError(
                 f"standard output goes to a file that is part of the input {each}",
                 "redirect it to a file outside of the input",
@@ -248,33 +263,6 @@ def check_standard_output(inputs: Sequence[str]) -> None:
 def local_inputs(inputs: Sequence[str]) -> list[str]:
     """The files and folders of this machine that inputs mean."""
     return [each for each in expand_inputs(inputs) if each != STDIN and not is_url(each)]
-
-
-def _files(path: str) -> Iterator[str]:
-    if not os.path.isdir(path):
-        yield path
-        return
-    for parent, _, names in os.walk(path):
-        files = (os.path.join(parent, name) for name in names)
-        yield from (file for file in files if os.path.isfile(file))
-
-
-def _would_be_read(target: Path, source: Path) -> bool:
-    if not source.is_dir():
-        return target.exists() and target.samefile(source)
-    inside = source.resolve() in target.resolve().parents
-    suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
-    return inside and has_suffix(target.name, suffixes) and not target.name.startswith(".")
-
-
-def _is_regular(path: str) -> bool:
-    return os.path.isfile(path)
-
-
-def _write_all(raw: io.RawIOBase | BinaryIO, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[raw.write(rest) or 0 :]
 
 
 def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> None:
@@ -299,7 +287,8 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     if target.exists() and not (target.is_file() or target.is_dir()):
         problem = f"{target} is neither a file nor a folder"
         raise OutputError(problem, "without --output the data goes to standard output")
-    if not force and target.exists() and not _is_empty_folder(target):
+    is_empty = target.is_dir() and not any(target.iterdir())
+    if not force and target.exists() and not is_empty:
         raise OutputError(
             f"{target} exists already and would be overwritten", "--force replaces it"
         )
@@ -323,5 +312,117 @@ def whole_output(target: Path) -> Iterator[Path]:
         atomic.remove(partial)
 
 
-def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+_BLOCK_BYTES = 1 << 16
+_OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
+
+
+@dataclass(slots=True)
+class EarlierRun:
+    """The complete lines of an output file.
+
+    Attributes:
+        path: The file.
+        export: Its format, ``jsonl`` or ``scierc``.
+        model_of: The model that predicts a document now.
+        byte_end: Where the last complete line ends; a torn line may follow.
+        documents: Documents found done so far.
+    """
+
+    path: str
+    export: str
+    model_of: Callable[[Document], ModelId]
+    byte_end: int
+    documents: int = 0
+
+    @classmethod
+    def open(
+        cls, path: str, export: str, model_of: Callable[[Document], ModelId]
+    ) -> EarlierRun | None:
+        """The earlier run that a file holds, ``None`` when there is no such regular file."""
+        if not os.path.isfile(path):
+            return None
+        end = 0
+        # From the end in blocks: a file of a million lines is not read whole to find its last one.
+        with open(path, "rb") as stream:
+            start = stream.seek(0, os.SEEK_END)
+            while start and not end:
+                block_end, start = start, max(0, start - _BLOCK_BYTES)
+                stream.seek(start)
+                position = stream.read(block_end - start).rfind(b"\n")
+                end = start + position + 1 if position >= 0 else 0
+        return cls(path, export, model_of, end)
+
+    def remaining(
+        self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
+    ) -> Iterator[ReadItem]:
+        """The items without the documents that the file holds already; bad records come again.
+
+        Every line is held against its document, one at a time, so memory stays constant. ``on_skipped`` is called
+        with the number of documents that were found done so far.
+
+        Raises:
+            OutputError: A line is of another format or document, or there are more lines than documents.
+            ModelMismatchError: Another model wrote the file.
+        """
+        lines = self.lines()
+        for item in items:
+            line = None if isinstance(item, BadRecord) else next(lines, None)
+            if line is None or not isinstance(item, AnnotatedDocument):
+                yield item
+                continue
+            self.check(line, item.document)
+            if on_skipped:
+                on_skipped(self.documents)
+        if next(lines, None) is not None:
+            self.refuse_more()
+
+    def lines(self) -> Iterator[bytes]:
+        """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
+        with open(self.path, "rb") as stream:
+            while stream.tell() < self.byte_end:
+                yield stream.readline()
+        with reported_as(self.path):
+            os.truncate(self.path, self.byte_end)
+
+    def refuse_more(self) -> NoReturn:
+        """The inputs have come to their end before the lines.
+
+        Raises:
+            OutputError: Always.
+        """
+        problem = f"{self.path} holds more than the {self.documents} documents of the inputs"
+        raise OutputError(problem, _OTHER_RUN)
+
+    def check(self, line: bytes, document: Document) -> None:
+        """Count a line, and hold it against the document that should have made it.
+
+        Raises:
+            OutputError: It is of another format or document.
+            ModelMismatchError: Another model wrote it.
+        """
+        self.documents += 1
+        place = f"{self.path}:{self.documents}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
+        if not isinstance(record, dict) or not own:
+            problem = f"{place}: this is not a line of --to {self.export}"
+            raise OutputError(problem, "choose another --output")
+        # Lines of scierc do not name their model; whoever continues one is told so.
+        model, found = self.model_of(document), record.get("model")
+        if self.export == "jsonl" and found != {"name": model.name, "hash": model.hash}:
+            other = "no model"
+            if isinstance(found, dict):
+                other = str(ModelId(str(found.get("name")), str(found.get("hash"))))
+            raise ModelMismatchError(
+                f"{place}: written by {other}, this run uses {model}",
+                "use the model of the file, or choose another --output",
+            )
+        if record.get("doc_key") != document.doc_key:
+            names = f"{quoted(record.get('doc_key'))}, the input has {quoted(document.doc_key)}"
+            raise OutputError(f"{place}: the line holds {names}", _OTHER_RUN)
+        if record.get("text_sha256", document.text_sha256) != document.text_sha256:
+            text = f"a different text of {quoted(document.doc_key)} than the input"
+            raise OutputError(f"{place}: the line holds {text}", _OTHER_RUN)

@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord, ReadItem
@@ -46,7 +45,12 @@ def format_of(text: str) -> FormatSpec:
     Raises:
         FormatError: It is of a kind that is not read.
     """
-    spec = recognise(f"{STEM}.txt", _head(text))
+    # Formats are recognised by their first lines, from the first that is not blank.
+    start = text[:_HEAD_CHARS].removeprefix("\ufeff").lstrip("\r\n")
+    first = start.lstrip().partition("\n")[0]
+    if not needs_more(first.strip()):
+        start = start[: len(start) - len(start.lstrip()) + len(first)]
+    spec = recognise(f"{STEM}.txt", start)
     return get_format("paragraphs") if spec.id == _PLAIN else spec
 
 
@@ -95,23 +99,18 @@ def import_pasted(
     if not text.strip():
         raise UsageError("nothing was pasted", "copy abstracts: BibTeX, RIS, JSONL, plain text")
     spec = format_of(text)
-    with _as_file(text, _free_stem(project, today or date.today()), spec) as path:
-        items = _with_free_keys(project, read([path], spec.id))
+    name = stem = f"{STEM}-{(today or date.today()).isoformat()}"
+    taken = {PurePath(each.removeprefix("import:")).stem for each in project.sources.values()}
+    number = 1
+    while stem in taken:
+        number += 1
+        stem = f"{name}-{number}"
+    with _as_file(text, stem, spec) as path:
+        items = _free_keys(project, read([path], spec.id))
         try:
             return import_items(project, path.name, items, listener=listener)
         except FormatError as error:
             raise _named(error) from error
-
-
-def _head(text: str) -> str:
-    """What a format is recognised by: the first lines, from the first that is not blank."""
-    start = text[:_HEAD_CHARS].removeprefix("\ufeff").lstrip("\r\n")
-    first = start.lstrip().partition("\n")[0]
-    return (
-        start
-        if needs_more(first.strip())
-        else start[: len(start) - len(start.lstrip()) + len(first)]
-    )
 
 
 @contextmanager
@@ -123,46 +122,24 @@ def _as_file(text: str, stem: str, spec: FormatSpec) -> Iterator[Path]:
         yield path
 
 
-def _free_stem(project: Project, today: date) -> str:
-    """``pasted-DATE``, or the first ``pasted-DATE-N`` that nothing was imported as."""
-    name = f"{STEM}-{today.isoformat()}"
-    taken = {PurePath(each.removeprefix("import:")).stem for each in project.sources.values()}
-    number = 1
-    stem = name
-    while stem in taken:
-        number += 1
-        stem = f"{name}-{number}"
-    return stem
-
-
-def _with_free_keys(project: Project, items: Iterator[ReadItem]) -> Iterator[ReadItem]:
-    """The items; one whose key another text has gets a number behind it."""
+def _free_keys(project: Project, items: Iterator[ReadItem]) -> Iterator[ReadItem]:
+    """The items; one whose key another text has, here or in the project, gets a number behind it."""
+    other = "SELECT 1 FROM document WHERE doc_key = ? AND sha256 != ? LIMIT 1"
     given: dict[str, str] = {}
     for item in items:
         if isinstance(item, BadRecord):
             yield BadRecord(_named(item.error))
             continue
-        free = _free_key(project, given, item)
-        given[free] = item.document.text_sha256
+        key, text = item.document.doc_key, item.document.text_sha256
+        number, free = 1, key
+        while (
+            given.get(free, text) != text
+            or project.connection.execute(other, (to_sql(free), text)).fetchone()
+        ):
+            number += 1
+            free = f"{key}-{number}"
+        given[free] = text
         yield replace(item, document=replace(item.document, doc_key=free))
-
-
-def _free_key(project: Project, given: dict[str, str], item: AnnotatedDocument) -> str:
-    key, text = item.document.doc_key, item.document.text_sha256
-    number, tried = 1, key
-    while given.get(tried, text) != text or _has_another(project, tried, text):
-        number += 1
-        tried = f"{key}-{number}"
-    return tried
-
-
-def _has_another(project: Project, key: str, text_sha256: str) -> bool:
-    """Whether the project knows the key for another text."""
-    row = project.connection.execute(
-        "SELECT 1 FROM document WHERE doc_key = ? AND sha256 != ? LIMIT 1",
-        (to_sql(key), text_sha256),
-    ).fetchone()
-    return row is not None
 
 
 def _named(error: FormatError) -> FormatError:

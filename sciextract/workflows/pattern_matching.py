@@ -52,23 +52,21 @@ class PatternMatcher:
             ValueError: A pattern has an attribute that needs a trained pipeline.
         """
         if self._process is None:
-            self._process = self._started(list(self._patterns.values()))
-        answer = _asked(self._process, text)
+            self._process = self._start(list(self._patterns.values()))
+        answer = _ask(self._process, text)
         if answer is None:
             self._process = None
-            raise TooSlowError(self._slow_line(text))
+            # Each pattern by itself, to name the one that is slow; all together may be, and none alone.
+            for line, pattern in self._patterns.items():
+                with self._start([pattern]) as process:
+                    if _ask(process, text) is None:
+                        raise TooSlowError(line)
+            raise TooSlowError(None)
         if "problem" in answer:
             raise ValueError(answer["problem"])
         return [(start, end, label) for start, end, label in answer["found"]]
 
-    def _slow_line(self, text: str) -> int | None:
-        for line, pattern in self._patterns.items():
-            with self._started([pattern]) as process:
-                if _asked(process, text) is None:
-                    return line
-        return None
-
-    def _started(self, patterns: list[dict[str, Any]]) -> subprocess.Popen[str]:
+    def _start(self, patterns: list[dict[str, Any]]) -> subprocess.Popen[str]:
         # -P: no module of the present folder is ours; modules come from where this process has them.
         path = os.pathsep.join(each for each in sys.path if each)
         process = subprocess.Popen(
@@ -79,12 +77,12 @@ class PatternMatcher:
             text=True,
             env={**os.environ, "PYTHONPATH": path},
         )
-        if _asked(process, [patterns, self._seconds]) is None:
+        if _ask(process, [patterns, self._seconds]) is None:
             raise RuntimeError("the process that matches patterns did not start")
         return process
 
 
-def _asked(process: subprocess.Popen[str], question: object) -> Any:
+def _ask(process: subprocess.Popen[str], question: object) -> Any:
     """What the process answers; ``None`` when it has ended."""
     assert process.stdin and process.stdout
     try:

@@ -74,8 +74,19 @@ def predict_project(
     run = Run(project, predictor.model, settings or {}, background=background)
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []
-    for predicted in predictor.stream(_feed(project, _in_order(numbers, order), waiting)):
+
+    def read() -> Iterator[Document]:
+        left = set(numbers)
+        for number in chain(order, numbers):
+            if number in left:
+                left.discard(number)
+                document = documents.load(project.connection, number).document
+                waiting.append(number)
+                yield document
+
+    for predicted in predictor.stream(read()):
         batch.append((waiting.popleft(), predicted))
+        # A model that takes nothing ahead leaves none waiting: each of its documents is shown at once.
         if len(batch) == _BATCH or not waiting:
             run.add(batch)
             batch.clear()
@@ -128,19 +139,3 @@ def needs_adapter(project: Project, config: ModelConfig) -> bool:
     """Whether a model predicts other labels than the project's, and there are decisions to learn them from."""
     lacking = unknown_labels(project.schema, config)
     return bool(lacking) and bool(recently_decided(project.connection, 1))
-
-
-def _in_order(numbers: list[int], order: Iterable[int]) -> Iterator[int]:
-    """Each of the numbers once: those that are wanted first."""
-    left = set(numbers)
-    for number in chain(order, numbers):
-        if number in left:
-            left.discard(number)
-            yield number
-
-
-def _feed(project: Project, numbers: Iterator[int], waiting: deque[int]) -> Iterator[Document]:
-    for number in numbers:
-        document = documents.load(project.connection, number).document
-        waiting.append(number)
-        yield document

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats import BadRecord, read
@@ -20,9 +20,10 @@ from sciextract.store import Project
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
+from sciextract.workflows.convert import rename_of
 from sciextract.workflows.import_files import import_items, proposed, source_of
 from sciextract.workflows.model_choice import ModelChoice, suited_to
-from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, label_map, read_terms
+from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
 _BATCH = 64
 _NAMED = 5
@@ -114,30 +115,25 @@ def suggest_by(
         if terms.ambiguous
     ]
     patterns = [Patterns(path, project.schema) for path in sources.patterns]
-    report = suggest(
-        project, [*lists, *patterns, *_models(project, sources)], on_progress, at_a_time
-    )
+    wanted: dict[str, list[Mapping[str, str]]] = {}
+    if sources.labels or sources.spans:
+        named = sources.model or DEFAULT_MODEL
+        fitting = suited_to(project) if named == AUTO else named
+        if sources.labels:
+            wanted[fitting] = [rename_of(sources.labels, "--map")]
+        if sources.spans:  # every model finds mentions that the others miss
+            for model in dict.fromkeys([fitting, DEFAULT_MODEL] if named == AUTO else [named]):
+                wanted.setdefault(model, []).append({})
+    # All are loaded before the first runs, so that one that is missing stops the command with nothing done.
+    predictors = {model: ModelChoice(model).load(project) for model in wanted}
+    models = [
+        Mapped(predictors[model], labels, project.schema)
+        for model, maps in wanted.items()
+        for labels in maps
+    ]
+    report = suggest(project, [*lists, *patterns, *models], on_progress, at_a_time)
     report.notes += notes
     return report
-
-
-def _models(project: Project, sources: Sources) -> list[Suggester]:
-    if not sources.labels and not sources.spans:
-        return []
-    wanted: dict[str, list[Mapping[str, str]]] = {}
-    named = sources.model or DEFAULT_MODEL
-    fitting = suited_to(project) if named == AUTO else named
-    if sources.labels:
-        wanted[fitting] = [label_map(sources.labels)]
-    if sources.spans:  # every model finds mentions that the others miss
-        for model in dict.fromkeys([fitting, DEFAULT_MODEL] if named == AUTO else [named]):
-            wanted.setdefault(model, []).append({})
-    predictors = {model: ModelChoice(model).load(project) for model in wanted}
-    return [
-        Mapped(predictors[model], each, project.schema)
-        for model, maps in wanted.items()
-        for each in maps
-    ]
 
 
 def suggest(
@@ -161,11 +157,16 @@ def suggest(
         ProjectError: The project cannot be written.
     """
     report = SuggestReport()
-    numbers = [number for number in project.numbers() if _is_open(project, number)]
+    numbers = []
+    for number in project.numbers():
+        progress = project.document_state(number).progress
+        if progress is None or progress.entities is not Completeness.DONE:
+            numbers.append(number)
     report.skipped = len(project.numbers()) - len(numbers)
 
     def suggested() -> Iterator[AnnotatedDocument]:
         for start in range(0, len(numbers), _BATCH):
+            # In batches, so that a model predicts several abstracts at once.
             states = [project.document_state(each) for each in numbers[start : start + _BATCH]]
             documents = [state.stored.document for state in states]
             of_each = zip(*(suggester(documents) for suggester in suggesters), strict=True)
@@ -173,7 +174,7 @@ def suggest(
                 known = [row for row in state.entities if row.state is not State.REJECTED]
                 taken = [span for row in known if row.in_view for span in row.fragments]
                 same = {row.fragments for row in state.entities}
-                annotations = _joined(found, same, taken)
+                annotations = _join(found, same, taken)
                 report.add(annotations)
                 if annotations.entities:
                     yield AnnotatedDocument(document, annotations)
@@ -222,12 +223,7 @@ def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:
     return name, (*labels.entities, *labels.relations.labels)
 
 
-def _is_open(project: Project, number: int) -> bool:
-    progress = project.document_state(number).progress
-    return progress is None or getattr(progress, Layer.ENTITIES) is not Completeness.DONE
-
-
-def _joined(
+def _join(
     found: Sequence[Annotations], same: Collection[tuple[Span, ...]], taken: Sequence[Span]
 ) -> Annotations:
     """What several suggesters found, without mentions that the document has or that overlap earlier ones."""

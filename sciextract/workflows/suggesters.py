@@ -55,37 +55,33 @@ class Terms:
         self._longest: dict[str, int] = {}
         self.ambiguous: set[str] = set()
         for term, label in terms:
-            self._add(term, label)
+            words = [each.casefold() for each in _WORD.findall(term)][:_LONGEST_TERM]
+            if not words:
+                continue
+            key = _key(words)
+            # In another case, a short term in capitals is a word: IT and it, WHO and who.
+            exact = term if term.isupper() and len(term) <= _LONGEST_ACRONYM else ""
+            if self._labels.setdefault(key, (label, exact))[0] != label:
+                self.ambiguous.add(key)
+            first = words[0] if len(words) > 1 else singular(words[0])
+            self._longest[first] = max(len(words), self._longest.get(first, 0))
         for term in self.ambiguous:
             del self._labels[term]
-
-    def _add(self, term: str, label: str) -> None:
-        words = [each.casefold() for each in _WORD.findall(term)][:_LONGEST_TERM]
-        if not words:
-            return
-        key = _key(words)
-        exact = term if term.isupper() and len(term) <= _LONGEST_ACRONYM else ""
-        if self._labels.setdefault(key, (label, exact))[0] != label:
-            self.ambiguous.add(key)
-        first = words[0] if len(words) > 1 else singular(words[0])
-        self._longest[first] = max(len(words), self._longest.get(first, 0))
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
         """The terms of each document."""
         for document in documents:
-            yield Annotations(tuple(self._found(document.text)))
-
-    def _found(self, text: str) -> Iterator[Entity]:
-        places = [match.span() for match in _WORD.finditer(text)]
-        words = [text[start:end].casefold() for start, end in places]
-        at = 0
-        while at < len(words):
-            length = self._match(text, words, places, at)
-            if length:
-                label = self._labels[_key(words[at : at + length])][0]
-                span = Span(places[at][0], places[at + length - 1][1])
-                yield Entity(new_id(), (span,), label, source=self._source)
-            at += length or 1
+            places = [match.span() for match in _WORD.finditer(document.text)]
+            words = [document.text[start:end].casefold() for start, end in places]
+            found, at = [], 0
+            while at < len(words):
+                length = self._match(document.text, words, places, at)
+                if length:
+                    label = self._labels[_key(words[at : at + length])][0]
+                    span = Span(places[at][0], places[at + length - 1][1])
+                    found.append(Entity(new_id(), (span,), label, source=self._source))
+                at += length or 1
+            yield Annotations(tuple(found))
 
     def _match(
         self, text: str, words: Sequence[str], places: Sequence[tuple[int, int]], at: int
@@ -109,33 +105,31 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
         FormatError: A row has no two columns, or the file is not UTF-8.
         UsageError: A label is not in the schema.
     """
+    terms = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            return Terms(_rows(stream, path, schema), source_of(str(path)))
+            first = next(stream, "")
+            separator = "\t" if "\t" in first else ","
+            reader = csv.reader(chain([first], stream), delimiter=separator)
+            for row in reader:
+                if not any(row):
+                    continue
+                if len(row) < 2:
+                    problem = f"{row[0]!r} has no label"
+                    hint = "each row holds a term and its label, separated by a comma or a tab"
+                    raise FormatError(problem, path=path, line=reader.line_num, hint=hint)
+                term, label = row[0].strip(), row[1].strip()
+                if reader.line_num == 1 and label.casefold() in ("label", "type"):
+                    continue
+                _check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
+                terms.append((term, label))
     except FileNotFoundError:
         raise InputMissingError(
             f"{path}: there is no such file", "give a CSV or TSV file"
         ) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"cannot be read: {error}", path=path, hint="save it as UTF-8") from error
-
-
-def _rows(stream: Iterable[str], path: Path, schema: LabelSchema) -> Iterator[tuple[str, str]]:
-    lines = iter(stream)
-    first = next(lines, "")
-    reader = csv.reader(chain([first], lines), delimiter="\t" if "\t" in first else ",")
-    for row in reader:
-        if not any(row):
-            continue
-        if len(row) < 2:
-            problem = f"{row[0]!r} has no label"
-            hint = "each row holds a term and its label, separated by a comma or a tab"
-            raise FormatError(problem, path=path, line=reader.line_num, hint=hint)
-        term, label = row[0].strip(), row[1].strip()
-        if reader.line_num == 1 and label.casefold() in ("label", "type"):
-            continue
-        _check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
-        yield term, label
+    return Terms(terms, source_of(str(path)))
 
 
 class Patterns:
@@ -161,7 +155,7 @@ class Patterns:
             raise MissingExtraError("--patterns", "spacy") from error
         self._path, self._source = path, source_of(str(path))
         patterns: dict[int, dict[str, Any]] = {}
-        for line, pattern in _patterns(path):
+        for line, pattern in _read_patterns(path):
             _check_label(pattern["label"], schema.entity_labels, f"{path}:{line}")
             try:
                 ruler.add_patterns([pattern])
@@ -199,7 +193,7 @@ _PATTERN_HINT = (
 )
 
 
-def _patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each pattern with the number of its line."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
@@ -254,40 +248,23 @@ class Mapped:
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
         """The predictions for each document."""
         for predicted in self._predictor.stream(documents):
-            yield self._mapped(predicted.annotations)
+            found = predicted.annotations
+            if not self._labels:
+                bare = (replace(each, label="", alternatives=()) for each in found.entities)
+                yield Annotations(tuple(bare))
+                continue
+            yield Annotations(
+                self._rename(found.entities),
+                self._rename(found.relations),
+                found.clusters if self._coreference else (),
+            )
 
-    def _mapped(self, found: Annotations) -> Annotations:
-        if not self._labels:
-            bare = (replace(each, label="", alternatives=()) for each in found.entities)
-            return Annotations(tuple(bare))
-        clusters = found.clusters if self._coreference else ()
-        return Annotations(
-            self._relabelled(found.entities), self._relabelled(found.relations), clusters
-        )
-
-    def _relabelled(self, items: Sequence[_Labelled]) -> tuple[_Labelled, ...]:
+    def _rename(self, items: Sequence[_Labelled]) -> tuple[_Labelled, ...]:
         return tuple(
             replace(each, label=self._labels[each.label], alternatives=())
             for each in items
             if each.label in self._labels
         )
-
-
-def label_map(words: str) -> dict[str, str]:
-    """The labels in ``OLD=NEW,OLD=NEW``.
-
-    >>> label_map("Method=Technique, Material=Substance")
-    {'Method': 'Technique', 'Material': 'Substance'}
-
-    Raises:
-        UsageError: A part is not a pair.
-    """
-    pairs = [part.partition("=") for part in words.split(",") if part.strip()]
-    for old, equals, new in pairs:
-        if not (old.strip() and equals and new.strip()):
-            problem = f"--map: {old + equals + new!r} is not a pair of labels"
-            raise UsageError(problem, "write OLD=NEW,OLD=NEW, e.g. Method=Technique")
-    return {old.strip(): new.strip() for old, _, new in pairs}
 
 
 def _check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from sciextract.errors import UsageError
-from sciextract.retraining.events import Event, as_mappings
+from sciextract.retraining.events import TrainingEvent, as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
@@ -73,7 +73,7 @@ def test_a_strong_pull_keeps_the_weights(
     assert 0.0 < distance(100.0) < distance(0.0)
 
 
-def _quiet(event: Event) -> None:
+def _quiet(event: TrainingEvent) -> None:
     """Nobody listens."""
 
 

@@ -17,7 +17,15 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import DevScored, Event, Listener, Losses, Resumed, Step, Warned
+from sciextract.retraining.events import (
+    DevScored,
+    Listener,
+    MeanLosses,
+    Resumed,
+    Step,
+    TrainingEvent,
+    Warned,
+)
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -134,7 +142,7 @@ def train(
     return network.eval()
 
 
-def _silent(event: Event) -> None:
+def _silent(event: TrainingEvent) -> None:
     """The listener of all but the first process of a group."""
 
 
@@ -258,7 +266,7 @@ def _report_step(
             epoch=epoch,
             documents=seen,
             of=of,
-            loss=Losses(entity=entity, relation=relation, coreference=coreference),
+            loss=MeanLosses(entity=entity, relation=relation, coreference=coreference),
             documents_per_second=pace[0] / (time.monotonic() - pace[1]),
         )
     )

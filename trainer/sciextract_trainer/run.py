@@ -17,7 +17,7 @@ from sciextract.formats.inputs import Part
 from sciextract.metrics.report import EvaluationReport
 from sciextract.retraining.curves import draw_curves
 from sciextract.retraining.curves import origin_of as curves_origin
-from sciextract.retraining.events import DataRead, Event, Listener, Step, Warned
+from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
@@ -135,7 +135,7 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
         run = Run(job.run_folder)
         with recorded(run, job.device, group.size), _drawn_when_stopped(run):
             scores = _train(job, _keeping(run, listener), group)
-        run.write_run(scores=scores)
+        run.note(scores=scores)
         return scores
 
 
@@ -175,7 +175,7 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
 def _keeping(run: Run, listener: Listener) -> Listener:
     """Passes events on, and keeps the losses at the end of each epoch with the dev scores."""
 
-    def keep(event: Event) -> None:
+    def keep(event: TrainingEvent) -> None:
         if isinstance(event, Step) and event.documents == event.of:
             run.append(event.to_json())
         listener(event)

@@ -116,10 +116,10 @@ def _with_seed(job: TrainingJob, seed: int) -> TrainingJob:
 
 def _scores_of(job: TrainingJob, listener: Listener) -> dict[str, float]:
     """Scores of one seed, from its run folder where it is finished; empty in all but the first of several processes."""
-    kept = Run(job.run_folder).run()
-    if "scores" not in kept or not job.output.is_dir():
+    kept = Run(job.run_folder).record()
+    if kept.scores is None or not job.output.is_dir():
         return f1_by_task(run_training(job, listener), job)
-    before = {**with_later_settings(kept["config"]), **kept["origin"]}
+    before = {**with_later_settings(kept.config or {}), **kept.origin}
     now = {**job.config.to_json(), **origin_of(job)}
     changed = sorted(key for key in now if before.get(key) != now[key])
     if changed:
@@ -128,7 +128,7 @@ def _scores_of(job: TrainingJob, listener: Listener) -> dict[str, float]:
             f"{job.run_folder} was finished with {key} {before.get(key)!r}, now it is {now[key]!r}",
             "give another --output, or remove that folder",
         )
-    return f1_by_task(kept["scores"], job)
+    return f1_by_task(kept.scores, job)
 
 
 def f1_by_task(scores: Mapping[str, Any], job: TrainingJob) -> dict[str, float]:

@@ -13,6 +13,7 @@ import torch
 
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import Run, now
+from sciextract.retraining.run_record import Session
 from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group
@@ -72,7 +73,7 @@ def note_environment(run: Run, **values: Any) -> None:
     """Write values, the machine and the versions into ``run.json``."""
     found = environment()
     found["versions"]["torch"] = torch.__version__
-    run.write_run(**values, **found)
+    run.note(**values, **found)
 
 
 @contextmanager
@@ -88,13 +89,7 @@ def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[Non
     try:
         yield
     finally:
-        session = {
-            "started": began,
-            "seconds": round(time.monotonic() - since, 1),
-            "device": describe(device),
-            "processes": processes,
-        }
+        spent = round(time.monotonic() - since, 1)
         run.folder.mkdir(parents=True, exist_ok=True)
-        sessions = [*run.run().get("sessions", []), session]
-        seconds = round(sum(each["seconds"] for each in sessions), 1)
-        run.write_run(sessions=sessions, seconds=seconds)
+        sessions = (*run.record().sessions, Session(began, spent, describe(device), processes))
+        run.note(sessions=sessions, seconds=round(sum(each.seconds for each in sessions), 1))

@@ -10,8 +10,8 @@ from statistics import median
 
 from sciextract.errors import UsageError
 from sciextract.retraining.remote.ssh import Ssh
-from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run_record import RANGES
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, review

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.retraining.remote.jobs import location_of
-from sciextract.retraining.run_folder import FINISHED, Run, Status
+from sciextract.retraining.run_folder import FINISHED, Run, RunStatus
 
 TASKS = ("entity", "relation", "coreference")
 NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
@@ -134,7 +134,7 @@ class RunReader:
         for event in events:
             self._take(event)
         state = _state(status, alive)
-        known = status or Status(state, 0, "")
+        known = status or RunStatus(state, 0, "")
         message, hint = self._words(known, state)
         place = location_of(self.run)
         return RunProgress(
@@ -188,7 +188,7 @@ class RunReader:
                 if value is not None:
                     self._losses[task].append(value)
 
-    def _words(self, status: Status, state: str) -> tuple[str, str]:
+    def _words(self, status: RunStatus, state: str) -> tuple[str, str]:
         message, hint = str(status.message or ""), str(status.hint or "")
         if state in ("failed", "died"):
             message, hint = self._error[0] or message, self._error[1] or hint
@@ -216,7 +216,7 @@ def _last_words(run: Run) -> str:
     return "\n".join(lines[-3:])
 
 
-def _state(status: Status | None, alive: bool) -> str:
+def _state(status: RunStatus | None, alive: bool) -> str:
     if status is not None and status.state in FINISHED:
         return status.state
     if not alive:

@@ -233,12 +233,12 @@ class ReviewDialogs:
         ask(self._screen.app, PathDialog(title, Path.cwd()), then)
 
     def _ask_labels(self, then: Callable[[str], None]) -> None:
+        from sciextract.workflows.convert import rename_of
         from sciextract.workflows.suggest import fitting_labels
-        from sciextract.workflows.suggesters import label_map
 
         def problem_of(text: str) -> str:
             try:
-                return "" if label_map(text) else "type at least one pair"
+                return "" if rename_of(text, "--map") else "type at least one pair"
             except UsageError as error:
                 return f"{error.message}; {error.hint}"
 

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
-from sciextract.retraining.request import is_begun
-from sciextract.retraining.run_folder import FINISHED, LOG, Run, new_run, runs_of
+from sciextract.retraining.run_folder import FINISHED, LOG, Run, is_begun, new_run, runs_of
 from sciextract.store.opening import USER_VARIABLE
 from sciextract_app.presenters.retraining_plan import (
     TrainingOptions,

@@ -103,7 +103,13 @@ class Ssh:
                 f"{error.filename}: no such command", "install OpenSSH's client"
             ) from error
         if ended.returncode:
-            raise self._failed(ended.returncode, ended.stderr.decode("utf-8", "replace").strip())
+            output = ended.stderr.decode("utf-8", "replace").strip()
+            last = output.splitlines()[-1] if output else f"exit code {ended.returncode}"
+            if ended.returncode == CONNECTION_FAILED:
+                raise self.unreachable(last)
+            raise RemoteError(
+                f"{self.host}: {last}", f"is {self.python} there? name another with --remote-python"
+            )
         return ended.stdout.decode("utf-8", "replace")
 
     def ask(self, script: str, *arguments: str, seconds: float = 60.0) -> dict[str, Any]:
@@ -131,14 +137,6 @@ class Ssh:
             f"{self.host} cannot be reached: {why}",
             f"try by hand: {as_command('ssh', self.host, 'true')}",
         )
-
-    def _failed(self, code: int, output: str) -> RemoteError:
-        last = output.splitlines()[-1] if output else f"exit code {code}"
-        if code != CONNECTION_FAILED:
-            return RemoteError(
-                f"{self.host}: {last}", f"is {self.python} there? name another with --remote-python"
-            )
-        return self.unreachable(last)
 
 
 def source_of(script: str) -> bytes:

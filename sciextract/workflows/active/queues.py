@@ -18,7 +18,6 @@ from sciextract.store.queries import (
 )
 from sciextract.store.sqlite import from_sql, translated
 from sciextract.workflows.active.ranking import (
-    AbstractPool,
     By,
     ModelPredictions,
     OnProgress,
@@ -100,11 +99,38 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
         ModelMismatchError: A model has other labels than the project.
         ProjectError: The project cannot be read or written.
     """
-    name = _free_name(project, order)
-    models = _models(project, order)
+    # A name that is taken is refused now rather than after the work.
+    taken = queue_lengths(project)
+    if order.name:
+        name = plain_name(order.name)
+        if not name:
+            raise UsageError(f"a queue cannot be called {order.name!r}", "use letters or digits")
+        if name in taken:
+            raise ActionRefusedError(f"there is a queue {name!r} already", "choose another --name")
+    else:
+        by = order.by.value
+        names = (by, *(f"{by} {number}" for number in range(2, len(taken) + 3)))
+        name = next(each for each in names if each not in taken)
+    models = _find_models(project, order)
     pool = pool_of(project)
-    predictions = _predictions(project, order, models)
-    numbers = _numbers(project, order, pool, predictions, on_progress)
+    predictions: Sequence[Predictions]
+    # Without a model that was named, a project with labels of its own is asked about by its adapter.
+    if models and not order.models and needs_adapter(project, models[0].open().config):
+        from sciextract.inference.extractor import Extractor
+        from sciextract.workflows.learn import AdapterPredictions
+
+        predictions = [AdapterPredictions(project, Extractor.load(models[0].folder))]
+    else:
+        predictions = [ModelPredictions(project, each) for each in models]
+    match order.by:
+        case By.RANDOM:
+            numbers = by_chance(pool, order.seed)
+        case By.COMMITTEE:
+            numbers = by_committee(project, pool, predictions, on_progress)
+        case By.DIVERSITY:
+            numbers = by_diversity(pool, predictions[0], order.most, on_progress)
+        case _:
+            numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(
         save_queue(project, queue),
@@ -114,36 +140,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     )
 
 
-def _predictions(
-    project: Project, order: QueueOrder, models: Sequence[KnownModel]
-) -> Sequence[Predictions]:
-    """Those of the models; of an adapter where none is named and the project's model has other labels."""
-    if models and not order.models and needs_adapter(project, models[0].open().config):
-        from sciextract.inference.extractor import Extractor
-        from sciextract.workflows.learn import AdapterPredictions
-
-        return [AdapterPredictions(project, Extractor.load(models[0].folder))]
-    return [ModelPredictions(project, each) for each in models]
-
-
-def _numbers(
-    project: Project,
-    order: QueueOrder,
-    pool: AbstractPool,
-    predictions: Sequence[Predictions],
-    on_progress: OnProgress,
-) -> list[int]:
-    match order.by:
-        case By.RANDOM:
-            return by_chance(pool, order.seed)
-        case By.COMMITTEE:
-            return by_committee(project, pool, predictions, on_progress)
-        case By.DIVERSITY:
-            return by_diversity(pool, predictions[0], order.most, on_progress)
-    return by_uncertainty(project, pool, predictions[0], order.by, on_progress)
-
-
-def _models(project: Project, order: QueueOrder) -> list[KnownModel]:
+def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
     if order.most < 1:
         raise UsageError(f"a queue of {order.most} abstracts is not possible", "use 1 or more")
     named = [find_model(each) for each in order.models]
@@ -165,25 +162,6 @@ def _models(project: Project, order: QueueOrder) -> list[KnownModel]:
             "name each with --model; sciextract models list shows which there are",
         )
     return list({each.hash: each for each in named}.values())
-
-
-def _free_name(project: Project, order: QueueOrder) -> str:
-    """The queue's name, refused now rather than after the work when it is taken.
-
-    Raises:
-        ActionRefusedError: There is a queue of that name.
-        UsageError: Nothing of the name is printable.
-    """
-    taken = queue_lengths(project)
-    if order.name:
-        name = plain_name(order.name)
-        if not name:
-            raise UsageError(f"a queue cannot be called {order.name!r}", "use letters or digits")
-        if name in taken:
-            raise ActionRefusedError(f"there is a queue {name!r} already", "choose another --name")
-        return name
-    names = (order.by.value, *(f"{order.by} {number}" for number in range(2, len(taken) + 3)))
-    return next(each for each in names if each not in taken)
 
 
 _ROWS = """SELECT d.id, d.doc_key, d.title, s.undecided,
@@ -217,7 +195,9 @@ def abstracts_of(project: Project, name: str) -> list[QueuedAbstract]:
     Raises:
         UsageError: There is no queue of that name; lists the names that there are.
     """
-    queue = _known(project, name)
+    queue = read_queue(project, plain_name(name))
+    if queue is None:
+        raise _unknown(project, name)
     with translated(project.path):
         rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
     return [
@@ -236,13 +216,6 @@ def drop_queue(project: Project, name: str) -> None:
     if plain_name(name) not in queue_lengths(project):
         raise _unknown(project, name)
     remove_queue(project, plain_name(name))
-
-
-def _known(project: Project, name: str) -> SavedQueue:
-    queue = read_queue(project, plain_name(name))
-    if queue is None:
-        raise _unknown(project, name)
-    return queue
 
 
 def _unknown(project: Project, name: str) -> UsageError:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.annotations import Annotations, Candidates, Layer
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Candidates
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
 from sciextract.store import documents
-from sciextract.store.queries import Known, known_documents, predictions_of_model
+from sciextract.store.queries import known_documents, predictions_of_model
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
-    Decision,
     LayerScores,
     Votes,
     decisions,
@@ -59,16 +58,13 @@ def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
     nearest = np.full(len(vectors), np.inf, dtype=np.float32)
     for each in labelled:
         np.minimum(nearest, _squared(vectors, each), out=nearest)
-    row = int(np.argmax(nearest) if len(labelled) else _most_central(vectors))
+    central = np.argmin(_squared(vectors, vectors.mean(axis=0)))
+    row = int(np.argmax(nearest) if len(labelled) else central)
     for _ in range(len(vectors)):
         yield row
         np.minimum(nearest, _squared(vectors, vectors[row]), out=nearest)
         nearest[row] = -np.inf
         row = int(np.argmax(nearest))
-
-
-def _most_central(vectors: Floats) -> np.intp:
-    return np.argmin(_squared(vectors, vectors.mean(axis=0)))
 
 
 def _squared(vectors: Floats, centre: Floats) -> Floats:
@@ -129,20 +125,20 @@ class ModelPredictions:
             else:
                 yield number, kept
         if missing:
-            stream = self._loaded().stream(self._documents(missing))
+            stream = self._load().stream(self._documents(missing))
             for number, found in zip(missing, stream, strict=True):
                 self.predicted += 1
                 yield number, found.annotations
 
     def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
         """The mean over the encoder's states of each abstract's words; a project holds none, so the model runs."""
-        yield from self._loaded().vectors(self._documents(numbers))
+        yield from self._load().vectors(self._documents(numbers))
 
     def _documents(self, numbers: Sequence[int]) -> Iterator[Document]:
         for number in numbers:
             yield documents.load(self._project.connection, number).document
 
-    def _loaded(self) -> Extractor:
+    def _load(self) -> Extractor:
         from sciextract.inference.extractor import Extractor
 
         if self._extractor is None:
@@ -187,7 +183,7 @@ def pool_of(project: Project) -> AbstractPool:
         ActionRefusedError: Nothing is.
     """
     known = list(known_documents(project.connection))
-    unfinished = [each for each in known if not _is_done(each)]
+    unfinished = [each for each in known if each.done != ALL_LAYERS]
     if not unfinished:
         raise ActionRefusedError(
             "no abstract of the project is left to correct"
@@ -198,7 +194,7 @@ def pool_of(project: Project) -> AbstractPool:
     return AbstractPool(
         tuple(each.number for each in unfinished),
         frozenset(each.number for each in unfinished if each.decided),
-        tuple(each.number for each in known if _is_done(each)),
+        tuple(each.number for each in known if each.done == ALL_LAYERS),
     )
 
 
@@ -208,11 +204,12 @@ def by_uncertainty(
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     scores: dict[int, LayerScores] = {}
     for number, found in predictions.about(pool.open):
-        considered = decisions(found.candidates or Candidates())
-        left = _open_part(project, pool, number, considered)
+        left = decisions(found.candidates or Candidates())
+        if number in pool.touched:
+            left = settled(project.document_state(number)).left(left)
         scores[number] = per_word(left, _words(project, number), MEASURES[by.value])
         on_progress(len(scores), len(pool.open))
-    return _ranked(scores)
+    return _rank(scores)
 
 
 def by_committee(
@@ -223,22 +220,24 @@ def by_committee(
     done, symmetric = 0, project.schema.symmetric_labels
     for member in committee:
         for number, found in member.about(pool.open):
-            votes[number].append(_open_votes(project, pool, number, found, symmetric))
+            answers: Votes = votes_of(found, symmetric)
+            if number in pool.touched:
+                known = settled(project.document_state(number))
+                answers = {each: said for each, said in answers.items() if known.is_open(*each)}
+            votes[number].append(answers)
             done += 1
             on_progress(done // len(committee), len(pool.open))
     scores = {
         number: disagreement_per_word(members, _words(project, number))
         for number, members in votes.items()
     }
-    return _ranked(scores)
+    return _rank(scores)
 
 
 def by_diversity(
     pool: AbstractPool, predictions: Predictions, most: int, on_progress: OnProgress
 ) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
-    import numpy as np
-
     numbers = [*pool.done, *pool.open]
     vectors = []
     for vector in predictions.vectors(numbers):
@@ -252,45 +251,19 @@ def by_diversity(
 
 def by_chance(pool: AbstractPool, seed: int) -> list[int]:
     """In an order of its own for every seed, which abstracts that come later do not change."""
-    return sorted(pool.open, key=lambda number: _chance(seed, number))
+
+    def draw(number: int) -> bytes:
+        return hashlib.blake2b(f"{seed} {number}".encode(), digest_size=8).digest()
+
+    return sorted(pool.open, key=draw)
 
 
-def _ranked(scores: Mapping[int, LayerScores]) -> list[int]:
+def _rank(scores: Mapping[int, LayerScores]) -> list[int]:
     """Numbers, highest score first; of equal ones the one that came first."""
     numbers = sorted(scores)
     combined = over_layers([scores[each] for each in numbers])
     return [number for _, number in sorted(zip((-each for each in combined), numbers, strict=True))]
 
 
-def _open_part(
-    project: Project, pool: AbstractPool, number: int, considered: Iterator[Decision]
-) -> Iterator[Decision]:
-    if number not in pool.touched:
-        return considered
-    return settled(project.document_state(number)).left(considered)
-
-
-def _open_votes(
-    project: Project,
-    pool: AbstractPool,
-    number: int,
-    annotations: Annotations,
-    symmetric: frozenset[str],
-) -> Votes:
-    votes = votes_of(annotations, symmetric)
-    if number not in pool.touched:
-        return votes
-    known = settled(project.document_state(number))
-    return {place: answer for place, answer in votes.items() if known.is_open(place[0], place[1])}
-
-
-def _is_done(known: Known) -> bool:
-    return known.done == frozenset(Layer)
-
-
 def _words(project: Project, number: int) -> int:
     return len(documents.load(project.connection, number).document.tokens)
-
-
-def _chance(seed: int, number: int) -> bytes:
-    return hashlib.blake2b(f"{seed} {number}".encode(), digest_size=8).digest()

@@ -11,14 +11,11 @@ from itertools import pairwise
 from sciextract.documents.annotations import (
     Annotations,
     Candidates,
-    LabelScore,
     Layer,
-    LinkCandidate,
-    PairCandidate,
     State,
 )
 from sciextract.documents.spans import Span
-from sciextract.store import Completeness, DocumentState, EntityRow
+from sciextract.store import Completeness, DocumentState
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +43,22 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
     near certainty; it would add next to nothing to any score here.
     """
     for span in candidates.spans:
-        yield Decision(Layer.ENTITIES, (span.span,), _with_rest(_scores(span.labels)))
-    for pair, scores in _by_pair(candidates.pairs).items():
-        yield Decision(Layer.RELATIONS, pair, _with_rest(scores))
-    for mention, scores in _by_mention(candidates.links).items():
-        yield Decision(Layer.COREFERENCE, (mention,), _with_rest(scores))
-
-
-def _by_pair(pairs: Iterable[PairCandidate]) -> dict[tuple[Span, ...], list[float]]:
-    """Scores of both directions of a pair: the model has one distribution for the two."""
+        scores = [each.score for each in span.labels]
+        yield Decision(Layer.ENTITIES, (span.span,), _with_rest(scores))
+    # Both directions of a pair together, and all antecedents of a mention: the model has one distribution for them.
     by_pair: dict[tuple[Span, ...], list[float]] = {}
-    for each in pairs:
-        place = tuple(sorted((each.head, each.tail), key=_edges))
-        by_pair.setdefault(place, []).extend(_scores(each.labels))
-    return by_pair
-
-
-def _by_mention(links: Iterable[LinkCandidate]) -> dict[Span, list[float]]:
+    for pair in candidates.pairs:
+        place = tuple(
+            sorted((pair.head, pair.tail), key=lambda span: (span.char_start, span.char_end))
+        )
+        by_pair.setdefault(place, []).extend(each.score for each in pair.labels)
+    for place, scores in by_pair.items():
+        yield Decision(Layer.RELATIONS, place, _with_rest(scores))
     by_mention: dict[Span, list[float]] = {}
-    for each in links:
-        by_mention.setdefault(each.mention, []).append(each.score)
-    return by_mention
-
-
-def _scores(labels: Iterable[LabelScore]) -> list[float]:
-    return [each.score for each in labels]
+    for link in candidates.links:
+        by_mention.setdefault(link.mention, []).append(link.score)
+    for mention, scores in by_mention.items():
+        yield Decision(Layer.COREFERENCE, (mention,), _with_rest(scores))
 
 
 def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
@@ -79,10 +67,6 @@ def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
     total = max(1.0, sum(listed))
     known = tuple(each / total for each in listed)
     return (max(0.0, 1.0 - sum(known)), *known)
-
-
-def _edges(span: Span) -> tuple[int, int]:
-    return span.char_start, span.char_end
 
 
 Measure = Callable[[Sequence[float]], float]
@@ -253,18 +237,13 @@ def settled(doc: DocumentState) -> Settled:
     decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
     places = {(Layer.ENTITIES, each.fragments) for each in decided}
     for relation in doc.relations:
-        if relation.state is not State.UNDECIDED and {relation.head, relation.tail} <= set(
-            entities
-        ):
-            places.add((Layer.RELATIONS, _pair(entities[relation.head], entities[relation.tail])))
+        ends = [entities[each] for each in (relation.head, relation.tail) if each in entities]
+        if relation.state is not State.UNDECIDED and len(ends) == 2:
+            first, second = sorted(ends, key=lambda each: (each.char_start, each.char_end))
+            places.add((Layer.RELATIONS, (*first.fragments, *second.fragments)))
     for link in doc.links:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
             places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
     rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
     done = [each for each in Layer if getattr(doc.progress, each, None) is Completeness.DONE]
     return Settled(frozenset(done), frozenset(places), frozenset(rejected))
-
-
-def _pair(head: EntityRow, tail: EntityRow) -> tuple[Span, ...]:
-    first, second = sorted((head, tail), key=lambda each: (each.char_start, each.char_end))
-    return (*first.fragments, *second.fragments)

@@ -27,14 +27,15 @@ from sciextract.inference.model_folder import (
 from sciextract.resources import bundled_models
 from sciextract.store import Project
 from sciextract.workflows.models.registry import (
+    WRITABLE_HOME,
     KnownModel,
     find_model,
     known_at,
     known_models,
     models_folder,
     register,
-    written,
 )
+from sciextract.workflows.output import reported_as
 
 By = Literal["project", "user", "default"]
 FILE = "choices.jsonl"
@@ -100,8 +101,19 @@ def chosen(project: Project | None = None) -> Chosen:
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
     defaults = [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
-    fitting = (each for each in defaults if project is None or _predicts_in(project, each))
-    return Chosen(next(fitting, defaults[0]), "default")
+    if project is None:
+        return Chosen(defaults[0], "default")
+    from sciextract.workflows.predict_project import unknown_labels
+
+    for each in defaults:
+        if each.problem:  # its labels cannot be read: the name of the project's schema tells
+            fits = each.name == project.schema.name
+        else:
+            config = open_folder(each.folder, hashes=False).config
+            fits = not unknown_labels(project.schema, config)
+        if fits:
+            return Chosen(each, "default")
+    return Chosen(defaults[0], "default")
 
 
 def unusable_models() -> str:
@@ -111,15 +123,6 @@ def unusable_models() -> str:
         names = ", ".join(each.name for each in broken)
         return f"models {names} are skipped; for details: sciextract models list"
     return "".join(f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken)
-
-
-def _predicts_in(project: Project, model: KnownModel) -> bool:
-    """Whether a model predicts labels of a project only; of a damaged one the name of the project's schema tells."""
-    from sciextract.workflows.predict_project import unknown_labels
-
-    if model.problem:
-        return model.name == project.schema.name
-    return not unknown_labels(project.schema, open_folder(model.folder, hashes=False).config)
 
 
 def standing_model(project: Project) -> KnownModel | None:
@@ -204,11 +207,18 @@ def history(project: Project | None = None) -> list[dict[str, Any]]:
         ProjectDamagedError: Those of the project cannot be understood.
     """
     if project is not None:
-        return _of_project(project)
+        from sciextract.store import project_settings
+
+        entries = project_settings.read(project)
+        if not all(map(_is_entry, entries)):
+            raise project_settings.not_understood(project)
+        return entries
+    entries = []
     with suppress(OSError):
-        lines = _file().read_text("utf-8", errors="replace").splitlines()
-        return [entry for line in lines if (entry := _entry(line)) is not None]
-    return []
+        for line in _file().read_text("utf-8", errors="replace").splitlines():
+            with suppress(ValueError):
+                entries.append(json.loads(line))
+    return list(filter(_is_entry, entries))
 
 
 def _stack(entries: list[dict[str, Any]]) -> list[Choice]:
@@ -230,7 +240,7 @@ def _standing(entries: list[dict[str, Any]]) -> Choice | None:
 def _add(entry: dict[str, Any], project: Project | None) -> None:
     if project is None:
         file = _file()
-        with written(file):
+        with reported_as(str(file), WRITABLE_HOME, lines=False):
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic.append_line(file, f"{json.dumps(entry)}\n".encode())
         return
@@ -239,25 +249,8 @@ def _add(entry: dict[str, Any], project: Project | None) -> None:
     project_settings.append(project, entry)
 
 
-def _of_project(project: Project) -> list[dict[str, Any]]:
-    from sciextract.store import project_settings
-
-    entries = project_settings.read(project)
-    if not all(map(_is_entry, entries)):
-        raise project_settings.not_understood(project)
-    return entries
-
-
 def _file() -> Path:
     return models_folder() / FILE
-
-
-def _entry(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    return entry if _is_entry(entry) else None
 
 
 def _is_entry(value: Any) -> bool:
@@ -275,7 +268,12 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         ModelDamagedError: It is here, and was changed.
     """
     for model in known_models():
-        if _is_chosen(model, choice):
+        if choice.bundled:
+            is_chosen = model.packaged and model.name == choice.name
+        else:
+            # By either: a model may be registered under another name now, or its manifest be damaged.
+            is_chosen = choice.hash == model.hash or model.folder.name == choice.id
+        if is_chosen:
             return model.usable()
     whose = f"{project.path} uses" if project else "you chose"
     again = ["--project", project.path] if project else []
@@ -285,12 +283,6 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         "or choose another: "
         f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME applies to one command",
     )
-
-
-def _is_chosen(model: KnownModel, choice: Choice) -> bool:
-    if choice.bundled:
-        return model.packaged and model.name == choice.name
-    return choice.hash == model.hash or model.folder.name == choice.id
 
 
 _NO_MODEL = (ModelDamagedError, ModelMismatchError, ModelNotFoundError, ModelVersionError)
@@ -308,7 +300,10 @@ def carry_choice(project: Project, other: Project) -> str:
     Raises:
         ProjectError: The project cannot be written.
     """
-    if not _is_wanted(project, other):
+    try:
+        if history(project) or not history(other):
+            return ""
+    except ProjectDamagedError:  # choices that make no sense are not handed on
         return ""
     try:
         model = standing_model(other)
@@ -318,11 +313,3 @@ def carry_choice(project: Project, other: Project) -> str:
     except _NO_MODEL as error:
         return f"the other project's choice of model is not adopted: {error.message}"
     return f"{model.id} predicts here from now on, as in the other project"
-
-
-def _is_wanted(project: Project, other: Project) -> bool:
-    """Whether only the other project has ever chosen; choices that make no sense are not handed on."""
-    try:
-        return not history(project) and bool(history(other))
-    except ProjectDamagedError:
-        return False

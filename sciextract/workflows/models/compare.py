@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.metrics.counts import Scorable, scorable
+from sciextract.metrics.counts import scorable
 from sciextract.metrics.promotion import (
     HELD_OUT,
     GateReport,
@@ -19,16 +19,13 @@ from sciextract.metrics.promotion import (
 )
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.manifest import NOT_REJECTED, suggesting_models
-from sciextract.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.supervision import positive_part
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
-
-
-Item = TypeVar("Item", Entity, Relation)
 
 
 def gate(
@@ -79,7 +76,7 @@ def gate_predictions(
         standard: How much gold, and how sure a difference, the verdict requires.
     """
     return compare_models(
-        [scorable(_true_part(each)) for each in documents],
+        [scorable(positive_part(each)) for each in documents],
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
@@ -101,10 +98,11 @@ def gate_gold(
 
     Only formats that tell who proposed an item, such as our own, tell of suggestions.
     """
+    texts = [each.document for each in documents]
     return compare_models(
         [scorable(each) for each in documents],
-        _predicted(before, documents),
-        _predicted(after, documents),
+        list(map(scorable, before.stream(texts))),
+        list(map(scorable, after.stream(texts))),
         symmetric_of(before, after),
         complete=[ALL_LAYERS] * len(documents),
         suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
@@ -112,34 +110,9 @@ def gate_gold(
     )
 
 
-def _predicted(model: Predictor, gold: Sequence[AnnotatedDocument]) -> list[Scorable]:
-    return [scorable(each) for each in model.stream([each.document for each in gold])]
-
-
 def symmetric_of(*models: Predictor) -> frozenset[str]:
     """The relation labels without direction of any of the models."""
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
-
-
-def _true_part(document: TrainingDocument) -> AnnotatedDocument:
-    """The document with its positive items only."""
-    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
-    kept = Annotations(
-        _positive(annotations.entities, verdicts.entities),
-        _positive(annotations.relations, verdicts.relations),
-        tuple([_with_positive_mentions(each, verdicts) for each in annotations.clusters]),
-    )
-    return replace(document.annotated, annotations=kept)
-
-
-def _positive(items: Iterable[Item], verdicts: Mapping[str, Verdict]) -> tuple[Item, ...]:
-    return tuple([each for each in items if verdicts[each.id] is Verdict.POSITIVE])
-
-
-def _with_positive_mentions(cluster: Cluster, verdicts: Verdicts) -> Cluster:
-    mentions = verdicts.mentions
-    kept = [each for each in cluster.mentions if mentions[cluster.id, each] is Verdict.POSITIVE]
-    return replace(cluster, mentions=tuple(kept), mention_scores=(), mention_states=())
 
 
 STATED = {
@@ -178,7 +151,13 @@ class ComparedModels:
             "after": self.after.id,
             "report": self.report and self.report.to_json(),
             "stated": {
-                name: {"before": first, "after": second, "difference": _less(first, second)}
+                name: {
+                    "before": first,
+                    "after": second,
+                    "difference": None
+                    if first is None or second is None
+                    else round(second - first, 2),
+                }
                 for name, (first, second) in self.stated.items()
             },
             "remarks": list(self.remarks),
@@ -204,9 +183,18 @@ def compare(
     """
     before, after = find_model(first), find_model(second)
     configs = before.open().config, after.open().config
-    remarks = [*_labels_differ(before, after, configs)]
+    remarks = []
+    mine, theirs = ({*each.labels.entities, *each.labels.relations.labels} for each in configs)
+    for model, only in ((before, mine - theirs), (after, theirs - mine)):
+        if only:
+            remarks.append(f"labels of {model.id} only: {', '.join(sorted(only))}")
     if data is None:
-        remarks += _dev_differs(configs)
+        data_before, data_after = (each.origin.get("dev data") for each in configs)
+        if data_before is None or data_before != data_after:
+            remarks.append(
+                "the scores in the model cards may come from different dev documents; "
+                "--data FILE compares both on the same documents"
+            )
         return ComparedModels(before, after, None, _stated(configs), tuple(remarks))
     from sciextract.inference.extractor import Extractor
 
@@ -240,24 +228,3 @@ def graph_scores(config: ModelConfig) -> dict[str, float]:
                 if isinstance(value, int | float) and not isinstance(value, bool)
             }
     return {}
-
-
-def _dev_differs(configs: tuple[ModelConfig, ModelConfig]) -> Iterator[str]:
-    first, second = (each.origin.get("dev data") for each in configs)
-    if first is None or first != second:
-        yield (
-            "the scores in the model cards may come from different dev documents; --data FILE compares both on the same documents"
-        )
-
-
-def _labels_differ(
-    before: KnownModel, after: KnownModel, configs: tuple[ModelConfig, ModelConfig]
-) -> Iterator[str]:
-    first, second = ({*each.labels.entities, *each.labels.relations.labels} for each in configs)
-    for model, only in ((before, first - second), (after, second - first)):
-        if only:
-            yield f"labels of {model.id} only: {', '.join(sorted(only))}"
-
-
-def _less(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else round(second - first, 2)

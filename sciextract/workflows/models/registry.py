@@ -22,18 +22,17 @@ from sciextract.errors import (
     FormatError,
     InputMissingError,
     ModelDamagedError,
-    OutputError,
     SciextractError,
     UsageError,
-    no_room,
 )
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import quoted
-from sciextract.inference.installed_models import InstalledModel
 from sciextract.inference.model_folder import (
+    BASE,
     CARD,
     HASH_CHARACTERS,
     MANIFEST,
+    InstalledModel,
     ModelFolder,
     bundled_folders,
     installed,
@@ -46,10 +45,11 @@ from sciextract.inference.model_folder import (
     unchanged,
 )
 from sciextract.resources import bundled_models, user_models
-from sciextract.workflows.output import check_target, whole_output
+from sciextract.workflows.output import check_target, reported_as, whole_output
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STALE_SECONDS = 24 * 3600
+WRITABLE_HOME = "set SCIEXTRACT_HOME to a writable folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,8 @@ def known_at(folder: Path) -> KnownModel:
     name = name_of(folder.name) if own else folder.name
     try:
         hash_ = manifest_hash(folder)
-        config = open_folder(unchanged(folder) if own else folder, hashes=False).config
+        found = open_folder(unchanged(folder) if own else folder, hashes=False)
+        found.base(hashes=False)
     except OSError as error:
         return KnownModel(name, "", folder, f"{folder / MANIFEST}: {error.strerror}")
     except SciextractError as error:
@@ -190,7 +191,7 @@ def known_at(folder: Path) -> KnownModel:
         return KnownModel(name, hash_, folder, error.message, hint=hint)
     if own or _lies_in(folder, bundled_models()):
         return KnownModel(name, hash_, folder)
-    return KnownModel(config.name, hash_, folder)
+    return KnownModel(found.config.name, hash_, folder)
 
 
 def _of_distribution(model: InstalledModel) -> KnownModel:
@@ -222,8 +223,28 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
     called = checked_name(model.config.name if name is None else name)
     target = models_folder() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
-        _copy(folder, target, model.hash)
+        with reported_as(str(target), WRITABLE_HOME, lines=False):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
+            copied = atomic.creating(
+                target, durable=True, is_broken=lambda place: not _is_whole(place, model.hash)
+            )
+            # Of two processes that copy the same model one wins, and the other has nothing left to do.
+            with suppress(FileExistsError), copied as fresh:
+                fresh.mkdir()
+                for place, file in _files(model, with_base=(folder / BASE).is_dir()):
+                    (fresh / place).parent.mkdir(exist_ok=True)
+                    shutil.copyfile(file, fresh / place)
     return KnownModel(called, model.hash, target)
+
+
+def _files(model: ModelFolder, *, with_base: bool) -> list[tuple[str, Path]]:
+    """The files of a model by their names in its folder; its base's lie in a folder of their own there."""
+    found = [(each, model.path / each) for each in listed_files(model.path)]
+    if with_base and model.config.adapter:
+        base = model.base().path
+        found += [(f"{BASE}/{each}", base / each) for each in listed_files(base)]
+    return found
 
 
 def checked_name(name: str) -> str:
@@ -239,40 +260,6 @@ def checked_name(name: str) -> str:
             "give it another one with --name",
         )
     return name
-
-
-def _copy(source: Path, target: Path, hash_: str) -> None:
-    """Copy a model folder; of two processes that copy the same one wins."""
-    with written(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
-        copied = atomic.creating(
-            target, durable=True, is_broken=lambda place: not _is_whole(place, hash_)
-        )
-        with suppress(FileExistsError), copied as fresh:
-            fresh.mkdir()
-            for name in listed_files(source):
-                shutil.copyfile(source / name, fresh / name)
-
-
-@contextmanager
-def written(place: Path, hint: str = "set SCIEXTRACT_HOME to a writable folder") -> Iterator[None]:
-    """Turns operating system errors into an :class:`OutputError` that names the place.
-
-    Args:
-        place: The file or folder that is written.
-        hint: The next step when it cannot be.
-
-    Raises:
-        OutputError: The block raised an ``OSError``.
-    """
-    try:
-        yield
-    except OSError as error:
-        if reason := no_room(error):
-            problem = f"{place}: {reason}; nothing was changed"
-            raise OutputError(problem, "free some space and repeat the command") from error
-        raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
 
 
 def _is_whole(folder: Path, hash_: str) -> bool:
@@ -291,13 +278,14 @@ _ELSEWHERE = "choose another file"
 _YOURSELF = "unpack it yourself if you trust it, and give the folder"
 
 
-def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
+def export(word: str, target: Path, *, force: bool = False, with_base: bool = False) -> KnownModel:
     """Write a model into one file; the same model gives the same bytes.
 
     Args:
         word: ``NAME``, ``NAME-hash8``, a folder or a hub id.
         target: A file whose name ends in ``.tar`` or ``.zip``.
         force: Whether a file that is there already may be replaced.
+        with_base: Whether the base of an adapter goes with it.
 
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
@@ -309,10 +297,28 @@ def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
         problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
         raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
     model = find_model(word)
-    model.open()
+    files = _files(model.open(), with_base=with_base)
     check_target(target, force=force, kept=[model.folder])
-    with written(target, _ELSEWHERE), whole_output(target) as partial:
-        (_write_zip if target.suffix == ".zip" else _write_tar)(model, partial)
+    # Neither times nor owners go in, so that the same model gives the same bytes everywhere.
+    with reported_as(str(target), _ELSEWHERE, lines=False), whole_output(target) as partial:
+        if target.suffix == ".zip":
+            with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
+                for name, file in files:
+                    entry = zipfile.ZipInfo(f"{model.id}/{name}")
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    entry.external_attr = 0o100644 << 16
+                    entry.file_size = file.stat().st_size
+                    content = file.open("rb")
+                    with content, zipped.open(entry, "w") as packed:
+                        shutil.copyfileobj(content, packed, 1 << 20)
+        else:
+            with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
+                for name, file in files:
+                    member = tarfile.TarInfo(f"{model.id}/{name}")
+                    member.size = file.stat().st_size
+                    member.mode = 0o644
+                    with file.open("rb") as content:
+                        archive.addfile(member, content)
     return model
 
 
@@ -341,33 +347,22 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         return register(path, name)
     if not path.is_file():
         raise InputMissingError(f"{path}: no such file or folder")
-    with _unpacked(path) as folder:
-        return register(_model_in(folder, path), name)
-
-
-def _write_tar(model: KnownModel, target: Path) -> None:
-    with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as archive:
-        for name in listed_files(model.folder):
-            member = tarfile.TarInfo(f"{model.id}/{name}")
-            member.size = (model.folder / name).stat().st_size
-            member.mode = 0o644
-            with (model.folder / name).open("rb") as content:
-                archive.addfile(member, content)
-
-
-def _write_zip(model: KnownModel, target: Path) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in listed_files(model.folder):
-            member = zipfile.ZipInfo(f"{model.id}/{name}")
-            member.compress_type = zipfile.ZIP_DEFLATED
-            member.external_attr = 0o100644 << 16
-            member.file_size = (model.folder / name).stat().st_size
-            with (model.folder / name).open("rb") as content, archive.open(member, "w") as packed:
-                shutil.copyfileobj(content, packed, 1 << 20)
+    with _unpack(path) as folder:
+        # At the top of the archive, or in the only folder below: people pack either way.
+        found = [
+            each for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
+        ]
+        if len(found) != 1:
+            raise ModelDamagedError(
+                f"{path} holds {len(found) or 'no'} model folder{'s' * (len(found) != 1)}, "
+                f"a folder with {MANIFEST}; it has to hold one",
+                "sciextract models export writes such a file",
+            )
+        return register(found[0].parent, name)
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
+def _unpack(path: Path) -> Iterator[Path]:
     """A temporary folder with what an archive holds, after every member was found harmless.
 
     Raises:
@@ -381,8 +376,18 @@ def _unpacked(path: Path) -> Iterator[Path]:
         folder = Path(holder)
         try:
             with tarfile.open(path, "r:") as archive:
-                for member in _checked(archive, path):
-                    _unpack(archive, member, folder)
+                # All members are looked at before the first is written: a bad one leaves nothing behind.
+                for member in _check_members(archive, path):
+                    content, target = archive.extractfile(member), folder / member.name
+                    if content is None:
+                        raise tarfile.ReadError(f"{quoted(member.name)} cannot be read")
+                    try:
+                        target.parent.mkdir(parents=True, exist_ok=True)
+                        with content, target.open("xb") as plain:
+                            shutil.copyfileobj(content, plain, 1 << 20)
+                    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
+                        problem = f"{quoted(member.name)} has the name of another member"
+                        raise tarfile.ReadError(problem) from error
         except OSError as error:
             place, hint = str(path), "set TMPDIR to a folder with more space"
             problem = f"cannot be unpacked: {error.strerror or error}"
@@ -393,13 +398,17 @@ def _unpacked(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def _checked(archive: tarfile.TarFile, path: Path) -> list[tarfile.TarInfo]:
+def _check_members(archive: tarfile.TarFile, path: Path) -> list[tarfile.TarInfo]:
     """The files of a tar archive, once all of its members are known to be harmless."""
     files: list[tarfile.TarInfo] = []
     total = 0
     for member in archive:
         total += member.size
-        problem = _harm(member)
+        parts, problem = member.name.replace("\\", "/").split("/"), ""
+        if not (member.isreg() or member.isdir()) or member.issparse():
+            problem = "is a link, a device or a sparse file; expected plain files and folders"
+        elif parts[0] == "" or ".." in parts or ":" in member.name or "\x00" in member.name:
+            problem = "has a path that may lead out of the archive"
         if total > MAX_BYTES or len(files) == MAX_MEMBERS:
             problem = f"exceeds {MAX_BYTES / 2**30:.3g} GiB or {MAX_MEMBERS:,} files"
         if problem:
@@ -408,41 +417,3 @@ def _checked(archive: tarfile.TarFile, path: Path) -> list[tarfile.TarInfo]:
         if member.isreg():
             files.append(member)
     return files
-
-
-def _harm(member: tarfile.TarInfo) -> str:
-    """What speaks against a member; nothing for files and folders inside of the archive."""
-    parts = member.name.replace("\\", "/").split("/")
-    if not (member.isreg() or member.isdir()) or member.issparse():
-        return "is a link, a device or a sparse file; expected plain files and folders"
-    if parts[0] == "" or ".." in parts or ":" in member.name or "\x00" in member.name:
-        return "has a path that may lead out of the archive"
-    return ""
-
-
-def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    target = folder / member.name
-    content = archive.extractfile(member)
-    if content is None:
-        raise tarfile.ReadError(f"{quoted(member.name)} cannot be read")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with content, target.open("xb") as plain:
-            shutil.copyfileobj(content, plain, 1 << 20)
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        problem = f"{quoted(member.name)} has the name of another member"
-        raise tarfile.ReadError(problem) from error
-
-
-def _model_in(folder: Path, path: Path) -> Path:
-    """The model folder in an unpacked archive: at its top, or the only one below."""
-    folders = [
-        each.parent for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
-    ]
-    if len(folders) != 1:
-        raise ModelDamagedError(
-            f"{path} holds {len(folders) or 'no'} model folder{'s' * (len(folders) != 1)}, "
-            f"a folder with {MANIFEST}; it has to hold one",
-            "sciextract models export writes such a file",
-        )
-    return folders[0]

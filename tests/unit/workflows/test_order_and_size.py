@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project, open_project
 from sciextract.workflows.import_files import ImportListener, import_files
-from sciextract.workflows.predict_project import _in_order, predict_project
+from sciextract.workflows.predict_project import predict_project
 from tests.cli.fakes import RuleExtractor
 
 COUNT = 7
@@ -71,14 +69,6 @@ def test_an_order_can_change_its_mind(project: Project) -> None:
 
     predict_project(project, model, order=order())
     assert model.seen[:2] == [3, 7]
-
-
-@given(st.sets(st.integers(1, 20)), st.lists(st.integers(-3, 25), max_size=30))
-def test_every_number_once(needed: set[int], order: list[int]) -> None:
-    found = list(_in_order(sorted(needed), order))
-    assert sorted(found) == sorted(needed)
-    wanted = [each for each in dict.fromkeys(order) if each in needed]
-    assert found[: len(wanted)] == wanted
 
 
 def test_an_import_in_small_transactions_is_one_event(tmp_path: Path, file: Path) -> None:

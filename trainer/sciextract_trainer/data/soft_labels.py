@@ -24,7 +24,7 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.retraining.events import Labelled, Listener
+from sciextract.retraining.events import DocumentsLabelled, Listener
 from sciextract_trainer.data.examples import Example, Targets, windows_of
 from sciextract_trainer.files import replacing
 from sciextract_trainer.sessions import require_time
@@ -187,7 +187,7 @@ def label_softly(
             require_time(until)
             targets = _label_shard(teacher, chunk, path, workers)
         found += [SoftDocument(*each) for each in zip(chunk, targets, strict=True)]
-        listener(Labelled(documents=len(found), of=len(documents)))
+        listener(DocumentsLabelled(documents=len(found), of=len(documents)))
     return found
 
 

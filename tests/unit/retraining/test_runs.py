@@ -17,11 +17,12 @@ from sciextract.retraining.run_folder import (
     RUN,
     STATUS,
     Run,
-    Status,
+    RunStatus,
     new_run,
     runs_folder,
     runs_of,
 )
+from sciextract.retraining.run_record import JobLocation, RetrainRequest, RunRecord, Session
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_runs_lie_in_the_home_folder(run: Run, tmp_path: Path) -> None:
     assert run.folder.parent == runs_folder() == Path(os.environ["SCIEXTRACT_HOME"]) / "runs"
     stamp, time, stem, tail = run.name.split("-")
     assert len(stamp) == 8 and len(time) == 6 and stem == "otters" and len(tail) == 4
-    assert run.run()["project"] == str(tmp_path / "otters.sciextract")
+    assert run.record().project == str(tmp_path / "otters.sciextract")
 
 
 def test_without_a_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,18 +62,32 @@ def test_runs_of_a_project_newest_first(tmp_path: Path) -> None:
 def test_a_damaged_run_folder_is_left_out(run: Run, tmp_path: Path) -> None:
     (run.folder / RUN).write_text("{torn", encoding="utf-8")
     assert runs_of(tmp_path / "otters.sciextract") == []
-    assert run.run() == {}
+    assert run.record() == RunRecord()
 
 
 def test_values_are_added_to_the_run(run: Run) -> None:
-    run.write_run(device="cpu", seeds=[1])
-    run.write_run(device="cuda")
-    assert run.run()["device"] == "cuda" and run.run()["seeds"] == [1] and run.run()["project"]
+    record = run.note(
+        device="cpu",
+        request=RetrainRequest(project="p.sciextract", seed=3),
+        schema={"entities": {"Method": ""}},
+        folds=((0, 2), (1,)),
+        sessions=(Session("2026-01-01T00:00:00Z", 1.5, "cpu", 1),),
+        remote=JobLocation("gpubox", "python3", "jobs/a"),
+    )
+    assert run.record() == record and record.project
+    assert run.note(device="cuda") == replace(record, device="cuda") == run.record()
+
+
+def test_a_record_with_a_wrong_value_is_none(run: Run) -> None:
+    (run.folder / RUN).write_text('{"project": "a", "sessions": 3}', encoding="utf-8")
+    assert run.record() == RunRecord()
 
 
 def test_the_status_is_read_as_it_was_written(run: Run) -> None:
     assert run.status() is None
-    status = Status.of_this_process("training", epoch=1, epochs=3, share=0.25, message="[12] \x1b")
+    status = RunStatus.of_this_process(
+        "training", epoch=1, epochs=3, share=0.25, message="[12] \x1b"
+    )
     run.write_status(status)
     assert run.status() == status
     run.write_status(replace(status, state="done", verdict="keep", promoted=False))
@@ -92,7 +107,7 @@ def test_a_status_that_says_nothing_is_none(run: Run, text: str) -> None:
 def test_a_status_of_a_later_version_is_read(run: Run) -> None:
     text = json.dumps({"state": "done", "pid": 1, "host": "h", "watts": 7})
     (run.folder / STATUS).write_text(text, encoding="utf-8")
-    assert run.status() == Status("done", 1, "h")
+    assert run.status() == RunStatus("done", 1, "h")
 
 
 def test_only_whole_lines_are_events(run: Run) -> None:
@@ -124,11 +139,11 @@ def test_numbers_that_json_lacks_are_refused(run: Run) -> None:
 
 
 def test_a_process_is_alive_until_it_ends(run: Run) -> None:
-    run.write_status(Status.of_this_process("training"))
+    run.write_status(RunStatus.of_this_process("training"))
     assert run.is_alive()
     code = (
-        "import sys; from pathlib import Path; from sciextract.retraining.run_folder import Run, Status;"
-        "Run(Path(sys.argv[1])).write_status(Status.of_this_process('training'));"
+        "import sys; from pathlib import Path; from sciextract.retraining.run_folder import Run, RunStatus;"
+        "Run(Path(sys.argv[1])).write_status(RunStatus.of_this_process('training'));"
         "print('written', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen(
@@ -147,7 +162,7 @@ def test_a_process_is_alive_until_it_ends(run: Run) -> None:
 
 
 def test_another_machine_or_a_reused_pid_is_not_alive(run: Run) -> None:
-    mine = Status.of_this_process("training")
+    mine = RunStatus.of_this_process("training")
     run.write_status(replace(mine, host="elsewhere"))
     assert not run.is_alive()
     run.write_status(replace(mine, process="1"))

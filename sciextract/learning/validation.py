@@ -1,0 +1,267 @@
+"""How good an adapter is on abstracts that it has not learned from, and what more of them would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from sciextract.documents.annotations import Layer
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.extractor import Extractor
+from sciextract.inference.settings import TASKS
+from sciextract.learning.adapter import learn
+from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
+from sciextract.metrics.counts import scorable
+from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.supervision import positive_part
+
+FOLDS = 5
+LEAST = 4
+"""Finished abstracts below which nothing is left to measure on."""
+
+SIZES = (5, 10, 20, 50, 100, 200)
+_CURVE_FOLDS = 3
+"""Of the folds, those that the points of the curve are measured on: a point is as many trainings."""
+
+_RESAMPLES, _SEED = 1000, 0
+_LOWEST = dict.fromkeys(TASKS, 0.05)
+_STATED = {Layer.ENTITIES: "ner", Layer.RELATIONS: "relation", Layer.COREFERENCE: "coreference"}
+"""What the configurations of models call the scores."""
+
+_PATHS: Mapping[Layer, tuple[ScorePath, ...]] = {
+    Layer.ENTITIES: (("ner", "all"),),
+    Layer.RELATIONS: (("relation", "boundaries", "ordered"),),
+    Layer.COREFERENCE: tuple(("coreference", name) for name in CONLL_METRICS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An F1 score, 0 to 100, with its 90 % bootstrap interval over abstracts."""
+
+    f1: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class LayerScores:
+    """What is known of one layer.
+
+    Attributes:
+        score: Of all abstracts together.
+        labels: F1 by label; empty for coreference.
+        curve: F1 after so many abstracts, on the same abstracts for each number; the last one is of all folds.
+        more: What twenty more abstracts would bring; ``None`` where the curve has fewer than two points.
+    """
+
+    score: Estimate
+    labels: Mapping[str, float] = field(default_factory=dict)
+    curve: Mapping[int, float] = field(default_factory=dict)
+    more: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What cross-validation says of an adapter.
+
+    Attributes:
+        documents: The finished abstracts, in the order of their folds.
+        predicted: Each one as an adapter predicts it that has not learned from it, down to low scores.
+        shown: The same with the thresholds of the adapter.
+        layers: Scores of each layer that is complete in some abstract and has gold.
+    """
+
+    documents: tuple[TrainingDocument, ...] = ()
+    predicted: tuple[AnnotatedDocument, ...] = ()
+    shown: tuple[AnnotatedDocument, ...] = ()
+    layers: Mapping[Layer, LayerScores] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What a model's configuration keeps: scores of the adapter by cross-validation, as plain values."""
+        if not self.layers:
+            return {}
+        score = {_STATED[layer]: each.score.f1 for layer, each in self.layers.items()}
+        details = {
+            layer.value: {
+                "f1": each.score.f1,
+                "interval": [each.score.low, each.score.high],
+                "labels": dict(each.labels),
+                "curve": {str(size): f1 for size, f1 in each.curve.items()},
+                **({"with 20 more": [each.more.low, each.more.high]} if each.more else {}),
+            }
+            for layer, each in self.layers.items()
+        }
+        return {
+            "split": "cross-validation",
+            "documents": len(self.documents),
+            "heads": score,
+            "validation": details,
+        }
+
+    def lines(self) -> list[str]:
+        """The same in Markdown, for people."""
+        found = []
+        for layer, each in self.layers.items():
+            score, more = each.score, each.more
+            found.append(
+                f"- {layer.value}: F1 {score.f1:.0f} ({score.low:.0f} to {score.high:.0f}), "
+                f"{len(self.documents)} abstracts, each predicted by a model that had not learned from it"
+            )
+            if each.labels:
+                found.append(
+                    f"  - by label: {', '.join(f'{k} {v:.0f}' for k, v in each.labels.items())}"
+                )
+            if each.curve:
+                points = ", ".join(f"{size}: {f1:.0f}" for size, f1 in each.curve.items())
+                found.append(f"  - F1 by abstracts learned from: {points}")
+            if more:
+                found.append(f"  - finish 20 more: about {more.low:.0f} to {more.high:.0f}")
+        return found
+
+
+def validate(
+    finished: Sequence[TrainingDocument],
+    schema: LabelSchema,
+    states: EncoderStates,
+    on_progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Validation:
+    """Cross-validate over abstracts: each is predicted by an adapter that learned from the others.
+
+    Args:
+        finished: Abstracts with decisions. Only those with a complete layer are scored, all are learned from.
+        schema: The labels.
+        states: The encoder, and states that are known already.
+        on_progress: Called with the trainings done and all that there will be.
+    """
+    # The place of an abstract depends on its text, so that a finished one more does not move the others.
+    ordered = sorted(
+        finished, key=lambda each: sha256(each.annotated.document.text.encode()).digest()
+    )
+    judged = [place for place, each in enumerate(ordered) if each.complete]
+    if len(judged) < LEAST:
+        return Validation()
+    folds = [judged[first::FOLDS] for first in range(min(FOLDS, len(judged)))]
+    kept = len(ordered) - max(map(len, folds))
+    sizes = [size for size in SIZES if size < 0.8 * kept]
+    jobs = len(folds) + len(sizes) * min(_CURVE_FOLDS, len(folds))
+    done = 0
+
+    def learned(left_out: Sequence[int], size: int | None = None) -> Extractor:
+        nonlocal done
+        on_progress(done, jobs)
+        done += 1
+        rest = [each for place, each in enumerate(ordered) if place not in set(left_out)]
+        return learn(rest[:size], schema, states)
+
+    documents: list[TrainingDocument] = []
+    low: list[AnnotatedDocument] = []
+    shown: list[AnnotatedDocument] = []
+    by_size: dict[int, list[AnnotatedDocument]] = {size: [] for size in sizes}
+    for number, fold in enumerate(folds):
+        held_out = [ordered[place] for place in fold]
+        texts = [each.annotated.document for each in held_out]
+        adapter = learned(fold)
+        documents += held_out
+        shown += adapter.stream(texts)
+        low += adapter.with_settings(_LOWEST).stream(texts)
+        if number < _CURVE_FOLDS:
+            for size in sizes:
+                by_size[size] += learned(fold, size).stream(texts)
+    on_progress(jobs, jobs)
+    symmetric = schema.symmetric_labels
+    layers = {
+        layer: scores
+        for layer in Layer
+        if (scores := _layer_scores(layer, documents, shown, by_size, kept, symmetric))
+    }
+    return Validation(tuple(documents), tuple(low), tuple(shown), layers)
+
+
+def _layer_scores(
+    layer: Layer,
+    documents: Sequence[TrainingDocument],
+    shown: Sequence[AnnotatedDocument],
+    by_size: Mapping[int, Sequence[AnnotatedDocument]],
+    kept: int,
+    symmetric: frozenset[str],
+) -> LayerScores | None:
+    """The scores of a layer; ``None`` where no abstract has gold in it."""
+    complete = np.array([layer in each.complete for each in documents])
+    gold = [scorable(positive_part(each)) for each in documents]
+
+    def tallies(predicted: Sequence[AnnotatedDocument]) -> list[Tallies]:
+        pairs = zip(gold, map(scorable, predicted), strict=False)
+        return [tally(one, other, symmetric) for one, other in pairs]
+
+    of_all = tallies(shown)
+    paths = _PATHS[layer]
+    counts = counts_of(of_all, paths) * complete[:, None, None]
+    if not counts[..., 3].any():
+        return None
+    labels = {}
+    if layer is not Layer.COREFERENCE:
+        for path in sorted(
+            {path for each in of_all for path in each if path[:2] == (paths[0][0], "labels")}
+        ):
+            found = counts_of(of_all, [path]) * complete[:, None, None]
+            if found[..., 3].any():
+                labels[path[2]] = round(float(f1_of(found.sum(axis=0)).mean()), 2)
+    first = min((len(each) for each in by_size.values()), default=0)
+    points = {size: counts_of(tallies(each), paths) for size, each in by_size.items()}
+    points[kept] = counts[:first]
+    points = {size: each * complete[:first, None, None] for size, each in points.items()}
+    curve = (
+        {size: round(_f1(each.sum(axis=0)), 2) for size, each in points.items()} if by_size else {}
+    )
+    resampled = [_f1(np.tensordot(weights, counts, 1)) for weights in _draws(len(documents))]
+    score = Estimate(round(_f1(counts.sum(axis=0)), 2), *_ends(resampled))
+    more = (
+        _more(points, np.log(len(documents) + 20) - np.log(kept), score.f1)
+        if len(curve) > 1
+        else None
+    )
+    return LayerScores(score, labels, curve, more)
+
+
+def _more(points: Mapping[int, Floats], further: float, now: float) -> Estimate:
+    """What twenty more abstracts would bring: F1 grows with the logarithm of their number (docs/learning.md).
+
+    The line is fitted to every resample of abstracts; the interval is of the gain, added to today's score.
+
+    Args:
+        points: Counts of each abstract by the number of abstracts learned from.
+        further: How far the number grows, in its logarithm, from that of today's score on.
+        now: Today's score.
+    """
+    sizes = np.log([*points])
+    slope = np.polyfit(sizes, [_f1(each.sum(axis=0)) for each in points.values()], 1)[0]
+    count = len(next(iter(points.values())))
+    gains = []
+    for weights in _draws(count):
+        scores = [_f1(np.tensordot(weights, each, 1)) for each in points.values()]
+        gains.append(float(np.polyfit(sizes, scores, 1)[0]) * further)
+    low, high = _ends(gains)
+    gain = max(0.0, float(slope) * further)
+    return Estimate(*(round(min(100.0, now + max(0.0, each)), 2) for each in (gain, low, high)))
+
+
+def _f1(summed: Floats) -> float:
+    return float(f1_of(summed).mean())
+
+
+def _draws(documents: int) -> Iterator[Floats]:
+    for block in draws(documents, _RESAMPLES, _SEED):
+        yield from block
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    low, high = np.percentile(values, [5, 95])
+    return round(float(low), 2), round(float(high), 2)
