@@ -69,6 +69,7 @@ def run_desk(
     wanted = opening.plan(words, schema, model)
     choice = ModelChoice(model, candidates=True)
 
+    # Called in a thread: the connection of the open project belongs to another one.
     def load() -> Predictor:
         """The model that was named, else what the open project or the person chose."""
         return choice.load_for(app.project.path) if app.project else choice.load()
@@ -180,6 +181,7 @@ class DeskApp(TerminalApp):
         if self._review is None:
             return
         self._review.stop()
+        # Dialogs and other screens may lie above the desk.
         while len(self.screen_stack) > 1:
             await self.pop_screen()
         try:
@@ -215,6 +217,7 @@ class DeskApp(TerminalApp):
     def close_project(self) -> None:
         """Note the place and close the file; safe to call at any time."""
         review, project = self._review, self.project
+        # First: a second call, after a signal or an error, must find nothing to close.
         self._review = self.project = None
         try:
             if review is not None:
@@ -267,6 +270,7 @@ class DeskApp(TerminalApp):
                 yield SystemCommand(action.words, words, partial(screen.do, action.id))
 
     def _keep_theme(self, theme: Theme) -> None:
+        # The theme of the start is announced as well, and is nobody's choice.
         if theme.name != self._first_theme:
             self._first_theme = ""
             save_theme(theme.name)

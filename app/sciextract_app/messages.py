@@ -258,8 +258,10 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
         work: What the worker did, such as ``the import``.
         error: Why it failed.
     """
+    # Only the kind of the error: its words may hold a text of the person.
     message = f"{work} failed unexpectedly ({type(error).__name__})"
     try:
         return Feedback(f"{message}; please report it with {write_report(error)}", problem=True)
     except OSError:
+        # No report can be written, on a full disk for example.
         return Feedback(message, problem=True)

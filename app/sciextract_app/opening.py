@@ -79,6 +79,7 @@ def plan(words: Sequence[str], schema: str | None = None, model: str | None = No
             f"sciextract init my{SUFFIX}; then: ... | sciextract import - --project my{SUFFIX}",
         )
     for word in words:
+        # A file may have brackets in its name, so it is looked for before the pattern.
         if not os.path.exists(word) and not is_pattern(word):
             hint = as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
             raise InputMissingError(f"{word}: no such file or folder", hint)
@@ -97,6 +98,7 @@ def is_project(path: str | Path) -> bool:
     file = Path(path)
     if file.is_dir():
         return False
+    # The name is enough: a damaged project must reach the message that names the doctor.
     if file.suffix == SUFFIX:
         return True
     try:
@@ -179,6 +181,7 @@ def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening
         return Opening(existing, files)
     if os.access(folder, os.W_OK):
         return Opening(existing, files, f"new project: {existing.name}", schema())
+    # Files of one name in two folders must not share a project.
     place = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
     target = projects_folder() / f"{_stem(first)}-{place}{SUFFIX}"
     message = f"{folder} takes no files, so the project is {target}"
@@ -218,6 +221,7 @@ def recent_projects() -> list[Remembered]:
 
 def remembered(path: Path) -> Remembered:
     """What is remembered of a project; nothing for one that was never open."""
+    # One project is reached by several paths: relative ones, links.
     wanted = path.resolve()
     return next((each for each in _load() if each.path == wanted), Remembered(wanted))
 

@@ -26,6 +26,7 @@ def user_folder(kind: Kind) -> Path:
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return Path(home)
+    # Imported late: where the variable is set it is not needed.
     import platformdirs
 
     found: str = getattr(platformdirs, f"user_{kind}_dir")("sciextract", appauthor=False)
@@ -139,6 +140,7 @@ _MODIFIED = ("ctrl+", "alt+", "super+")
 
 def key_name(event: Key) -> str:
     """The desk's name of a key: the character where it prints one, else Textual's name."""
+    # The character is what the person typed, on any keyboard; Textual's names are those of one layout.
     character = event.character
     if character is None or not character.isprintable() or event.key.startswith(_MODIFIED):
         return event.key

@@ -22,6 +22,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 Rgb = tuple[float, float, float]
 """Red, green and blue, 0 to 1."""
 _STEPS = 100
+# Middle grey reflects 18 % of the light: darker grounds take lighter text.
 _MIDDLE = 0.18
 ENOUGH = 4.5
 """Contrast ratio of text (WCAG 2.2, AA)."""
@@ -79,6 +80,7 @@ def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
     hue, lightness, saturation = colorsys.rgb_to_hls(*colour)
     for step in range(_STEPS + 1):
         lighter = lightness + (goal - lightness) * step / _STEPS
+        # As it is shown, in steps of 1/255: rounded afterwards it could miss the ratio.
         shade = parse(hexadecimal(colorsys.hls_to_rgb(hue, lighter, saturation)))
         if all(contrast(shade, each) >= ratio for each in behind):
             return shade
@@ -223,6 +225,7 @@ def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
     if name in variables and f"{name}-tint" in variables:
         return _style(variables[name], variables[f"{name}-tint"])
     palette = SAFE_ON_DARK if dark else SAFE_ON_LIGHT
+    # Not hash(), which is another number in every process.
     hue = palette[crc32(label.encode("utf-8", "surrogatepass")) % len(palette)]
     found = dict(_readable([label], [hue], DARK if dark else LIGHT))
     return _style(found[name], found[f"{name}-tint"])
@@ -273,6 +276,7 @@ def _readable(
     ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
     ratio = float(theme.variables.get(RATIO, ENOUGH))
     tints = [parse(hexadecimal(blend(ground, parse(hue), TINT))) for hue in hues]
+    # What is readable on the tint farthest from the ground is readable on the others.
     worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
     for label, hue, tint in zip(labels, hues, tints, strict=True):
         shade = readable(parse(hue), [ground, cursor, *worst], ratio)

@@ -53,6 +53,7 @@ class WebDesk(Server):
 
     def __init__(self, command: str, host: str, port: int) -> None:
         try:
+            # Before the link is printed, so that a port in use is an error and not a dead link.
             self._socket = socket.create_server(
                 (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
             )

@@ -259,6 +259,7 @@ class SupportDialog(Dialog[None]):
     ]
 
     def __init__(self, title: str, parts: Sequence[tuple[str, Sequence[Support]]]) -> None:
+        # Titles of boxes are markup, in which a name may have brackets.
         super().__init__(visible(title).replace("[", r"\["), "↑ ↓ scroll, Esc back")
         self._parts = parts
 

@@ -49,6 +49,7 @@ class NoteDialog(Dialog[str]):
     def action_leave(self) -> None:
         """Leave without a result; what was typed goes only with a second Esc."""
         typed = self.query_one(TextArea).text
+        # The second Esc finds the text that the warning was about.
         if typed in (self._text, self._asked_for):
             self.dismiss(None)
         else:

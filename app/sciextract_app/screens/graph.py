@@ -208,6 +208,7 @@ class GraphScreen(Screen[None]):
     @on(answers.NodesFound)
     def _found(self, event: answers.NodesFound) -> None:
         self.query_one("#nodes", RowList).show(event.rows)
+        # Once: later lists are answers to a search and move nobody.
         if self.walk.here is None and self._wanted is None and event.rows:
             self._wanted = event.rows[0].name
             self._go(event.rows[0].node or 0)

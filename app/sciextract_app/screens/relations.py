@@ -89,6 +89,7 @@ class RelationsScreen(Screen[Feedback]):
 
     def on_key(self, event: events.Key) -> None:
         """Leave, or hand a key to the presenter."""
+        # Such keys are the app's, but for redo.
         if event.key.startswith("ctrl+") and event.key != "ctrl+r":
             return
         event.stop()

@@ -84,11 +84,13 @@ class RetrainingScreen(TrainingSetup):
         """Show the training as it is now."""
         self._service.poll()
         state_of_message = (self._watch.runs, self._watch.used)
+        # What was said of a training that ran does not hold of one that has ended.
         if state_of_message != self._message_state:  # the last message does not hold any more
             self._message_state = state_of_message
             self._show_message(Feedback())
         state = (self._watch.live, self._watch.used, self._material, self._service.setup)
         if state != self._shown:
+            # While it runs the pane stays where the person has scrolled to.
             top = self._watch.live is None
             self._shown = state
             self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)

@@ -171,6 +171,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         )
         self.acceptance = AcceptanceCounter(self)
         self._check: IntegrityCheck | None = None
+        # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
         self._offered_to_save = False
 

@@ -99,6 +99,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter."""
+        # Such keys are the app's, but for redo.
         if event.key.startswith("ctrl+") and event.key != "ctrl+r":
             return
         event.stop()
@@ -174,6 +175,7 @@ class AdjudicationScreen(TwoSidesScreen):
     def count(self) -> None:
         """Count in the background, from the open abstract on."""
         numbers, here = self.adjudication.backlog.numbers, self.adjudication.number
+        # What the person comes to next is counted first.
         ordered = [*(n for n in numbers if n > here), *(n for n in numbers if n <= here)]
         path, sides = self.project.path, self.adjudication.sides
 
@@ -185,6 +187,7 @@ class AdjudicationScreen(TwoSidesScreen):
 
     @on(DifferencesCounted)
     def _counted(self, event: DifferencesCounted) -> None:
+        # Counts of sides that were left meanwhile may still arrive.
         if event.sides == self.adjudication.sides:
             self.adjudication.learn(event.counts)
             self.draw()

@@ -124,6 +124,7 @@ class FooterBar(LineBar):
         return self.strip_of(lines[y] if y < len(lines) else Text(), width)
 
 
+# Asked for once a line of the bar, and with most keys again for the same hints.
 @lru_cache(maxsize=64)
 def footer_lines(
     hints: tuple[Hint, ...], mode: Mode, width: int, height: int = 1
@@ -347,6 +348,7 @@ class TabLine(LineBar):
 
 def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     """Pages in so many cells; the title is cut first, and left out where it would be too short."""
+    # A blank before each name only where all of them have room for one.
     pad = " " if sum(map(len, words)) + 2 * len(words) < width else ""
     tabs = Text()
     for place, each in enumerate(words):
@@ -378,6 +380,7 @@ class TooSmall(Static):
 
     def on_mount(self) -> None:
         """Watch the size of the screen."""
+        # While it is hidden it has no size, so no resize of its own is heard of.
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
         self.look()
 

@@ -60,6 +60,7 @@ class Pages:
         if page is None:
             page = self.source.page(number * PAGE_ROWS, PAGE_ROWS)
             self._kept[number] = page
+        # Abstracts may have gone since the rows were counted.
         return page[place] if 0 <= place < len(page) else None
 
 
@@ -225,6 +226,7 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
 
     def _to(self, index: int, scroll: bool = True) -> None:
         before, self.cursor = self.cursor, min(max(index, 0), max(0, self._count - 1))
+        # Before the first layout there is nothing to scroll in.
         if scroll and self.size:
             where = Region(0, self.cursor, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)

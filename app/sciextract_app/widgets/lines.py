@@ -214,6 +214,7 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
         width, height = self.scrollable_content_region.size
         size = Size(width, max(lines, height))
         if size != self.virtual_size:
+            # Without its watcher, which lays out the whole screen.
             self.set_reactive(Scrolled.virtual_size, size)
             self.vertical_scrollbar.window_virtual_size = size.height
 
@@ -326,6 +327,7 @@ class RowsPane(LinesPane, Generic[Row]):
 ELLIPSIS = "…"
 _JOINER = "\u200d"
 _CARRIER = "◌"
+# Without U+00A0, U+2007 and U+202F, which hold words together.
 _BREAKS = frozenset(" \t\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u3000")
 
 

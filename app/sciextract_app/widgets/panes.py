@@ -307,6 +307,7 @@ class LowerPanes(Vertical):
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""
+        # The first value is watched before the panes are there.
         if self.is_mounted and self.screen.has_class("-narrow"):
             panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
             self.query_one(PaneTabs).show(current)

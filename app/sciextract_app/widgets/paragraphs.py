@@ -21,7 +21,7 @@ from sciextract_app.widgets.lines import Glyph, glyphs
 from sciextract_app.widgets.wrapping import (
     Atom,
     Kind,
-    Writer,
+    LineWriter,
     leads,
     raised_clusters,
     raised_key,
@@ -31,6 +31,7 @@ from sciextract_app.widgets.wrapping import (
 LONG = 6_000
 """Characters from which on a line of the text is laid out in several paragraphs."""
 _LEAST, _MOST = 2_000, 4_000
+# Behind it a printable ASCII character: no glyph is parted, whatever signs of zero width a text has.
 _SENTENCE_END = re.compile(r"[.!?]\)? (?=[!-~])")
 _BLANK = re.compile(r" (?=[!-~])")
 _WORD = re.compile("[^ ]+")
@@ -187,6 +188,7 @@ class Paragraph:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Its lines."""
+        # Let go: else each would keep alive all that were before it.
         before, self._before = self._before, None
         if before is not None:
             return self._wrapped_again(before)
@@ -213,7 +215,7 @@ class Paragraph:
             for at, line in enumerate(old)
             if at > first and line.atoms[0].char_start >= end and _begins_glyph(old, at)
         }
-        writer = Writer(self._width)
+        writer = LineWriter(self._width)
         begins = old[first].atoms[0].char_start - self.char_start if first else 0
         for atom in self._atoms(glyph_of[begins] if first else 0):
             lines = len(writer.lines)
@@ -258,10 +260,12 @@ class Paragraph:
             start, end = self._span(mark)
             for char, cells in ((start, 1), (end - 1, 1 + sum(_suffix_widths(mark)))):
                 if -1 <= char < len(self._text):
+                    # A sign next to a blank changes where the line may break.
                     if char in (-1, len(text)) or text[char] == " ":
                         return None
                     signs[bisect_right(starts, char) - 1] += cells
         words = [end - start + more for (start, end), more in zip(spans, signs, strict=True)]
+        # A word longer than a line is broken anywhere: only the atoms tell where.
         if max(words, default=0) > self._width:
             return None
         following = [*starts, len(text)]

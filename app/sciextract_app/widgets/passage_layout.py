@@ -56,6 +56,7 @@ class PassageLayout:
         self.paragraphs: list[Paragraph] = []
         for number, (start, end) in enumerate(self._edges):
             own = [marks[index] for index in self._touching[number]]
+            # What stands as it stood keeps its lines: a decision moves nothing.
             known = before.paragraphs[number] if before and same_text else None
             if known is None or not known.is_like(own, self._width):
                 known = Paragraph(text, start, end, own, self._width, known)

@@ -108,6 +108,7 @@ class Painter:
             parts = [piece[:2] for piece in overlay(pieces, self._hints(line, width))]
         found: list[tuple[list[str], Style]] = []
         for shown, style in parts:
+            # Styles are kept, so most are the same object: comparing their fields takes longer.
             if not found or (found[-1][1] is not style and found[-1][1] != style):
                 found.append(([], style))
             found[-1][0].append(shown)

@@ -75,6 +75,7 @@ class DrawnPassage(Scrolled, can_focus=False):
         """Draw a passage; scrolls only where the focus or the cursor has moved out of sight."""
         before, self._passage = self._passage, passage
         self._painter = None
+        # Nothing is laid out before the first size is known.
         if not self._width:
             return
         if same_layout(before, passage):
@@ -141,6 +142,7 @@ class DrawnPassage(Scrolled, can_focus=False):
         first = self.scroll_offset.y
         rows = range(first, first + self.size.height)
         moved = moved_lines(old, before, self._layout, passage, rows) if before else {*rows}
+        # Painting takes longest, so lines in sight that stay the same are kept.
         kept = {y: self._strips[y] for y in rows if y in self._strips and y not in moved}
         self._strips.clear()
         for y, strip in kept.items():
@@ -243,6 +245,7 @@ class PassageView(DrawnPassage, can_focus=False):
             self.post_message(self.MenuWanted(item_id, event.screen_x, event.screen_y))
         elif event.button == _LEFT:
             self._pressed = self.current_layout.char_at(where.y, where.x)
+            # The end of a drag must be heard of outside of the text, too.
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:

@@ -29,9 +29,9 @@ from sciextract_app.presenters.retraining_run import (
 from sciextract_app.widgets.lines import fit, padded
 from sciextract_app.widgets.plots import (
     BAR,
+    BarPart,
     BarRow,
-    Part,
-    Scale,
+    ChartScale,
     bar,
     bar_lines,
     chart,
@@ -70,8 +70,8 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
         return lines
     rows = min(12, max(4, (height - len(lines) - 8) // 2))
     below = (page.first, page.last if page.last != page.first else "")
-    whole = Scale(0, max(1, *page.sums))
-    each = Scale(0, max(1, *page.counts))
+    whole = ChartScale(0, max(1, *page.sums))
+    each = ChartScale(0, max(1, *page.counts))
     lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, rows, below)]
     title = Text(f"done each {page.unit}", "bold")
     return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
@@ -81,7 +81,7 @@ def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
     """Items of each label by state: the longest bar is the most frequent label's."""
     if not bars:
         return word_lines(["there are no items yet"], width)
-    parts = [Part(name, *_LOOKS[name]) for name in STATES]
+    parts = [BarPart(name, *_LOOKS[name]) for name in STATES]
     rows = [BarRow(bar.name, bar.counts, bar.after, heading=not bar.counts) for bar in bars]
     most = max(sum(bar.counts) for bar in bars)
     return [*legend(parts, width), Text(), *bar_lines(rows, parts, width, most)]
@@ -100,11 +100,11 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
     rows = min(8, max(3, height // count - 4)) if count else 0
     below = ("first abstract", "latest")
     for layer in page.layers:
-        drawn = chart(layer.f1, Scale(0, 100), width, rows, below)
+        drawn = chart(layer.f1, ChartScale(0, 100), width, rows, below)
         _mark(drawn[:rows], layer, rows)
         lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
     for name, values in effort:
-        scale = Scale(0, max(1.0, *(each for each in values if each is not None)))
+        scale = ChartScale(0, max(1.0, *(each for each in values if each is not None)))
         drawn = chart(values, scale, width, rows, below)
         lines += [Text(), Text(name, "bold"), *drawn]
     return lines
@@ -135,7 +135,7 @@ def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list
         else BarRow(bar.name, (bar.share,), bar.after)
         for bar in bars
     ]
-    drawn = bar_lines(rows, (Part("", "█", "bar"),), width, 1)
+    drawn = bar_lines(rows, (BarPart("", "█", "bar"),), width, 1)
     return [*lines, *([Text()] if drawn else []), *drawn]
 
 
@@ -233,6 +233,7 @@ def _losses(losses: Mapping[str, Sequence[float]], width: int, rows: int) -> lis
     for task in TASKS:
         values = losses.get(task)
         if values:
+            # A loss that is 0 from the beginning on has no scale.
             top = max(max(values), 1e-9)
             shares = [value / top for value in values]
             lines += _curve(NAMES[task], shares, f"{values[-1]:6.3f}", width, rows)

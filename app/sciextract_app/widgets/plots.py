@@ -20,6 +20,7 @@ _LYING = " ▏▎▍▌▋▊▉█"
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 9
 """Cells of one column, its gap included."""
+# In narrower columns a gap would take half of them.
 _GAP_FROM = 3
 
 
@@ -92,7 +93,7 @@ BAR = "bar"
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     """What the lowest and the highest line of a chart stand for.
 
     Attributes:
@@ -115,7 +116,7 @@ class Scale:
 
 
 def chart(
-    values: Sequence[float | None], scale: Scale, cells: int, rows: int, below: tuple[str, str]
+    values: Sequence[float | None], scale: ChartScale, cells: int, rows: int, below: tuple[str, str]
 ) -> list[Text]:
     """Columns in so many cells and rows (axis and words below them come on top of those).
 
@@ -156,7 +157,7 @@ _LEAST_BAR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """One kind of part of all bars.
 
     Attributes:
@@ -187,7 +188,7 @@ class BarRow:
     heading: bool = False
 
 
-def legend(parts: Sequence[Part], width: int) -> list[Text]:
+def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
     lines = [Text()]
     for part in parts:
@@ -199,7 +200,7 @@ def legend(parts: Sequence[Part], width: int) -> list[Text]:
 
 
 def bar_lines(
-    rows: Sequence[BarRow], parts: Sequence[Part], width: int, whole: float
+    rows: Sequence[BarRow], parts: Sequence[BarPart], width: int, whole: float
 ) -> list[Text]:
     """The rows in so many cells.
 

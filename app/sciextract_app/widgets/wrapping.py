@@ -49,6 +49,7 @@ class Atom(NamedTuple):
         return self.kind is Kind.TEXT
 
 
+# Unicode has no raised C, F, Q, S, X, Y, Z, and no raised small q.
 _CAPITALS = str.maketrans("ABDEGHIJKLMNOPRTUVW0123456789", "ᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SMALL = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 
@@ -75,6 +76,7 @@ def raised_clusters(letters: str) -> str:
 
 
 _WIDE = 2
+# East Asian signs that close or follow something: no line begins with them.
 _NEVER_FIRST = frozenset("、。，．・：；？！）］｝」』】〉》ー々")
 
 
@@ -85,13 +87,13 @@ def wrap(atoms: Iterable[Atom], width: int) -> list[list[Atom]]:
     no room hang over the end and take no cells. A word longer than a line is broken anywhere; what is wider
     than the width has a line of its own.
     """
-    writer = Writer(width)
+    writer = LineWriter(width)
     for atom in atoms:
         writer.add(atom)
     return [*writer.lines, writer.line]
 
 
-class Writer:
+class LineWriter:
     """The lines so far, and the one that is being filled."""
 
     def __init__(self, width: int) -> None:
