@@ -27,6 +27,14 @@ class ServiceMessage(Message):
     """What a thread reports to the service of the review screen that started it."""
 
 
+class ProgressMessage(ServiceMessage):
+    """A count so far."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest count matters."""
+        return type(message) is type(self)
+
+
 @dataclass
 class ModelLoaded(ServiceMessage):
     """The model is loaded; predictions begin.
@@ -41,7 +49,7 @@ class ModelLoaded(ServiceMessage):
 
 
 @dataclass
-class Predicted(ServiceMessage):
+class Predicted(ProgressMessage):
     """Some more abstracts are predicted and stored.
 
     Attributes:
@@ -51,10 +59,6 @@ class Predicted(ServiceMessage):
 
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, Predicted)
 
 
 @dataclass
@@ -84,7 +88,7 @@ class PredictionEnded(ServiceMessage):
 
 
 @dataclass
-class Imported(ServiceMessage):
+class Imported(ProgressMessage):
     """Some more records of the files are read.
 
     Attributes:
@@ -92,10 +96,6 @@ class Imported(ServiceMessage):
     """
 
     records: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, Imported)
 
 
 @dataclass
@@ -116,7 +116,7 @@ class ImportEnded(ServiceMessage):
 
 
 @dataclass
-class SuggestProgress(ServiceMessage):
+class SuggestProgress(ProgressMessage):
     """Suggestions for some more abstracts are in the project.
 
     Attributes:
@@ -126,10 +126,6 @@ class SuggestProgress(ServiceMessage):
 
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, SuggestProgress)
 
 
 @dataclass
@@ -196,7 +192,7 @@ class DifferencesCounted(Message):
 
 
 @dataclass
-class BulkProgress(ServiceMessage):
+class BulkProgress(ProgressMessage):
     """A decision for the whole project is some abstracts further.
 
     Attributes:
@@ -208,10 +204,6 @@ class BulkProgress(ServiceMessage):
     decision: BulkDecision
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, BulkProgress)
 
 
 @dataclass

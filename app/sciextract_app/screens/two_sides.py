@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,33 +20,18 @@ from sciextract_app.dialogs.prompts import MERGED
 from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.actions import key_label, keymap
 from sciextract_app.presenters.adjudication import CHOOSE, Adjudication, help_rows
-from sciextract_app.presenters.two_sides import TwoSides, source_words
-from sciextract_app.presenters.view_models import Feedback, Hint, Mode
+from sciextract_app.presenters.two_sides import source_words
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.settings import key_name
 from sciextract_app.widgets.bars import FooterBar, MessageBar, SidesBar, TooSmall, is_too_small
 from sciextract_app.widgets.two_sides import DifferencesPane, SidePane
 from sciextract_app.workers.counting import CountingJob
 
+if TYPE_CHECKING:
+    from sciextract_app.presenters.comparison import Comparison
+
 NARROW = 100
 """Columns below which the sides stand one above the other."""
-
-
-class Presenter(Protocol):
-    """What such a screen shows, and who gets its keys."""
-
-    mode: Mode
-
-    def press(self, key: str) -> Feedback:
-        """Do what a key means now."""
-        ...
-
-    def view(self) -> TwoSides:
-        """Everything that is drawn."""
-        ...
-
-    def footer(self) -> tuple[Hint, ...]:
-        """Keys that mean something now."""
-        ...
 
 
 class TwoSidesScreen(Screen[None], inherit_bindings=False):
@@ -72,7 +57,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
     TwoSidesScreen.-narrow #differences { height: 20%; }
     """
 
-    def __init__(self, project: Project, presenter: Presenter) -> None:
+    def __init__(self, project: Project, presenter: Adjudication | Comparison) -> None:
         super().__init__()
         self.project = project
         self.presenter = presenter
