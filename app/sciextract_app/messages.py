@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from sciextract.errors import FormatError, SciextractError
-from sciextract.workflows.crash import write_report
+from sciextract.errors import FormatError, SciextractError, write_crash_report
 from sciextract_app.presenters.view_models import Feedback
 
 if TYPE_CHECKING:
@@ -253,7 +252,9 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
     # Only the kind of the error: its words may hold a text of the person.
     message = f"{work} failed unexpectedly ({type(error).__name__})"
     try:
-        return Feedback(f"{message}; please report it with {write_report(error)}", problem=True)
+        return Feedback(
+            f"{message}; please report it with {write_crash_report(error)}", problem=True
+        )
     except OSError:
         # No report can be written, on a full disk for example.
         return Feedback(message, problem=True)

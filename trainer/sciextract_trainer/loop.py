@@ -51,7 +51,7 @@ from sciextract_trainer.hardware.device import (
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 from sciextract_trainer.sessions import Slice, require_time
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 
 BEST = "best.safetensors"
 _STILL = 0.1
@@ -118,7 +118,7 @@ def train(
         enable_checkpointing(network)
     group.spread(network)
     state = _start_state(config, network, data, group)
-    pull = Pull(state.optimiser, config.pull) if config.pull else None
+    pull = L2SP(state.optimiser, config.pull) if config.pull else None
     compilation = Compilation(encoder_of(network) if config.compile else None)
     listener = listener if group.is_first else _silent
     stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
@@ -229,7 +229,7 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> s
 def _train_epoch(
     stepper: Stepper,
     state: TrainingState,
-    pull: Pull | None,
+    pull: L2SP | None,
     data: TrainingData,
     epoch: int,
     slice_: Slice,

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from torch import nn
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
 from sciextract.inference.pipeline import Labels
@@ -62,7 +62,7 @@ def carried(
 def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
     """The groups of ``old`` for the labels of ``new``; new labels are a group of their own.
 
-    >>> from sciextract.inference.label_layout import RelationLayout
+    >>> from sciextract.inference.decoding import RelationLayout
     >>> none = RelationLayout((), frozenset())
     >>> old = Labels(("A", "B", "C"), none, False, 5, (("A",), ("B", "C")))
     >>> kept_groups(old, Labels(("C", "A", "D"), none, False, 5))

@@ -54,7 +54,7 @@ from sciextract_app.workers.host import IsCancelled
 from sciextract_app.workers.importing import ImportService
 from sciextract_app.workers.learning import LearningService, StartEngine
 from sciextract_app.workers.predicting import PredictionService
-from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
+from sciextract_app.workers.project import AcceptanceCounter, BulkService
 from sciextract_app.workers.retraining import RetrainingService
 from sciextract_app.workers.suggesting import SuggestService
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
-POLL_SECONDS, TRAINING_SECONDS, CHECK_SECONDS = 0.5, 1.0, 0.2
+POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, at a training, and at the integrity check."""
 _SEEDS = 1 << 31
 _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
@@ -170,10 +170,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self, author, options.model, self._record, predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
-        self._check: IntegrityCheck | None = None
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
-        self._offered_to_save = False
 
     # Layout and drawing
 
@@ -370,10 +368,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def poll_changes(self) -> None:
         """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
-        replaced = self.project.is_replaced()
-        if replaced and not self._offered_to_save:
-            self.offer_to_save_copy()
-        elif not replaced and self.desk.is_stale():
+        if self.desk.is_stale():
             self._read_changes()
         self.acceptance.poll()
 
@@ -391,7 +386,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def offer_to_save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
-        self._offered_to_save = True
         self.dialogs.save_copy()
 
     # The list, its order and searches
@@ -504,8 +498,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
-        check = self._check = IntegrityCheck(self.project)
-        self.set_interval(CHECK_SECONDS, lambda: self.show_notice(check.result() or Feedback()))
         self.retraining.begin()
         self.set_interval(TRAINING_SECONDS, self.retraining.poll)
         if files := self.imports.pending(self._options.files):
@@ -582,7 +574,5 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def close(self) -> None:
         """The last thing before the project is closed, when no event loop runs any more."""
-        if self._check is not None:
-            self._check.cancel()
         self.learning.close()
         self.desk.remember()

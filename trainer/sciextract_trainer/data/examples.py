@@ -14,7 +14,7 @@ from torch import Tensor
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
 
