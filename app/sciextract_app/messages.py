@@ -26,6 +26,14 @@ class ServiceMessage(Message):
     """What a thread reports to the service of the review screen that started it."""
 
 
+class ProgressMessage(ServiceMessage):
+    """A count so far."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest count matters."""
+        return type(message) is type(self)
+
+
 @dataclass
 class ModelLoaded(ServiceMessage):
     """The model is loaded; predictions begin.
@@ -40,7 +48,7 @@ class ModelLoaded(ServiceMessage):
 
 
 @dataclass
-class Predicted(ServiceMessage):
+class Predicted(ProgressMessage):
     """Some more abstracts are predicted and stored.
 
     Attributes:
@@ -50,10 +58,6 @@ class Predicted(ServiceMessage):
 
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, Predicted)
 
 
 @dataclass
@@ -83,7 +87,7 @@ class PredictionEnded(ServiceMessage):
 
 
 @dataclass
-class Imported(ServiceMessage):
+class Imported(ProgressMessage):
     """Some more records of the files are read.
 
     Attributes:
@@ -91,10 +95,6 @@ class Imported(ServiceMessage):
     """
 
     records: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, Imported)
 
 
 @dataclass
@@ -115,7 +115,7 @@ class ImportEnded(ServiceMessage):
 
 
 @dataclass
-class SuggestProgress(ServiceMessage):
+class SuggestProgress(ProgressMessage):
     """Suggestions for some more abstracts are in the project.
 
     Attributes:
@@ -125,10 +125,6 @@ class SuggestProgress(ServiceMessage):
 
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, SuggestProgress)
 
 
 @dataclass
@@ -195,7 +191,7 @@ class DifferencesCounted(Message):
 
 
 @dataclass
-class BulkProgress(ServiceMessage):
+class BulkProgress(ProgressMessage):
     """A decision for the whole project is some abstracts further.
 
     Attributes:
@@ -207,10 +203,6 @@ class BulkProgress(ServiceMessage):
     decision: BulkDecision
     done: int
     total: int
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, BulkProgress)
 
 
 @dataclass
@@ -257,10 +249,12 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
         work: What the worker did, such as ``the import``.
         error: Why it failed.
     """
+    # Only the kind of the error: its words may hold a text of the person.
     message = f"{work} failed unexpectedly ({type(error).__name__})"
     try:
         return Feedback(
             f"{message}; please report it with {write_crash_report(error)}", problem=True
         )
     except OSError:
+        # No report can be written, on a full disk for example.
         return Feedback(message, problem=True)

@@ -51,6 +51,8 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
 
         why: str
 
+    FIRST = "OptionList"
+
     def __init__(self, path: Path) -> None:
         super().__init__("Consistency", "Enter works through it, Esc back")
         self._path = path
@@ -63,8 +65,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         return [words(hint, "hint"), OptionList(*options), Static("", id="checks-problem")]
 
     def on_mount(self) -> None:
-        """The list takes the keys; counting begins."""
-        self.query_one(OptionList).focus()
+        """Begin to count."""
         self.run_worker(self._count, thread=True, exit_on_error=False)
 
     def _line(self, check: Check) -> str:

@@ -99,6 +99,7 @@ class PasteDialog(Dialog[str]):
     def _changed(self) -> None:
         if self._pause is not None:
             self._pause.stop()
+        # Not with every key: to recognise a format takes longer than to type a letter.
         self._pause = self.set_timer(_PAUSE_SECONDS, self._look)
 
     def _look(self) -> None:
@@ -111,11 +112,12 @@ class PasteDialog(Dialog[str]):
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _read(self, text: str) -> None:
         worker = get_current_worker()
-        LookJob(text, lambda: worker.is_cancelled, self._post).run()
 
-    def _post(self, message: Message) -> None:
-        if self.is_attached:
-            self.post_message(message)
+        def post(message: Message) -> None:
+            if self.is_attached:  # else the dialog was left meanwhile
+                self.post_message(message)
+
+        LookJob(text, lambda: worker.is_cancelled, post).run()
 
     @on(PasteSeen)
     def _seen(self, event: PasteSeen) -> None:

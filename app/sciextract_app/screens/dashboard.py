@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -71,15 +71,15 @@ class DashboardScreen(Screen[None]):
         """Begin to read."""
         self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
         self._draw()
-        self._gather()
+        self._read(counting.ChartsJob.gather)
 
     def action_page(self, place: int) -> None:
         """Show one of the pages."""
         self._place = place % len(PAGES)
         if PAGES[self._place] == "agreement" and self._agreement is None:
             self._agreement = []
-            self._note = "comparing…"
-            self._agree()
+            self._note = "comparing…"  # takes seconds, so only once somebody looks at it
+            self._read(counting.ChartsJob.agree)
         self._draw()
 
     def action_turn(self, by: int) -> None:
@@ -90,15 +90,10 @@ class DashboardScreen(Screen[None]):
         """Show what is below or above."""
         self.query_one(PlotPane).scroll_relative(y=by, animate=False)
 
-    @work(thread=True, group="charts", exit_on_error=False)
-    def _gather(self) -> None:
+    @work(thread=True, exit_on_error=False)
+    def _read(self, read: Callable[[counting.ChartsJob], None]) -> None:
         worker = get_current_worker()
-        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).gather()
-
-    @work(thread=True, group="agreement", exit_on_error=False)
-    def _agree(self) -> None:
-        worker = get_current_worker()
-        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).agree()
+        read(counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message))
 
     @on(counting.PageReady)
     def _page_ready(self, event: counting.PageReady) -> None:
@@ -135,20 +130,14 @@ class DashboardScreen(Screen[None]):
         self.query_one(MessageBar).show(feedback)
 
     def _draw(self, top: bool = True) -> None:
-        self.query_one(TabLine).show(self._place)
-        self.query_one(PlotPane).show(self._drawing(), top)
-
-    def _drawing(self) -> Drawing:
         name = PAGES[self._place]
+        draw: Drawing
         if name == "agreement":
-            return partial(_agreement, self._agreement or [], self._note)
-        page = self._pages.get(name)
-        return _waiting if page is None else partial(plot_pages.page_lines, page)
-
-
-def _agreement(bars: list[AgreementBar], note: str, width: int, _: int) -> list[Text]:
-    return plot_pages.agreement_lines(bars, note, width)
-
-
-def _waiting(width: int, _: int) -> list[Text]:
-    return word_lines(["counting…"], width)
+            bars, note = self._agreement or [], self._note
+            draw = lambda width, _: plot_pages.agreement_lines(bars, note, width)
+        elif name in self._pages:
+            draw = partial(plot_pages.page_lines, self._pages[name])
+        else:
+            draw = lambda width, _: word_lines(["counting…"], width)
+        self.query_one(TabLine).show(self._place)
+        self.query_one(PlotPane).show(draw, top)

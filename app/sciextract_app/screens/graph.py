@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -19,7 +19,7 @@ from sciextract.graph.queries.nodes import find_node
 from sciextract_app import terminal
 from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
 from sciextract_app.messages import crash_feedback, error_line
-from sciextract_app.presenters.graph import GraphNavigation, GraphRow, NodePage
+from sciextract_app.presenters.graph import GraphNavigation, GraphRow
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
@@ -99,7 +99,7 @@ class GraphScreen(Screen[None]):
     def on_mount(self) -> None:
         """Begin to read."""
         self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
-        self._ask_opening(answers.GraphQuestions.opening)
+        self._ask("opening", answers.GraphQuestions.opening)
         self._list()
         if self._wanted is not None:
             self._go(self._wanted)
@@ -129,14 +129,14 @@ class GraphScreen(Screen[None]):
             self._show_message("select a neighbour first: Tab moves to them")
             return
         edge = row.edge
-        self._ask_support(lambda questions: questions.sentences(edge))
+        self._ask("support", lambda questions: questions.sentences(edge))
 
     def action_path(self) -> None:
         """Mark one end of a path, or show it."""
         ends = self.walk.path_from()
         if ends is not None:
             self._show_message("")
-            self._ask_support(lambda questions: questions.path_between(*ends))
+            self._ask("support", lambda questions: questions.path_between(*ends))
         elif self.walk.mark is not None:
             self._show_message(f"a path begins at {self.walk.mark[1]}; p at another node shows it")
         else:
@@ -162,7 +162,7 @@ class GraphScreen(Screen[None]):
     def _typed(self, event: Input.Changed) -> None:
         typed = event.value.strip()
         if typed:
-            self._ask_list(lambda questions: questions.search(typed))
+            self._ask("list", lambda questions: questions.search(typed))
         else:
             self._list()
 
@@ -183,32 +183,22 @@ class GraphScreen(Screen[None]):
 
     def _list(self) -> None:
         label = self.walk.label
-        self._ask_list(lambda questions: questions.first(label))
+        self._ask("list", lambda questions: questions.first(label))
 
     def _go(self, node: int | str) -> None:
         if self.walk.mark is None:
             self._show_message("")
-        self._ask_node(lambda questions: questions.node(node))
+        self._ask("node", lambda questions: questions.node(node))
 
-    @work(thread=True, group="opening", exit_on_error=False)
-    def _ask_opening(self, question: Question) -> None:
-        self._ask(question)
+    def _ask(self, group: str, question: Question) -> None:
+        """Answer in the background; a later question of the same group takes the place of one that still runs."""
 
-    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
-    def _ask_list(self, question: Question) -> None:
-        self._ask(question)
+        def run() -> None:
+            worker = get_current_worker()
+            cancelled = lambda: worker.is_cancelled
+            question(answers.GraphQuestions(self._path, cancelled, self.post_message))
 
-    @work(thread=True, exclusive=True, group="node", exit_on_error=False)
-    def _ask_node(self, question: Question) -> None:
-        self._ask(question)
-
-    @work(thread=True, exclusive=True, group="support", exit_on_error=False)
-    def _ask_support(self, question: Question) -> None:
-        self._ask(question)
-
-    def _ask(self, question: Question) -> None:
-        worker = get_current_worker()
-        question(answers.GraphQuestions(self._path, lambda: worker.is_cancelled, self.post_message))
+        self.run_worker(run, thread=True, exclusive=True, group=group, exit_on_error=False)
 
     @on(answers.GraphOpened)
     def _opened(self, event: answers.GraphOpened) -> None:
@@ -218,6 +208,7 @@ class GraphScreen(Screen[None]):
     @on(answers.NodesFound)
     def _found(self, event: answers.NodesFound) -> None:
         self.query_one("#nodes", RowList).show(event.rows)
+        # Once: later lists are answers to a search and move nobody.
         if self.walk.here is None and self._wanted is None and event.rows:
             self._wanted = event.rows[0].name
             self._go(event.rows[0].node or 0)
@@ -225,7 +216,8 @@ class GraphScreen(Screen[None]):
     @on(answers.NodeReady)
     def _ready(self, event: answers.NodeReady) -> None:
         self.walk.arrive(event.page)
-        self._draw(event.page)
+        self.query_one(NodeFacts).show(event.page)
+        self.query_one("#edges", RowList).show(event.page.edges)
 
     @on(answers.SupportReady)
     def _support(self, event: answers.SupportReady) -> None:
@@ -240,10 +232,6 @@ class GraphScreen(Screen[None]):
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             crash = crash_feedback("the question", event.worker.error)
             self.query_one(MessageBar).show(crash)
-
-    def _draw(self, page: NodePage) -> None:
-        self.query_one(NodeFacts).show(page)
-        self.query_one("#edges", RowList).show(page.edges)
 
     def _show_message(self, words: str, problem: bool = False) -> None:
         self.query_one(MessageBar).show(Feedback(words, problem))

@@ -170,6 +170,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self, author, options.model, self._record, predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
+        # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
 
     # Layout and drawing
@@ -367,12 +368,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def poll_changes(self) -> None:
         """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
-        self._read_changes()
+        if self.desk.is_stale():
+            self._read_changes()
         self.acceptance.poll()
 
     def _read_changes(self) -> None:
-        if not self.desk.is_stale():
-            return
         documents = self.desk.totals.documents
         feedback = self.desk.refresh()
         if self.desk.totals.documents != documents:

@@ -14,9 +14,9 @@ from sciextract_app.presenters.dashboard import (
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import tab_text
 from sciextract_app.widgets.plots import (
+    BarPart,
     BarRow,
-    Part,
-    Scale,
+    ChartScale,
     bar,
     bar_lines,
     chart,
@@ -102,8 +102,8 @@ def test_what_a_terminal_would_obey_is_shown() -> None:
 
 
 def test_bars_of_nothing() -> None:
-    assert bar_lines([BarRow("x", (0,))], [Part("all", "█", "bar")], 40, 0)[0].plain[0] == "x"
-    assert len(chart([], Scale(0, 1), 40, 5, ("", ""))) == 7
+    assert bar_lines([BarRow("x", (0,))], [BarPart("all", "█", "bar")], 40, 0)[0].plain[0] == "x"
+    assert len(chart([], ChartScale(0, 1), 40, 5, ("", ""))) == 7
 
 
 def test_tabs_fit_in_80_columns() -> None:
