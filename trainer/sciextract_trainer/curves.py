@@ -78,21 +78,23 @@ class Curves:
                 case "start":
                     curves.model = str(event.get("start_model") or "")
                 case "step":
-                    curves._add_losses(event)
+                    epoch, seen, of = (
+                        _number(event.get(key)) for key in ("epoch", "documents", "of")
+                    )
+                    losses = event.get("loss")
+                    if (
+                        epoch is not None
+                        and seen is not None
+                        and of
+                        and isinstance(losses, Mapping)
+                    ):
+                        place = epoch - 1 + seen / of
+                        _add(curves.losses, place, losses, _LOSSES, after=epoch - 1)
                 case "dev":
-                    curves._add_scores(event)
+                    epoch = _number(event.get("epoch"))
+                    if epoch is not None:
+                        _add(curves.scores, epoch, event, _SCORES, after=epoch - 1)
         return curves
-
-    def _add_scores(self, event: Mapping[str, Any]) -> None:
-        epoch = _number(event.get("epoch"))
-        if epoch is not None:
-            _add(self.scores, epoch, event, _SCORES, after=epoch - 1)
-
-    def _add_losses(self, event: Mapping[str, Any]) -> None:
-        epoch, seen, of = (_number(event.get(key)) for key in ("epoch", "documents", "of"))
-        losses = event.get("loss")
-        if epoch is not None and seen is not None and of and isinstance(losses, Mapping):
-            _add(self.losses, epoch - 1 + seen / of, losses, _LOSSES, after=epoch - 1)
 
 
 def draw(run: Run, folder: Path | None = None) -> list[Path]:
@@ -118,7 +120,15 @@ def draw(run: Run, folder: Path | None = None) -> list[Path]:
     with warnings.catch_warnings(), style.context(["default", _STYLE]):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there then
         figure = _figure(curves, run.name)
-        return [_written(figure, (folder or run.folder) / name) for name in FIGURES]
+        paths = [(folder or run.folder) / name for name in FIGURES]
+        for path in paths:
+            # Without date and program, the same run gives the same bytes.
+            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+            with atomic.replacing(path) as partial:
+                figure.savefig(
+                    partial, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata
+                )
+        return paths
 
 
 def main(words: Sequence[str]) -> int:
@@ -169,13 +179,6 @@ def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style
                 linewidth=1.4, label=title,
             )  # fmt: skip
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-
-
-def _written(figure: Figure, path: Path) -> Path:
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    with atomic.replacing(path) as partial:
-        figure.savefig(partial, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata)
-    return path
 
 
 def _add(

@@ -195,9 +195,13 @@ def fit_scale(items: Items) -> Scale | None:
     Returns:
         ``None`` where there are too few items, or where higher scores are not more often right.
     """
-    if not _enough(items):
+    right = int(items.hits.sum())
+    wrong = len(items) - right
+    if len(items) < LEAST_ITEMS or min(right, wrong) < LEAST_ANSWERS:
         return None
-    slope, shift = _newton(_log_odds(items.plain), _targets(items))
+    bounded = np.clip(items.plain, _LEAST_ODDS, 1 - _LEAST_ODDS)
+    targets = np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
+    slope, shift = _newton(np.asarray(np.log(bounded / (1 - bounded))), targets)
     low, high = TEMPERATURES
     if not 1 / high <= slope <= 1 / low:
         return None
@@ -209,7 +213,8 @@ def _newton(odds: Reals, targets: Reals) -> tuple[float, float]:
     columns = np.stack([odds, np.ones_like(odds)], axis=1)
     solution = np.array([1.0, 0.0])
     for _ in range(_STEPS):
-        likely = _logistic(columns @ solution)
+        likely = 1 / (1 + np.exp(-np.clip(columns @ solution, -50, 50)))  # beyond, exp overflows
+        # The small diagonal keeps the curvature invertible where all odds are alike.
         curvature = columns.T @ (columns * (likely * (1 - likely))[:, None]) + 1e-9 * np.eye(2)
         step = np.linalg.solve(curvature, columns.T @ (targets - likely))
         loss = _cross_entropy(columns @ solution, targets)
@@ -221,28 +226,8 @@ def _newton(odds: Reals, targets: Reals) -> tuple[float, float]:
     return float(solution[0]), float(solution[1])
 
 
-def _logistic(odds: Reals) -> Reals:
-    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -50, 50))))
-
-
 def _cross_entropy(odds: Reals, targets: Reals) -> float:
     return float((np.logaddexp(0, odds) - targets * odds).sum())
-
-
-def _targets(items: Items) -> Reals:
-    right = int(items.hits.sum())
-    wrong = len(items) - right
-    return np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
-
-
-def _log_odds(probabilities: Reals) -> Reals:
-    bounded = np.clip(probabilities, _LEAST_ODDS, 1 - _LEAST_ODDS)
-    return np.asarray(np.log(bounded / (1 - bounded)))
-
-
-def _enough(items: Items) -> bool:
-    right = int(items.hits.sum())
-    return len(items) >= LEAST_ITEMS and LEAST_ANSWERS <= right <= len(items) - LEAST_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +295,7 @@ def _bins(scores: Reals, items: Items) -> tuple[ReliabilityBin, ...]:
 
 
 def _held_out(items: Items) -> float | None:
-    """The error of all items, each scored by a scale of the other half of the documents."""
+    """The error of all items, each scored by a scale of the other half of the documents; ``None`` for too few."""
     scores = np.zeros(len(items))
     for fold in range(FOLDS):
         mine = np.asarray(items.owners % FOLDS == fold)
