@@ -22,7 +22,6 @@ from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     Marker = Literal["o", "s", "^", "D"]
 
@@ -115,11 +114,25 @@ def draw(run: Run, folder: Path | None = None) -> list[Path]:
     if not curves.losses and not curves.scores:
         return []
     from matplotlib import style, use
+    from matplotlib.figure import Figure
 
     use("agg")
     with warnings.catch_warnings(), style.context(["default", _STYLE]):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there then
-        figure = _figure(curves, run.name)
+        wanted = [each for each in ("losses", "scores") if getattr(curves, each)]
+        figure = Figure(figsize=(8, 1 + 2.6 * len(wanted)), layout="constrained")
+        panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
+        for panel, which in zip(panels, wanted, strict=True):
+            if which == "losses":
+                _plot(panel, curves.losses, _LOSSES)
+                panel.set_ylabel("loss (mean per document\nof the epoch)")
+                panel.set_ylim(bottom=0)
+            else:
+                _plot(panel, curves.scores, _SCORES)
+                panel.set_ylabel("F1 on dev (0 to 100)")
+        panels[-1].set_xlabel("epochs of training")
+        after = f", from {curves.model}" if curves.model else ""
+        figure.suptitle(visible(f"{run.name}{after}")[:_TITLE_CHARACTERS])
         paths = [(folder or run.folder) / name for name in FIGURES]
         for path in paths:
             # Without date and program, the same run gives the same bytes.
@@ -147,26 +160,6 @@ def main(words: Sequence[str]) -> int:
     if not figures:
         print(NOTHING, file=sys.stderr)
     return 0 if figures else 1
-
-
-def _figure(curves: Curves, name: str) -> Figure:
-    from matplotlib.figure import Figure
-
-    wanted = [each for each in ("losses", "scores") if getattr(curves, each)]
-    figure = Figure(figsize=(8, 1 + 2.6 * len(wanted)), layout="constrained")
-    panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    for panel, which in zip(panels, wanted, strict=True):
-        if which == "losses":
-            _plot(panel, curves.losses, _LOSSES)
-            panel.set_ylabel("loss (mean per document\nof the epoch)")
-            panel.set_ylim(bottom=0)
-        else:
-            _plot(panel, curves.scores, _SCORES)
-            panel.set_ylabel("F1 on dev (0 to 100)")
-    panels[-1].set_xlabel("epochs of training")
-    after = f", from {curves.model}" if curves.model else ""
-    figure.suptitle(visible(f"{name}{after}")[:_TITLE_CHARACTERS])
-    return figure
 
 
 def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style]) -> None:

@@ -15,7 +15,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import Listener, MemoryShort, Warned
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.examples import Sized, SubwordBatch
+from sciextract_trainer.data.examples import Sized
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.hardware.device import Compilation, CompileFailure, moved, reason_of
 from sciextract_trainer.hardware.distributed import ALONE, Group
@@ -97,7 +97,17 @@ class Stepper:
             except (RuntimeError, MemoryError) as error:
                 if not _is_out_of_memory(error):
                     raise
-                self._halve(min(size, len(share)), share, error)
+                size = min(size, len(share))
+                if size <= 1:
+                    longest = max(share, key=lambda each: each.subword_count)
+                    raise SciextractError(
+                        f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
+                        "use another --device, or a smaller encoder",
+                    ) from error
+                self.most = size // 2
+                if self.device.type == "cuda":
+                    torch.cuda.empty_cache()
+                self.listener(MemoryShort(device=str(self.device), documents=self.most))
 
     def _in_parts(
         self, network: nn.Module, optimiser: Optimizer, share: Sequence[Sized], size: int, of: int
@@ -117,23 +127,15 @@ class Stepper:
 
     def _losses(self, network: nn.Module, part: Sequence[Sized]) -> Losses:
         batch = self.family.collate(part, self.rules.pad)
-        _hide_words(batch, self.rules.mask, self.config.word_dropout)
+        if self.config.word_dropout:  # contexts carry more weight where words are hidden
+            hidden = torch.rand(batch.input_ids.shape) < self.config.word_dropout
+            hidden &= batch.attention_mask.bool()
+            hidden[:, 0] = False
+            batch.input_ids[hidden] = self.rules.mask
         losses: Losses = self.family.losses(
             network, moved(batch, self.device), self.config, self.labels
         )
         return losses
-
-    def _halve(self, size: int, chosen: Sequence[Sized], error: BaseException) -> None:
-        if size <= 1:
-            longest = max(chosen, key=lambda each: each.subword_count)
-            raise SciextractError(
-                f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
-                "use another --device, or a smaller encoder",
-            ) from error
-        self.most = size // 2
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        self.listener(MemoryShort(device=str(self.device), documents=self.most))
 
     @torch.no_grad()
     def _not_a_number(self, network: nn.Module, part: Sequence[Sized], value: float) -> LossError:
@@ -189,12 +191,3 @@ def _is_out_of_memory(error: BaseException) -> bool:
         or "not enough memory" in text
         or "out of memory" in text
     )
-
-
-def _hide_words(batch: SubwordBatch, mask_id: int, share: float) -> None:
-    """Replaces a share of the subwords by the mask subword, so that contexts carry more weight."""
-    if share:
-        hidden = torch.rand(batch.input_ids.shape) < share
-        hidden &= batch.attention_mask.bool()
-        hidden[:, 0] = False
-        batch.input_ids[hidden] = mask_id

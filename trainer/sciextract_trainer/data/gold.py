@@ -128,7 +128,16 @@ def decided_targets(item: TrainingDocument, labels: Labels) -> Targets:
     rows = {entity: spans.index(place) for entity, place in places.items()}
     types, counted, judged = _entity_targets(item, labels, verdicts, rows, len(spans))
     pairs, relations, known_pairs = _relation_targets(item, labels.relations, verdicts, rows)
-    links, weights, known_links = _link_targets(verdicts, rows)
+    # Links (later, earlier): 1 for those of one cluster, and whether that is known.
+    found: dict[tuple[int, int], Verdict] = {}
+    order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
+    for (left, right), verdict in verdicts.pairs.items():
+        if left in rows and right in rows and rows[left] != rows[right]:
+            link = max(rows[left], rows[right]), min(rows[left], rows[right])
+            found[link] = min(verdict, found.get(link, verdict), key=order.index)
+    links = np.array(list(found), dtype=np.int64).reshape(-1, 2)
+    weights = np.array([each is Verdict.POSITIVE for each in found.values()], dtype=np.float32)
+    known_links = np.array([each is not Verdict.MASKED for each in found.values()], dtype=np.bool_)
     # Whether every link of a span that is not listed is known to be wrong.
     settled = np.full(len(spans), Layer.COREFERENCE in item.complete)
     for entity_id, verdict in verdicts.entities.items():
@@ -197,17 +206,3 @@ def _relation_targets(
     pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
     relations = one_hot(list(classes.values()), layout.class_count)
     return pairs, relations, np.array(known, dtype=np.bool_)
-
-
-def _link_targets(verdicts: Verdicts, rows: Rows) -> tuple[Ints, Floats, Bools]:
-    """Links (later, earlier), 1 for those of one cluster, and whether that is known."""
-    found: dict[tuple[int, int], Verdict] = {}
-    order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
-    for (left, right), verdict in verdicts.pairs.items():
-        if left in rows and right in rows and rows[left] != rows[right]:
-            link = max(rows[left], rows[right]), min(rows[left], rows[right])
-            found[link] = min(verdict, found.get(link, verdict), key=order.index)
-    links = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    weights = np.array([each is Verdict.POSITIVE for each in found.values()], dtype=np.float32)
-    known = np.array([each is not Verdict.MASKED for each in found.values()], dtype=np.bool_)
-    return links, weights, known

@@ -197,25 +197,17 @@ def _entity_targets(batch: Batch, logits: Tensor) -> tuple[Floats, Bools]:
     words, width, classes = logits.shape
     targets = np.zeros((words, width, classes), dtype=np.float32)
     targets[:, :, 0] = 1.0
-    known = np.concatenate([_known_cells(example) for example in batch.examples])
-    for example, offset in zip(batch.examples, batch.offsets, strict=False):
-        spans = example.targets.spans
+    known = np.concatenate([example.allowed for example in batch.examples])
+    for example, offset, end in zip(batch.examples, batch.offsets, batch.offsets[1:], strict=False):
+        spans, mask = example.targets.spans, example.targets.mask
         widths = spans[:, 1] - spans[:, 0]
         fits = widths < width
         targets[spans[fits, 0] + offset, widths[fits]] = example.targets.types[fits]
+        if mask is not None:  # what is not known stays out of the loss
+            cells = np.full_like(example.allowed, Layer.ENTITIES in mask.complete)
+            cells[spans[fits, 0], widths[fits]] = mask.counted[fits]
+            known[offset:end] &= cells
     return targets, known
-
-
-def _known_cells(example: Example) -> Bools:
-    """Cells (words, max width) whose type is known; the others stay out of the loss."""
-    mask = example.targets.mask
-    if mask is None:
-        return example.allowed
-    known = np.full_like(example.allowed, Layer.ENTITIES in mask.complete)
-    starts, widths = example.targets.spans[:, 0], np.diff(example.targets.spans)[:, 0]
-    fits = widths < known.shape[1]
-    known[starts[fits], widths[fits]] = mask.counted[fits]
-    return np.asarray(known & example.allowed)
 
 
 def _scored_spans(
