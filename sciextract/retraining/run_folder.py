@@ -223,6 +223,7 @@ def new_run(project: Path | None) -> Run:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
+        # Two runs of one second have drawn the same four digits.
         return new_run(project)
     except OSError as error:
         raise _not_written(folder, error) from error
@@ -334,6 +335,7 @@ def _started(pid: int) -> str:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    # Fields are counted behind the name of the program, which may hold blanks and brackets itself.
     state, *rest = text.rpartition(")")[2].split()
     return "ended" if state == "Z" else rest[18]
 

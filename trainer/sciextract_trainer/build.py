@@ -81,6 +81,7 @@ def load_subword_rules(source: str) -> SubwordRules:
     backend = checked or _with_casing(loaded.backend_tokenizer, source)
     tokenizer = _prepared(backend, settings.vocab_size, source)
     prefix, suffix = _frame(tokenizer)
+    # Some tokenizer.json leave the frame of a text to transformers.
     if not prefix and not suffix:
         prefix, suffix = _frame(loaded.backend_tokenizer)
     if max((*prefix, *suffix), default=0) >= settings.vocab_size:

@@ -94,6 +94,7 @@ def save_checkpoint(folder: Path, state: TrainingState) -> None:
             tensors["random.cuda"] = torch.cuda.get_rng_state()
     metadata = {"state": json.dumps(data)}
     with replacing(folder / WEIGHTS) as temporary:
+        # safetensors refuses views of other tensors.
         save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, metadata=metadata)
 
 

@@ -70,6 +70,7 @@ GIVEN = replace(JOINT, predictor=lambda *network: GivenPredictor(_pipeline(*netw
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     """The family that a recipe names."""
+    # A module is imported when a recipe first names its network.
     if config.network != "joint":
         found: Family[Any, Any, Any] = import_module(NETWORKS[config.network]).FAMILY
         return found

@@ -154,6 +154,7 @@ def _load(path: Path) -> _Graph:
 def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
     """Constants that a parameter can be told of, dequantised and the way round the module has them."""
     for stored in graph.values:
+        # The quantiser of ONNX Runtime adds this ending, and constants with the scales next to it.
         base = stored.removesuffix("_quantized")
         name = base if base in shapes else _name_by_bias(graph, stored)
         if name in shapes and not stored.endswith(("_scale", "_zero_point")):

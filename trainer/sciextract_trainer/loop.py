@@ -116,6 +116,7 @@ def train(
     if config.checkpointing:
         enable_checkpointing(network)
     group.spread(network)
+    # The schedule needs to know beforehand how many steps there will be.
     own = len(_part_of(config, data.examples, 1))
     documents = own + _rehearsed(config, data) + _swapped(config, data)
     optimiser = make_optimiser(network, config)
@@ -150,7 +151,9 @@ def train(
         if group.is_first:
             if data.dev and (epoch % config.evaluate_every == 0 or epoch == config.epochs):
                 _select(stepper, state, data, folder)
+            # After the scores: a checkpoint never claims an evaluation that was not kept.
             save_checkpoint(folder, state)
+        # Only the first process evaluates, and all of them stop by its scores.
         state.progress.follow(group.agreed(state.progress))
     if group.is_first and (folder / BEST).is_file():
         load_weights(folder / BEST, network)
@@ -231,6 +234,7 @@ def _train_epoch(
     size = documents_of_step(config, stepper.group)
     for number, chosen in enumerate(epoch_batches(examples, size, config.seed, epoch), start=1):
         seen += len(chosen)
+        # A resumed epoch skips what it has learned; its batches come in the same order again.
         if number <= progress.steps:
             before = seen
             continue

@@ -275,6 +275,8 @@ class WeightAverage:
     def update(self, network: nn.Module) -> None:
         """Moves the average towards the current weights; early steps move further."""
         self.steps += 1
+        # Early weights are far from what they become; a constant decay would keep them for
+        # hundreds of steps.
         decay = min(self.decay, self.steps / (self.steps + 10))
         current = dict(network.named_parameters())
         names = list(self.weights)

@@ -106,6 +106,7 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         pairs = random_pairs(hidden, types, packaging.labels.max_span_width)
         parity = assert_parity(network, work, windows, pairs)
         config = _scored_config(packaging, work, parity)
+        # All graphs are written and scored; what the model does not ship goes again.
         for name, file in EXPORTED.items():
             if name not in packaging.precisions:
                 (work / file).unlink()

@@ -190,6 +190,7 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
 
 def origin_of(job: TrainingJob) -> dict[str, Any]:
     """What the model card says of where a model comes from."""
+    # Names without folders: a path of this machine would say more than a card should.
     return {
         "encoder": job.config.encoder,
         "training data": f"{job.data.name}, sha256 {sha256(job.data)}",

@@ -117,6 +117,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
             scores[seed] = f1_by_task(kept.scores, own)
         listener(SeedScored(seed=seed, scores=scores[seed]))
     found = SeedScores(scores)
+    # Of several processes only the first one has scores.
     if all(scores.values()):
         job.output.mkdir(parents=True, exist_ok=True)
         (job.output / SCORES).write_text(encode(found.to_json()), encoding="utf-8")

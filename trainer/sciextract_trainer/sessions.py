@@ -62,6 +62,7 @@ class Slice:
             TimeIsUp: The call is over.
         """
         now = time.monotonic()
+        # Several processes would have to agree on the step to stop at: they stop after an epoch.
         if group.size > 1 or now < min(self.until, self.saved + CHECKPOINT_SECONDS):
             return
         save_checkpoint(self.folder, state)

@@ -90,6 +90,7 @@ class Stepper:
             try:
                 return self._in_parts(network, optimiser, share, size, len(chosen))
             except CompileFailure as error:
+                # The attempt has drawn dropout masks; the step begins anew with the same ones.
                 torch.set_rng_state(drawn)
                 self.compilation.give_up()
                 message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
@@ -117,6 +118,8 @@ class Stepper:
         for start in range(0, len(share), size):
             part = share[start : start + size]
             losses = self._losses(network, part)
+            # The mean over the whole step: its parts add up to the same gradient in whatever
+            # number.
             loss = losses.total(self.config) / of
             if not torch.isfinite(loss):
                 raise self._not_a_number(network, part, loss.item())

@@ -190,6 +190,7 @@ def open_start_model(folder: ModelFolder) -> StartModel:
 
 def save_weights(network: nn.Module, folder: Path) -> None:
     """Writes architecture and weights of a network next to its graphs, weights in half precision."""
+    # Half precision halves the file and moves a weight by at most 2**-11 of its size.
     halves = {
         name: parameter.detach().cpu().numpy().astype(np.float16)
         for name, parameter in network.named_parameters()
@@ -211,6 +212,7 @@ def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
     special = {
         token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
     }
+    # No configuration names the mask subword; in every family its text says mask.
     mask = [number for text, number in special.items() if "mask" in text.lower()]
     return SubwordRules(
         tokenizer=tokenizer,
@@ -224,6 +226,7 @@ def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
 
 
 def _empty_network(folder: Path, labels: Labels, config: TrainConfig) -> JointNetwork:
+    # Heads of labels that the model did not have begin with the seed of the recipe.
     torch.manual_seed(config.seed)
     try:
         encoder: Any = empty_encoder(_read_architecture(folder), config.attention_dropout)

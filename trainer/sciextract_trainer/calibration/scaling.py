@@ -48,6 +48,7 @@ class Items:
 
     def scores(self, temperature: float, shift: float) -> Reals:
         """What the desk shows for each item."""
+        # Not through log-odds and back, which would move scores by rounding.
         if (temperature, shift) == (1, 0):
             return self.plain
         scores = calibrated_scores(self.plain.astype(np.float32), temperature, shift)
@@ -203,6 +204,7 @@ def fit_scale(items: Items) -> Scale | None:
     targets = np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
     slope, shift = _newton(np.asarray(np.log(bounded / (1 - bounded))), targets)
     low, high = TEMPERATURES
+    # A slope near 0 or below says that higher scores are not more often right.
     if not 1 / high <= slope <= 1 / low:
         return None
     return Scale(round(1 / slope, 4), round(shift, 4))

@@ -179,6 +179,7 @@ class EntitySwap:
         new: dict[str, Donor] = {}
         for group in self._groups[row]:
             choice = self._choice(row, group)
+            # Two entities of a document do not become one text as long as there is another one.
             free = [each for each in choice if each.text.casefold() not in taken] or choice
             if free:
                 donor = free[int(random.integers(len(free)))]

@@ -200,6 +200,7 @@ def _relation_targets(
             forward = layout.forward_class(relation.label)
         elif verdict is Verdict.MASKED or (verdict is Verdict.POSITIVE and not done):
             masked |= {(head, tail), (tail, head)}
+        # The network scores ordered pairs, so each relation is learned in both directions.
         classes[head, tail] = classes.get((head, tail), 0) or forward
         classes[tail, head] = classes.get((tail, head), 0) or int(mirror[forward])
     known = [bool(found) or pair not in masked for pair, found in classes.items()]

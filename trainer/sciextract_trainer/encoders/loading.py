@@ -156,6 +156,7 @@ def read_weights(source: str, settings: Any) -> Any:
         raise _misfit(source, "some have other sizes") from error
     except (OSError, ValueError, ImportError, SafetensorError) as error:
         raise no_encoder(source, error) from error
+    # Nobody reads the pooler, and an LSTM over word vectors has no pretrained weights.
     fresh = (_POOLER, *getattr(encoder, "begins_fresh", ()))
     missing = sorted(name for name in details["missing_keys"] if not name.startswith(fresh))
     if missing:

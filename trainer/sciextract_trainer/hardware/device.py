@@ -150,6 +150,7 @@ class Compilation:
             yield
             return
         if self._compiled is None:
+            # Batches differ in length: for each length anew it would compile for hours.
             self._encoder.compile(dynamic=True)
         else:
             self._encoder._compiled_call_impl = self._compiled

@@ -77,6 +77,7 @@ class Group:
             if error is not None:
                 raise error
             return sums
+        # One message says who failed, who has which gradient, and the summed losses.
         flags = [float(error is not None), *(float(p.grad is not None) for p in parameters)]
         packed = torch.cat([torch.tensor(flags), sums.detach().float().cpu()]).to(self.device)
         self._add_up(packed)

@@ -50,6 +50,8 @@ class SpanHead(nn.Module):
             nn.GELU(), nn.Linear(width, inner),
             nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, classes),
         )  # fmt: skip
+        # torch draws embeddings with a deviation of 1, which would drown the words' states at
+        # first.
         nn.init.normal_(self.width.weight, std=0.1)
         _expect_none(self.out[-1], fixed_none)
 
@@ -77,6 +79,7 @@ class PairScorer(nn.Module):
         self.product = nn.Linear(width, width, bias=False)
         self.distance = nn.Embedding(distances, width)
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(width, classes))
+        # As for the widths: small beside the states.
         nn.init.normal_(self.distance.weight, std=0.1)
 
     def forward(self, spans: Tensor, pairs: Tensor, distance: Tensor, extra: Tensor) -> Tensor:

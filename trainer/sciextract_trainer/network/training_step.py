@@ -254,6 +254,7 @@ def _with_likely(example: Example, types: Tensor, config: TrainConfig) -> Ints:
         if config.given_entities or not negatives
         else int(config.negatives_per_word * len(example.ends))
     )
+    # Stable: of equal probabilities the first in the text wins, in a resumed run as well.
     best = np.argsort(-likely, axis=None, kind="stable")[:count]
     best = best[likely.ravel()[best] > _LEAST_LIKELY]
     starts, widths = np.unravel_index(best, likely.shape)
