@@ -16,22 +16,21 @@ from numpy.typing import NDArray
 from sciextract.documents.document import Document
 from sciextract.inference import candidates
 from sciextract.inference.candidates import relation_input, sentence_ends, span_mask
-from sciextract.inference.coreference import (
+from sciextract.inference.decoding import (
     AntecedentScores,
+    Mentions,
     PredictedCluster,
-    antecedent_probabilities,
-    predict_clusters,
-)
-from sciextract.inference.label_layout import Columns, type_probabilities
-from sciextract.inference.mentions import Mentions, select_mentions
-from sciextract.inference.network import Floats, Ints, WordStates
-from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import (
     ScoredPairs,
+    antecedent_probabilities,
     combine_directions,
+    predict_clusters,
     predict_relations,
     rescued,
+    select_mentions,
 )
+from sciextract.inference.label_layout import Columns, type_probabilities
+from sciextract.inference.network import Floats, Ints, WordStates
+from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import Window, plan_windows
 

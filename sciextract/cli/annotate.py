@@ -107,6 +107,16 @@ class AnnotateOptions:
             "Minimum score per task (entity, relation or coreference); repeatable.",
         ),
     ] = None
+    promise: Annotated[
+        list[str] | None,
+        option(
+            "TASK=P,...",
+            "Write only what is right that often (entity, relation), by thresholds per label; see docs/promise.md.",
+        ),
+    ] = None
+    confidence: Annotated[
+        float, option("P", "With --promise: how surely it holds for each label.")
+    ] = 0.9
     only: Annotated[
         list[str] | None,
         option("LABEL,...", "Entity labels to predict (default: all of the model's)."),
@@ -174,13 +184,24 @@ class AnnotateOptions:
             UsageError: A threshold or a label cannot be read.
         """
         from sciextract.inference.batching import RunOptions
-        from sciextract.workflows.model_choice import ModelChoice, parse_labels, parse_thresholds
+        from sciextract.workflows.model_choice import (
+            ModelChoice,
+            parse_labels,
+            parse_promise,
+            parse_thresholds,
+        )
 
+        if self.promise and self.threshold:
+            raise UsageError(
+                "--promise chooses the thresholds", "leave out --threshold, or the promise"
+            )
         return ModelChoice(
             model=self.model,
             thresholds=parse_thresholds(self.threshold or []),
             candidates=self.candidates,
             only=parse_labels(self.only or []),
+            promise=parse_promise(self.promise or []),
+            confidence=self.confidence,
             options=RunOptions(
                 **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
             ),
@@ -259,10 +280,26 @@ def annotate(options: AnnotateOptions) -> None:
         sciextract annotate field/*.jsonl.gz --workers 8 --parts results
     """
     project = _meant_project(options)
+    if options.promise and not options.quiet:
+        _show_promise(options, project)
     if project is not None:
         options.check_for_project()
         raise typer.Exit(_annotate_project(project, options))
     raise typer.Exit(_annotate_sources(_meant_sources(options), options))
+
+
+def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
+    """Say of each label what is promised, before anything is predicted."""
+    from contextlib import nullcontext
+
+    from sciextract.cli.annotate_screen import promise_in_words
+    from sciextract.store import open_project
+
+    with open_project(project, read=True) if project else nullcontext() as opened:
+        promise = options.model_choice().promised(opened)
+    if promise is not None:
+        for line in promise_in_words(promise):
+            say("Promise", line)
 
 
 def _meant_project(options: AnnotateOptions) -> Path | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sciextract.documents.annotations import Relation
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
+    from sciextract.inference.promise import Promise
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
@@ -39,6 +40,20 @@ def interrupted(target: Target, documents: int) -> tuple[str, str]:
         f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
         "to resume, repeat the command with --resume" + (" instead of --force" * target.force),
     )
+
+
+def promise_in_words(promise: Promise) -> Iterator[str]:
+    """What is promised of each label, and what is not."""
+    wanted = ", ".join(f"{task} {value:g}" for task, value in promise.wanted.items())
+    yield f"precision of at least {wanted}, each label with confidence {promise.confidence:g}; chosen on {promise.source}"
+    for each in promise.labels:
+        name = f"{each.task} {each.label}"
+        if each.threshold is not None:
+            yield f"{name}: scores from {each.threshold:.2f}; held-out precision {each.precision:.2f}, recall {each.recall:.2f}"
+        elif each.further is not None:
+            yield f"{name}: cannot be promised and is not written; it takes about {each.further} more abstracts"
+        else:
+            yield f"{name}: cannot be promised and is not written; too few held-out items, or too often wrong ({each.precision:.2f} right of all)"
 
 
 def in_words(report: Report) -> str:

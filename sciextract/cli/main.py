@@ -26,7 +26,7 @@ from sciextract.cli.schemas import schema
 from sciextract.cli.status import search, stats, status
 from sciextract.cli.suggest import suggest
 from sciextract.cli.teams import adjudicate, agree, merge
-from sciextract.cli.training import retrain
+from sciextract.cli.training import learn, retrain
 from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
@@ -42,7 +42,7 @@ _SECTIONS = {
     "Projects": "init import suggest tui export status search stats queue schema",
     "Safety of a project": "log undo redo backup doctor",
     "Several annotators": "merge agree adjudicate",
-    "Models and training": "models retrain jobs",
+    "Models and training": "learn models retrain jobs",
     "Knowledge graph": "graph",
 }
 """The commands as ``--help`` shows them; those that no section names stand below."""
@@ -79,7 +79,7 @@ app = typer.Typer(
 )
 for command in (
     annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
-    doctor, stats, merge, agree, adjudicate, tui, retrain,
+    doctor, stats, merge, agree, adjudicate, tui, learn, retrain,
 ):  # fmt: skip
     app.command(command.__name__.rstrip("_"), cls=FormatCommand)(command)
 for group in (models, jobs, queue, schema, graph):

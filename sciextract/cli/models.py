@@ -205,6 +205,10 @@ def export(
     name: _Model,
     file: Annotated[str, argument("FILE", "The file to write: .tar or .zip.")],
     force: Annotated[bool, flag("Replace an existing file.", "--force")] = False,
+    with_base: Annotated[
+        bool,
+        flag("Include the model that it was learned on, for machines without it.", "--with-base"),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a model into one file, to share or archive. The same model gives the same bytes.
@@ -219,7 +223,7 @@ def export(
 
     from sciextract.workflows.models import export as write
 
-    model = write(name, Path(file), force=force)
+    model = write(name, Path(file), force=force, with_base=with_base)
     bring = as_command("sciextract", "models", "import", file)
     words = f"{model.id} is in {file}; {bring} brings it in elsewhere"
     report({"model": model.id, "file": file}, words, as_json)

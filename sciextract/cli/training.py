@@ -11,11 +11,14 @@ import typer
 
 from sciextract.cli.console import (
     JsonEventsOption,
+    JsonOption,
+    ProgressLine,
     ProjectOption,
     chosen_project,
     command_with,
     flag,
     given_options,
+    is_terminal,
     option,
     say,
 )
@@ -263,6 +266,55 @@ def retrain(options: RetrainOptions) -> None:
         _train_remotely(request, folder, target, options.detach, options.as_json)
     else:
         _train_project(request, folder, device, options.as_json)
+
+
+def learn(
+    project: ProjectOption = None,
+    name: Annotated[
+        str | None, option("NAME", "Name of the new model (default: the project's).")
+    ] = None,
+    output: Annotated[
+        str | None, option("DIR", "Write this folder instead of registering the model.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        option(
+            "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a model of the corrections of a project, in seconds, without PyTorch.
+
+    The encoder of a model stays as it is; only its heads are learned. The result is used like any model, with
+    --model or models use. It is cross-validated over the finished abstracts: the scores say what to expect on
+    others of the kind, and annotate --promise chooses thresholds by them.
+
+    Examples:
+
+        sciextract learn --project alloys.sciextract
+
+        sciextract learn --project alloys.sciextract --name alloys --output alloys-model
+    """
+    from sciextract.cli.training_screen import show_learned
+    from sciextract.retraining.promotion import model_name
+    from sciextract.store import open_project
+    from sciextract.workflows.models.learned import learn_model
+
+    path = chosen_project(project)
+    line = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened:
+        try:
+            learned = learn_model(
+                opened,
+                model_name(name, path),
+                model=model,
+                output=_path(output),
+                on_progress=line.update,
+            )
+        finally:
+            line.clear()
+    show_learned(learned, path, as_json)
 
 
 def _path(name: str | None) -> Path | None:

@@ -12,9 +12,12 @@ from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sciextract.retraining.events import DevScored, Listener, TrainingEvent
     from sciextract.retraining.promotion import RetrainResult
     from sciextract.retraining.run_folder import Run
+    from sciextract.workflows.models.learned import LearnedModel
 
 
 def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
@@ -35,6 +38,35 @@ def show_result(result: RetrainResult | Run) -> None:
     if isinstance(result, RetrainResult):
         gate_table(result.report, ("before", "after", "difference", "P(better)"))
         say("", result.message, result.hint)
+
+
+def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
+    """Print what is known of a model that was learned, and how to use it."""
+    from sciextract.cli.console import report, say
+    from sciextract.cli.evaluate import gate_table
+    from sciextract.errors import as_command
+    from sciextract.learning.validation import LEAST
+
+    model, validation = learned.model, learned.validation
+    found = {
+        **model.to_json(),
+        "learned_from": learned.documents,
+        "seconds": round(learned.seconds, 2),
+        "scores": validation.to_json(),
+        "gate": learned.gate and learned.gate.to_json(),
+    }
+    place = model.id if model.registered else str(model.folder)
+    words = f"{model.id}: learned from {learned.documents} abstracts in {learned.seconds:.1f} s"
+    if not as_json:
+        for line in validation.lines():
+            say("", line)
+        if not validation.layers:
+            say("Note", f"not measured: that takes {LEAST} finished abstracts")
+        if learned.gate is not None:
+            gate_table(learned.gate, ("base", "learned", "difference", "P(better)"))
+    use = as_command("sciextract", "models", "use", place, "--project", project)
+    annotate = as_command("sciextract", "annotate", "FILE", "--model", place, "--to", "jsonl")
+    report(found, f"{words}; {annotate} predicts with it, {use} makes it the project's", as_json)
 
 
 def show_seeds(scores: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,8 +25,8 @@ from datasets.table import MemoryMappedTable
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, quoted
+from sciextract.formats.parquet import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
 from sciextract.formats.sink import new_folder
 from sciextract.formats.urls import HUB_DATASET
 
@@ -54,7 +55,8 @@ def read_datasets(source: Source) -> Iterator[ReadItem]:
         FormatError: There is no data set, or the only one cannot be read.
         InputMissingError: The folder does not exist.
     """
-    parts = _hub_parts(source.path) or _saved_parts(source)
+    on_hub = HUB_DATASET.fullmatch(source.path)
+    parts = _hub_parts(source.path, on_hub) if on_hub else _saved_parts(source)
     for part in parts:
         try:
             yield from _documents(part, source)
@@ -64,11 +66,8 @@ def read_datasets(source: Source) -> Iterator[ReadItem]:
             yield BadRecord(error)
 
 
-def _hub_parts(url: str) -> list[_Part]:
-    found = HUB_DATASET.fullmatch(url)
-    if found is None:
-        return []
-    name, revision, config = found.groups()
+def _hub_parts(url: str, named: re.Match[str]) -> list[_Part]:
+    name, revision, config = named.groups()
     with _explained(url):
         splits = datasets.load_dataset(name, config, revision=revision, streaming=True)
         return [_Part(url, str(split), partial(splits.get, split)) for split in splits]
@@ -80,9 +79,12 @@ def _saved_parts(source: Source) -> list[_Part]:
         if root.exists():
             raise FormatError("this is a file; expected a folder", path=source.path)
         raise InputMissingError(f"{source.path}: no such folder")
+    described = {path.parent for name in (_DICT, _INFO) for path in root.rglob(name)}
+    # A folder that is described is read whole: what lies in it are its splits.
+    outermost = sorted(path for path in described if not described & {*path.parents})
     parts = [
         _Part(str(folder), split, partial(_saved, folder, root))
-        for data in _datasets(root)
+        for data in outermost
         for folder, split in _splits(data)
         if not leads_outside(folder, root)
     ]
@@ -90,14 +92,6 @@ def _saved_parts(source: Source) -> list[_Part]:
         problem = f"no dataset found; expected a folder with {_INFO} or {_DICT}"
         raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
     return parts
-
-
-def _datasets(root: Path) -> list[Path]:
-    """The folder itself, or the data sets in it."""
-    if any((root / name).is_file() for name in (_DICT, _INFO)):
-        return [root]
-    found = {path.parent for name in (_DICT, _INFO) for path in root.rglob(name)}
-    return sorted(path for path in found if not found & {*path.parents})
 
 
 def _splits(folder: Path) -> list[tuple[Path, str]]:
@@ -141,20 +135,16 @@ def _documents(part: _Part, source: Source) -> Iterator[ReadItem]:
         features = data.features.to_dict() if data.features else {}
         named = Source(part.place, origin=origin)
         for item in documents_of(batches, first.schema, named, features):
-            yield _with_split(item, part.split)
+            if part.split and not isinstance(item, BadRecord):
+                fields = {**item.document.fields, "split": part.split}
+                item = replace(item, document=replace(item.document, fields=fields))
+            yield item
 
 
 def _sound(table: pa.Table) -> list[pa.RecordBatch]:
     """The batches of a table whose offsets are known to be sound: damaged ones would be followed anywhere."""
     table.validate(full=True)
     return [*table.to_batches()]
-
-
-def _with_split(item: ReadItem, split: str) -> ReadItem:
-    if isinstance(item, BadRecord) or not split:
-        return item
-    fields = {**item.document.fields, "split": split}
-    return replace(item, document=replace(item.document, fields=fields))
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -53,23 +53,28 @@ def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadI
     ]
     given = front.findall(f"{_META}/{{*}}abstract")
     # Graphical, plain-language and other further abstracts have a type.
-    chosen = next(
-        (each for each in given if not each.get("abstract-type")), given[0] if given else None
-    )
+    untyped = [each for each in given if not each.get("abstract-type")]
+    chosen = next(iter([*untyped, *given]), None)
     others = [each for each in given if each is not chosen]
     others += front.findall(f"{_META}/{{*}}trans-abstract")
+    # An article that appears online first has a date of its own: that of the issue counts.
+    dates = front.findall(f"{_META}/{{*}}pub-date")
+    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
+    venues = (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)
     fields: dict[str, Any] = {
-        "year": year_of(_years(front)),
+        "year": year_of([_first(each, "{*}year") for each in dates]),
         "doi": doi,
         "pmid": pmid,
-        "venue": next(
-            filter(None, (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)), ""
-        ),
-        "authors": _authors(front),
+        "venue": next(filter(None, venues), ""),
+        "authors": [*filter(None, _authors(front))],
         "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
         **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
         "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
-        "OtherAbstract": [_other(each) for each in others],
+        "OtherAbstract": [
+            {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
+            | {"text": _abstract(each)}
+            for each in others
+        ],
         "ArticleId": ids,
     }
     abstract = "" if chosen is None else _abstract(chosen)
@@ -89,36 +94,19 @@ def _abstract(element: Element) -> str:
     return " ".join(filter(None, parts))
 
 
-def _other(element: Element) -> dict[str, str]:
-    kept = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-    return {**kept, "text": _abstract(element)}
-
-
-def _years(front: Element) -> list[str]:
-    """Years of publication, that of the issue first."""
-    dates = front.findall(f"{_META}/{{*}}pub-date")
-    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
-    return [_first(each, "{*}year") for each in dates]
-
-
-def _authors(front: Element) -> list[str]:
-    people = [
-        each
-        for each in front.findall(f"{_META}/{{*}}contrib-group/{{*}}contrib")
-        if each.get("contrib-type", "author") == "author"
-    ]
-    return [name for each in people if (name := _author(each))]
-
-
-def _author(contributor: Element) -> str:
-    name = contributor.find(".//{*}name")
-    if name is None:
-        name = contributor.find(".//{*}string-name")
-    if name is None:
-        return _first(contributor, "{*}collab")
-    family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
-    given = _first(name, "{*}given-names")
-    return f"{family}, {given}" if family and given else family or _text(name)
+def _authors(front: Element) -> Iterator[str]:
+    for person in front.findall(f"{_META}/{{*}}contrib-group/{{*}}contrib"):
+        if person.get("contrib-type", "author") != "author":
+            continue
+        name = person.find(".//{*}name")
+        if name is None:
+            name = person.find(".//{*}string-name")
+        if name is None:
+            yield _first(person, "{*}collab")
+            continue
+        family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
+        given = _first(name, "{*}given-names")
+        yield f"{family}, {given}" if family and given else family or _text(name)
 
 
 def _first(element: Element, path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -45,9 +45,13 @@ def with_split_tokens(document: Document, annotations: Iterable[Annotations]) ->
     A model's entities do not split tokens that the input gave.
     """
     entities = tuple([entity for each in annotations for entity in each.entities])
-    if _tokens_are_given(document):
+    # Token-only input is read as its tokens joined by one space.
+    spans, text = document.tokens.spans, document.text
+    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
+    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    if between == ["", *[" "] * (len(spans) - 1), ""]:
         entities = tuple([each for each in entities if not each.source.startswith("model:")])
-    return replace(document, tokens=_split_table(document.tokens, document.text, entities))
+    return replace(document, tokens=_split_table(document.tokens, text, entities))
 
 
 def token_layers(
@@ -110,9 +114,19 @@ class _TokenLayersBuilder:
         self._seen: set[tuple[object, ...]] = set()
 
     def add_entity(self, entity: Entity) -> None:
-        tokens = self._tokens_of(entity)
-        if tokens is None:
+        if len(entity.fragments) > 1:
+            self._losses["discontinuous entity"] += 1
             return
+        span = entity.span
+        tokens = self._table.covering(span)
+        if tokens is None:
+            self._losses["entity without tokens"] += 1
+            return
+        covered = self._table.char_span(tokens)
+        if covered.char_start < span.char_start or span.char_end < covered.char_end:
+            self._losses["entity widened to whole given tokens"] += 1
+        if span.char_start < covered.char_start or covered.char_end < span.char_end:
+            self._losses["white space at the edge of an entity"] += 1
         self._ranges[entity.id] = tokens
         sentence = self._sentence_of(tokens)
         if not entity.label:
@@ -155,21 +169,6 @@ class _TokenLayersBuilder:
         lost = sum(tokens not in self._mentioned for tokens in self._untyped.values())
         self._losses += Counter({"entity without a type": lost})
 
-    def _tokens_of(self, entity: Entity) -> TokenRange | None:
-        if len(entity.fragments) > 1:
-            self._losses["discontinuous entity"] += 1
-            return None
-        tokens = self._table.covering(entity.span)
-        if tokens is None:
-            self._losses["entity without tokens"] += 1
-        else:
-            covered, span = self._table.char_span(tokens), entity.span
-            if covered.char_start < span.char_start or span.char_end < covered.char_end:
-                self._losses["entity widened to whole given tokens"] += 1
-            if span.char_start < covered.char_start or covered.char_end < span.char_end:
-                self._losses["white space at the edge of an entity"] += 1
-        return tokens
-
     def _sentence_of(self, tokens: TokenRange) -> int | None:
         sentence = self._table.sentence_of(tokens.token_start)
         return sentence if self._table.sentences[sentence].contains(tokens) else None
@@ -180,14 +179,6 @@ class _TokenLayersBuilder:
             return False
         self._seen.add(key)
         return True
-
-
-def _tokens_are_given(document: Document) -> bool:
-    """Whether the text is its tokens joined by one space, as token-only input is read."""
-    spans, text = document.tokens.spans, document.text
-    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
-    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    return between == ["", *[" "] * (len(spans) - 1), ""]
 
 
 def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> TokenTable:
@@ -241,7 +232,10 @@ def span_layers(
         builder.add_relation(relation)
     for cluster in not_rejected(annotations.clusters):
         builder.add_cluster(cluster)
-    builder.layers.undecided = _is_undecided(annotated)
+    states = {each.state for each in annotations.entities}
+    states |= {each.state for each in annotations.relations}
+    states |= {each.state for each in annotations.clusters}
+    builder.layers.undecided = states == {State.UNDECIDED}
     return builder.layers
 
 
@@ -262,8 +256,12 @@ class _SpanLayersBuilder:
             self._losses["discontinuous entity"] += 1
         elif not entity.label and not self._untyped:
             self._losses["entity without a type"] += 1
+        elif (key := (entity.span, entity.label)) in self._equal and not self._repeated:
+            self._losses["second entity in the same place"] += 1
+            self._kept[entity.id] = self._equal[key]
         else:
-            self._keep(entity)
+            self._equal[key] = self._kept[entity.id] = entity
+            self.layers.entities.append(entity)
 
     def add_relation(self, relation: Relation) -> None:
         if relation.head in self._rejected or relation.tail in self._rejected:
@@ -278,37 +276,22 @@ class _SpanLayersBuilder:
 
     def add_cluster(self, cluster: Cluster) -> None:
         wanted = [each for each in cluster.live_mentions if each not in self._rejected]
-        mentions = list({each.id: each for each in self._mentions(wanted)}.values())
-        if len(mentions) > 1:
-            self._mentioned.update(mention.id for mention in mentions)
-            self.layers.relations += [(*pair, COREFERENCE) for pair in pairwise(mentions)]
-        elif wanted:
-            self._losses["cluster of fewer than two mentions"] += 1
-
-    def _keep(self, entity: Entity) -> None:
-        key = (entity.span, entity.label)
-        if key in self._equal and not self._repeated:
-            self._losses["second entity in the same place"] += 1
-            self._kept[entity.id] = self._equal[key]
-            return
-        self._equal[key] = self._kept[entity.id] = entity
-        self.layers.entities.append(entity)
-
-    def _mentions(self, wanted: list[str]) -> Iterator[Entity]:
+        found: dict[str, Entity] = {}
         for entity_id in wanted:
             entity = self._kept.get(entity_id)
             if entity is None:
                 self._losses["mention of an entity that does not fit"] += 1
             elif entity.id in self._mentioned:
+                # Links have no cluster: those of a second one would join both.
                 self._losses["mention of a second cluster"] += 1
             else:
-                yield entity
-
-
-def _is_undecided(annotated: AnnotatedDocument) -> bool:
-    found = annotated.annotations
-    items: list[Entity | Relation | Cluster] = [*found.entities, *found.relations, *found.clusters]
-    return {item.state for item in items} == {State.UNDECIDED}
+                found[entity.id] = entity
+        mentions = list(found.values())
+        if len(mentions) > 1:
+            self._mentioned.update(mention.id for mention in mentions)
+            self.layers.relations += [(*pair, COREFERENCE) for pair in pairwise(mentions)]
+        elif wanted:
+            self._losses["cluster of fewer than two mentions"] += 1
 
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -334,19 +317,16 @@ class LabelNames:
     def name_of(self, label: str) -> str:
         """The name that stands for ``label``; the same at every call."""
         if label not in self._names:
-            name = self._free(self._refused.sub("_", label) or self._untyped)
+            name = base = self._refused.sub("_", label) or self._untyped
+            number = 1
+            while name in self._taken:
+                number += 1
+                name = f"{base}_{number}"
             self._names[label] = name
             self._taken.add(name)
             if name != label:
                 self.changed[name] = label
         return self._names[label]
-
-    def _free(self, base: str) -> str:
-        name, number = base, 1
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        return name
 
 
 def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:

@@ -154,7 +154,7 @@ class CsvWriter(TsvWriter):
 
     def _line(self, cells: Iterable[str]) -> str:
         found = [without_surrogates(cell) for cell in cells]
-        self.losses += Counter({"lone surrogate in a cell": sum(count for _, count in found)})
+        self.lose("lone surrogate in a cell", sum(count for _, count in found))
         return csv_row([cell for cell, _ in found])
 
 
@@ -176,11 +176,27 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
     for relation in relations_between(annotated, entities, losses):
         head, tail = entities[relation.head], entities[relation.tail]
-        yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
+        yield {
+            "kind": "relation",
+            **common,
+            "id": relation.id,
+            "label": relation.label,
+            "head_id": head.id,
+            "head_label": head.label,
+            "head_text": head.text_of(document.text),
+            "tail_id": tail.id,
+            "tail_label": tail.label,
+            "tail_text": tail.text_of(document.text),
+            **_made(relation),
+        }
     for cluster in not_rejected(annotations.clusters):
         missing = sum(mention not in known for mention in cluster.live_mentions)
         losses += Counter({"mention of an entity that is not there": missing})
-        for row in _mentions(cluster, entities, document):
+        scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
+        score_of = dict(zip(cluster.mentions, scores, strict=True))
+        for mention in filter(entities.__contains__, cluster.live_mentions):
+            own = {"cluster_id": cluster.id, "score": cell_of(score_of[mention])}
+            row = {**_entity(entities[mention], document), **_made(cluster), **own}
             yield {"kind": "mention", **common, **row}
 
 
@@ -219,32 +235,6 @@ def _entity(entity: Entity, document: Document) -> Row:
     }
 
 
-def _relation(relation: Relation, head: Entity, tail: Entity, document: Document) -> Row:
-    return {
-        "id": relation.id,
-        "label": relation.label,
-        "head_id": head.id,
-        "head_label": head.label,
-        "head_text": head.text_of(document.text),
-        "tail_id": tail.id,
-        "tail_label": tail.label,
-        "tail_text": tail.text_of(document.text),
-        **_made(relation),
-    }
-
-
-def _mentions(
-    cluster: Cluster, entities: Mapping[str, Entity], document: Document
-) -> Iterator[Row]:
-    scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
-    score_of = dict(zip(cluster.mentions, scores, strict=True))
-    for mention in cluster.live_mentions:
-        if mention in entities:
-            score = score_of[mention]
-            own = {"cluster_id": cluster.id, "score": cell_of(score)}
-            yield {**_entity(entities[mention], document), **_made(cluster), **own}
-
-
 def _made(item: Entity | Relation | Cluster) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
 
@@ -269,8 +259,16 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
     header_line = next((line for line in lines if line.strip()), "")
-    delimiter = max(_DELIMITERS, key=lambda each: _score(_cells(header_line, each)))
-    columns = _columns(_cells(header_line, delimiter), source, lines.number)
+    headers = {each: _cells(header_line, each) for each in _DELIMITERS}
+    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
+
+    def understood(delimiter: str) -> tuple[int, int]:
+        cells = headers[delimiter]
+        return sum(plain_name(name) in known for name in cells), len(cells)
+
+    # The delimiter with which most columns are understood, then the one that gives most columns.
+    delimiter = max(_DELIMITERS, key=understood)
+    columns = _columns(headers[delimiter], source, lines.number)
     # Web of Science quotes no cell, and its titles may begin with a quotation mark.
     quotes = None if header_line.startswith("PT\tAU\t") else '"'
     rows = csv.reader(lines, delimiter=delimiter, strict=True, quotechar=quotes)
@@ -281,11 +279,14 @@ def read_table(source: Source) -> Iterator[ReadItem]:
             if cells is None:
                 return
             if any(cell.strip() for cell in cells):
-                yield _item(cells, columns, source, first)
+                yield _document(cells, columns, source, first)
         except FormatError as error:
             yield BadRecord(error)
         except csv.Error as error:
-            yield BadRecord(_broken_row(error, source, first))
+            problem = f"broken row: {error}"
+            if "unexpected end of data" in str(error):
+                problem = "a quotation mark opened in this row is never closed"
+            yield BadRecord(FormatError(problem, path=source.path, line=first))
 
 
 class _Lines:
@@ -313,7 +314,7 @@ class _Columns:
     by_meaning: dict[str, int]
 
 
-def _item(cells: list[str], columns: _Columns, source: Source, line: int) -> ReadItem:
+def _document(cells: list[str], columns: _Columns, source: Source, line: int) -> AnnotatedDocument:
     values = dict(zip(columns.names, cells, strict=False))
     known = {
         meaning: cells[index] or None
@@ -351,19 +352,15 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
         problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
         hint = "the first row must name the columns"
         raise FormatError(problem, path=source.path, line=line, hint=hint)
-    return _Columns(_unique(header), by_meaning)
-
-
-def _unique(header: list[str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     seen: Counter[str] = Counter()
     for index, name in enumerate(header, start=1):
-        plain = free = name.strip() or f"column {index}"
+        given = free = name.strip() or f"column {index}"
         while free in names:
-            seen[plain] += 1
-            free = f"{plain} (again{'' if seen[plain] == 1 else f' {seen[plain]}'})"
+            seen[given] += 1
+            free = f"{given} (again{'' if seen[given] == 1 else f' {seen[given]}'})"
         names[free] = None
-    return tuple(names)
+    return _Columns(tuple(names), by_meaning)
 
 
 def _cells(header_line: str, delimiter: str) -> list[str]:
@@ -373,12 +370,6 @@ def _cells(header_line: str, delimiter: str) -> list[str]:
         return [header_line]
 
 
-def _score(header: list[str]) -> tuple[int, int]:
-    """How many columns are understood, then how many there are."""
-    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
-    return sum(plain_name(name) in known for name in header), len(header)
-
-
 def plain_name(name: str) -> str:
     """A column's name as it is compared.
 
@@ -386,13 +377,6 @@ def plain_name(name: str) -> str:
     ('articletitle', 'dockey')
     """
     return "".join(letter for letter in name.lower() if letter not in " .-_")
-
-
-def _broken_row(error: csv.Error, source: Source, line: int) -> FormatError:
-    if "unexpected end of data" in str(error):
-        problem = "a quotation mark opened in this row is never closed"
-        return FormatError(problem, path=source.path, line=line)
-    return FormatError(f"broken row: {error}", path=source.path, line=line)
 
 
 TRIPLE_COLUMNS = (
@@ -410,29 +394,22 @@ class TriplesWriter(_HeaderWriter):
         entities = entities_by_id(document)
         relations = relations_between(document, entities, self.losses)
         related = {end for relation in relations for end in (relation.head, relation.tail)}
-        left_out = {
-            "entity without a relation": len(entities.keys() - related),
-            "cluster": len(not_rejected(document.annotations.clusters)),
-        }
-        self.losses += Counter(left_out)
-        return [_triples_cells(each, entities, document.document) for each in relations]
-
-
-def _triples_cells(
-    relation: Relation, entities: dict[str, Entity], document: Document
-) -> list[str]:
-    head, tail = entities[relation.head], entities[relation.tail]
-    return [
-        head.text_of(document.text),
-        relation.label,
-        tail.text_of(document.text),
-        head.label,
-        tail.label,
-        document.doc_key,
-        *[field_cell(document.fields, name) for name in ("doi", "pmid", "year")],
-        cell_of(relation.score),
-        _sentence(head, tail, document),
-    ]
+        self.lose("entity without a relation", len(entities.keys() - related))
+        self.lose("cluster", len(not_rejected(document.annotations.clusters)))
+        text, fields = document.document.text, document.document.fields
+        for relation in relations:
+            head, tail = entities[relation.head], entities[relation.tail]
+            yield [
+                head.text_of(text),
+                relation.label,
+                tail.text_of(text),
+                head.label,
+                tail.label,
+                document.document.doc_key,
+                *[field_cell(fields, name) for name in ("doi", "pmid", "year")],
+                cell_of(relation.score),
+                _sentence(head, tail, document.document),
+            ]
 
 
 def _sentence(head: Entity, tail: Entity, document: Document) -> str:

@@ -92,7 +92,7 @@ def write_trends(
         UsageError: The name ends in something else.
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
-    _write({".svg": lambda: _trend_lines(trends)}, graph, output, force=force)
+    _write({".svg": lambda: trends_svg(trends)}, graph, output, force=force)
 
 
 def check_output(output: Path, endings: Iterable[str], graph: Path, *, force: bool) -> str:
@@ -187,9 +187,16 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
         used.add(key.casefold())
         paper = each.paper
         kind = "inproceedings" if each.in_proceedings else "article" if paper.venue else "misc"
+        authors = []
+        for name in paper.authors:
+            turned = family_first(_line(name))
+            # "Family, Jr, Given" is the longest form that BibTeX knows; a bare "and" would begin another author.
+            parts = turned.count(",")
+            whole = parts not in (1, 2) or " and " in turned.lower()
+            authors.append(f"{{{_latex(turned)}}}" if whole else _latex(turned))
         values = {
             "title": f"{{{_latex(paper.title or each.key)}}}",
-            "author": " and ".join(map(_author, paper.authors)),
+            "author": " and ".join(authors),
             "booktitle" if each.in_proceedings else "journal": _latex(paper.venue or ""),
             "year": str(paper.year or ""),
             "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(paper.doi or "")]),
@@ -198,14 +205,6 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
         }
         fields = [f"  {name} = {{{value}}}," for name, value in values.items() if value]
         yield "\n".join([f"@{kind}{{{key},", *fields, "}\n"])
-
-
-def _author(name: str) -> str:
-    """A name as BibTeX reads it; groups, and what its rules do not fit, in braces."""
-    turned = family_first(_line(name))
-    # "Family, Jr, Given" is the longest form that BibTeX knows; a bare "and" would begin another author.
-    whole = "," not in turned or turned.count(",") > 2 or " and " in turned.lower()
-    return f"{{{_latex(turned)}}}" if whole else _latex(turned)
 
 
 def _latex(text: str) -> str:
@@ -252,7 +251,7 @@ _DASHES = ("none", "6 3", "2 2")
 _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#999999")
 
 
-def _trend_lines(trends: Sequence[Trend]) -> Iterator[str]:
+def trends_svg(trends: Sequence[Trend]) -> Iterator[str]:
     """The share of the abstracts that name each node by period, as an SVG document; all have the same periods."""
     periods = [period for trend in trends for period in trend.periods]
     first, last = min(each.middle for each in periods), max(each.middle for each in periods)

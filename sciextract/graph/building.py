@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -346,7 +346,6 @@ class Facts:
         if fresh:
             set_property(self._connection, "state", "unfinished")
             set_property(self._connection, "build", str(self.build))
-            self._number_strings([each for _, each in fresh])
             self._insert(fresh)
 
     def _number_if_fresh(self, contribution: Contribution) -> int | None:
@@ -385,24 +384,22 @@ class Facts:
         )
         return self._last
 
-    def _number_strings(self, contributions: Iterable[Contribution]) -> None:
-        keys, labels, spaced = set[str](), set[str](), dict[str, str]()
-        for each in contributions:
+    def _insert(self, fresh: Sequence[tuple[int, Contribution]]) -> None:
+        names, forms, labels = self._names, self._forms, self._labels
+        keys, types, spaced = set[str](), set[str](), dict[str, str]()
+        for _, each in fresh:
             spaced.update(each.spaced)
             keys.update([naming.key for naming in each.namings])
             keys.update([key for link in each.coreferents for key in link])
             keys.update([key for short, long, _ in each.expansions for key in (short, long)])
-            labels.update([naming.label for naming in each.namings])
-            labels.update([relation.label for relation in each.evidence])
+            types.update([naming.label for naming in each.namings])
+            types.update([relation.label for relation in each.evidence])
         acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
         # Words in lower case first: the row of an acronym holds the number of its own.
-        self._names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
-        self._names.add({key: self._names[folded] for key, folded in acronyms.items()})
-        self._forms.add(spaced)
-        self._labels.add(dict.fromkeys(labels))
-
-    def _insert(self, fresh: Iterable[tuple[int, Contribution]]) -> None:
-        names, forms, labels = self._names, self._forms, self._labels
+        names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
+        names.add({key: names[folded] for key, folded in acronyms.items()})
+        forms.add(spaced)
+        labels.add(dict.fromkeys(types))
         texts, papers, namings, links, evidence, expansions = rows = [
             list[tuple[object, ...]]() for _ in range(6)
         ]

@@ -146,7 +146,7 @@ def contribution_of(
     """
     document = annotated.document
     found = find_expansions(document.text)
-    concepts = concepts_of(annotated, settings.generic, {each.short: each.long for each in found})
+    concepts = concepts_of(annotated, settings.generic, found)
     namings = Counter(
         [
             Naming(mention.key, mention.surface, clean(mention.entity.label), mention.rules)
@@ -163,7 +163,7 @@ def contribution_of(
                 if shorter := shorter_name(mention, best):
                     coreferents[Coreferent(mention.key, concept.key, shorter)] = None
     evidence, left_out = _evidence(annotated, concepts, settings.least_score)
-    read = [(normal_form(e.short).key, normal_form(e.long).folded, clean(e.long)) for e in found]
+    read = [(normal_form(a).key, normal_form(b).folded, clean(b)) for a, b in found.items()]
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)

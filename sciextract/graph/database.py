@@ -240,17 +240,17 @@ def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")
+    again = "build the graph again, into another file"
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         problem = f"{file}: version {version} found, the newest known version is {VERSION}"
         raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
     if version < VERSION:
-        problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
-        raise GraphError(problem, "build the graph again, into another file")
+        raise GraphError(f"{file}: version {version} found, this sciextract needs {VERSION}", again)
     naming = property_of(connection, "naming")
     if naming != str(NAMING_VERSION):
         problem = f"{file}: made with naming rules {naming}, this sciextract has {NAMING_VERSION}"
-        raise GraphError(problem, "build the graph again, into another file")
+        raise GraphError(problem, again)
     if not write and property_of(connection, "state") != "finished":
         problem = f"{file}: its last build was not finished"
         raise GraphError(problem, "repeat the same sciextract graph build to resume it")

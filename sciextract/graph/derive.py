@@ -39,23 +39,14 @@ def fill_recent(connection: sqlite3.Connection) -> None:
     for year in np.unique(years)[::-1].tolist():
         of_year = years == year
         sums[places[of_year]] += documents[of_year]
-        rows = (
-            (year, label, int(sums[place]), int(nodes[place]))
-            for label, some in of_label.items()
-            for place in _first(some, sums)
-        )
-        connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
-
-
-def _first(some: _Ints, sums: _Ints) -> list[int]:
-    """Which of some nodes have the highest sums, of equal ones the first; none whose sum is below two."""
-    counted = some[sums[some] > 1]
-    if len(counted) > MOST_RECENT:
-        ranked = counted - sums[counted] * len(
-            sums
-        )  # one number for both, the lowest one is the first
-        counted = counted[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
-    return [int(place) for place in counted]
+        for label, some in of_label.items():
+            first = some[sums[some] > 1]
+            if len(first) > MOST_RECENT:
+                # One number for both: the highest sum, of equal ones the first node, is the lowest.
+                ranked = first - sums[first] * len(sums)
+                first = first[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
+            rows = [(year, label, int(sums[place]), int(nodes[place])) for place in first]
+            connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
 
 
 def _columns(connection: sqlite3.Connection, query: str, count: int) -> _Ints:

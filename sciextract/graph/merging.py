@@ -213,11 +213,13 @@ class _Merger:
 
     def _read_acronyms(self) -> None:
         self.ambiguous = []
-        spaced = {
-            long: " ".join(self._bare(long)) or str(long)
-            for counts in self._expansions.values()
-            for long in counts
-        }
+        # Expansions in lower case with acronyms spelled out, without last words that add nothing.
+        spaced: dict[int, str] = {}
+        for long in {long for counts in self._expansions.values() for long in counts}:
+            words = [each.casefold() for each in self._spelled_out(self._names[long].words)]
+            while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
+                words.pop()
+            spaced[long] = " ".join(words) or str(long)
         for short, counts in self._expansions.items():
             expansions = group_expansions(counts, spaced)
             meaning, most = expansions[0]
@@ -229,13 +231,6 @@ class _Merger:
                         self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
             if len(expansions) > 1:
                 self.ambiguous += [(short, *each) for each in expansions]
-
-    def _bare(self, name: int) -> Words:
-        """The words of a name in lower case with acronyms spelled out, without last words that add nothing."""
-        words = [each.casefold() for each in self._spelled_out(self._names[name].words)]
-        while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
-            words.pop()
-        return tuple(words)
 
     def _spelled_out(self, words: Words) -> Words:
         if len(words) == 1:

@@ -174,35 +174,28 @@ def draw(
     if centre is None:
         edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
     else:
-        edges = _edges_around(connection, centre, settings)
         title = f"{centre.name} in {title}"
+        # Several edges may lead to the same neighbour, so that more are looked through.
+        limit = settings.neighbours * _EDGES_A_NODE
+        request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
+        nodes = {centre.id: None}
+        for edge in neighbours(connection, centre, request):
+            for end in (edge.head, edge.tail):
+                if len(nodes) <= settings.neighbours:
+                    nodes.setdefault(end.id)
+        rows = connection.execute(
+            """WITH shown AS (SELECT value FROM json_each(?))
+            SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
+            ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
+            (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
+        )
+        edges = [number for (number,) in rows]
     content = page_content(
         connection, edges, title=title, centre=centre, sentences=settings.sentences
     )
     with reported_as(str(output)), whole_output(output) as partial:
         partial.write_text(page(content) + "\n", encoding="utf-8", newline="\n")
     return content
-
-
-def _edges_around(
-    connection: sqlite3.Connection, centre: Node, settings: ViewSettings
-) -> list[int]:
-    """Numbers of all edges among a node and its neighbours."""
-    # Several edges may lead to the same neighbour, so that more are looked through.
-    limit = settings.neighbours * _EDGES_A_NODE
-    request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
-    nodes = {centre.id: None}
-    for edge in neighbours(connection, centre, request):
-        for end in (edge.head, edge.tail):
-            if len(nodes) <= settings.neighbours:
-                nodes.setdefault(end.id)
-    rows = connection.execute(
-        """WITH shown AS (SELECT value FROM json_each(?))
-        SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
-        ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-        (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
-    )
-    return [number for (number,) in rows]
 
 
 def best_edges(
@@ -267,9 +260,24 @@ def page_content(
         ).fetchall()
     ends |= {end for head, tail, _ in together for end in (head, tail)}
     nodes = _page_nodes(connection, ends, types, papers)
-    chosen = _sentences(connection, edges, sentences, papers, texts)
     places = {number: place for place, number in enumerate(nodes)}
-    page_edges = _page_edges(connection, edge_rows, places, relations, chosen)
+    page_sentences = _sentences(connection, edges, sentences, papers, texts)
+    years = _grouped(
+        _among(
+            connection,
+            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
+            "WHERE d.year IS NOT NULL AND s.edge",
+            edges,
+            "GROUP BY s.edge, d.year ORDER BY d.year",
+        )
+    )
+    page_edges = {
+        edge: PageEdge(
+            places[head], places[tail], relations[label], documents, mentions,
+            _rounded(score), years[edge], page_sentences[edge],
+        )
+        for edge, head, tail, label, documents, mentions, score in edge_rows
+    }  # fmt: skip
     co_mentions = [
         PageEdge(places[head], places[tail], 0, documents, documents, None, [], [])
         for head, tail, documents in together
@@ -376,32 +384,6 @@ def _page_nodes(
             [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
         )
         for node, name, label, count, extracted, mentions, generic, known in rows
-    }  # fmt: skip
-
-
-def _page_edges(
-    connection: sqlite3.Connection,
-    rows: Sequence[tuple[Any, ...]],
-    places: dict[int, int],
-    relations: _Index,
-    sentences: dict[int, list[PageSentence]],
-) -> dict[int, PageEdge]:
-    """Edges by their numbers in the graph; ``places`` are the indices of nodes."""
-    years = _grouped(
-        _among(
-            connection,
-            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
-            "WHERE d.year IS NOT NULL AND s.edge",
-            [row[0] for row in rows],
-            "GROUP BY s.edge, d.year ORDER BY d.year",
-        )
-    )
-    return {
-        edge: PageEdge(
-            places[head], places[tail], relations[label], documents, mentions,
-            _rounded(score), years[edge], sentences[edge],
-        )
-        for edge, head, tail, label, documents, mentions, score in rows
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -75,7 +75,12 @@ class Reading:
         # Neighbouring files of exchange records are one input, so that many small parts keep all workers busy.
         for exchanged, some in groupby(files, _holds_exchange_records):
             if exchanged:
-                yield from self._of_lines(list(some))
+                lines = list(some)
+                work, bundles = partial(read_bundle, self), _bundles(lines)
+                many = self.workers and sum(map(os.path.getsize, lines)) > _MANY_BYTES
+                parsed = in_processes(work, bundles, self.workers) if many else map(work, bundles)
+                for each in chain.from_iterable(parsed):
+                    yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
                 continue
             for file in some:
                 try:
@@ -100,13 +105,6 @@ class Reading:
 
         with open_project(file, read=True) as project:
             yield from project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
-
-    def _of_lines(self, files: Sequence[str]) -> Iterator[Contribution | BadRecord]:
-        work, bundles = partial(read_bundle, self), _bundles(files)
-        many = self.workers and sum(map(os.path.getsize, files)) > _MANY_BYTES
-        for results in in_processes(work, bundles, self.workers) if many else map(work, bundles):
-            for each in results:
-                yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
 
 
 def in_processes(
@@ -133,19 +131,18 @@ def in_processes(
 
 
 def _prepare_worker() -> None:
+    def end_with_parent() -> None:
+        # A worker does not notice by itself that the build was killed.
+        if parent := parent_process():
+            parent.join()
+        os._exit(1)
+
     gc.freeze()
     # Records come and go without cycles: there is little to look for.
     gc.set_threshold(50_000)
     # Ctrl+C is for the build, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A worker does not notice by itself that the build was killed."""
-    if parent := parent_process():
-        parent.join()
-    os._exit(1)
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | dict[str, Any]]:
@@ -219,29 +216,28 @@ def read_years(path: Path) -> dict[str, int]:
         FormatError: It cannot be read, or a record has no key; a record without a year is passed over.
     """
     years: dict[str, int] = {}
-    for line, record in _records(path):
-        found = [record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")]
-        key = found[0] if found else None
-        if not isinstance(key, str | int):
-            problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
-            raise FormatError(problem, path=path, line=line)
-        year = bibliography_of(record).year
-        if year is not None:
-            years[str(key)] = year
-    return years
-
-
-def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     lines = decoded_content(Source(str(path))).splitlines(keepends=True)
-    if not unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, parse_object(line, str(path), number)
-        return
     reader = csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name.lower() else ",")
+    records: Iterator[tuple[int, Mapping[str, Any]]] = (
+        (number, parse_object(line, str(path), number))
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    )
+    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
+        records = ((reader.line_num, row) for row in reader)
     try:
-        for row in reader:
-            yield reader.line_num, row
+        for line, record in records:
+            found = [
+                record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")
+            ]
+            key = found[0] if found else None
+            if not isinstance(key, str | int):
+                problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
+                raise FormatError(problem, path=path, line=line)
+            year = bibliography_of(record).year
+            if year is not None:
+                years[str(key)] = year
     except csv.Error as error:
         problem = f"broken CSV: {error}"
         raise FormatError(problem, path=path, line=reader.line_num) from error
+    return years

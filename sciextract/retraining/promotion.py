@@ -70,7 +70,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     run.note(gate=report.to_json())
     status.event(GateScored(report=report))
 
-    model = register(run.folder / MODEL, model_name(request))
+    model = register(run.folder / MODEL, model_name(request.name, request.path))
     promoted, problem = report.verdict == "promote", ""
     if promoted:
         try:
@@ -110,9 +110,9 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     return adapter
 
 
-def model_name(request: RetrainRequest) -> str:
+def model_name(name: str | None, project: Path) -> str:
     """The name of the new model: the one asked for, else the project's."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", request.name or request.path.stem)
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name or project.stem)
     return stem.strip("._-")[:48] or "model"
 
 

@@ -81,7 +81,7 @@ def identify(choice: ModelChoice) -> Identified:
 
     place = chosen().model.folder if choice.model is None else locate_model(choice.model)
     folder = open_folder(place)
-    is_int8 = "int8" in folder.graph(options.precision).name
+    is_int8 = "int8" in folder.base().graph(options.precision).name
     if options.device == CPU and not options.batching.single and is_int8:
         notes.append(SINGLE)
         options = replace(options, batch_size=None, batch_tokens=None)

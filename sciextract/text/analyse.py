@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -31,8 +31,14 @@ def analyse(
     """
     spans = tokenize(text)
     sentences = split_sentences(text, spans, extra_abbreviations)
-    table = TokenTable(spans, _with_title(spans, sentences, title_length))
-    return _merged(table, protected)
+    if title_tokens := bisect_left(spans, title_length, key=lambda span: span.char_start):
+        behind = [
+            TokenRange(max(sentence.token_start, title_tokens), sentence.token_end)
+            for sentence in sentences
+            if sentence.token_end > title_tokens
+        ]
+        sentences = (TokenRange(0, title_tokens), *behind)
+    return _merged(TokenTable(spans, sentences), protected)
 
 
 def make_document(
@@ -79,58 +85,27 @@ def split_at(table: TokenTable, text: str, spans: Iterable[Span]) -> TokenTable:
     """
     wanted = list(spans)
     cuts = sorted({edge for span in wanted for edge in (span.char_start, span.char_end)})
-    pieces = [_pieces(token, cuts) for token in table.spans]
+    pieces: list[list[Span]] = []
     firsts = [0]
-    for parts in pieces:
-        firsts.append(firsts[-1] + len(parts))
+    for token in table.spans:
+        # The edges that lie within the token; most tokens have none.
+        first, last = (
+            bisect_right(cuts, token.char_start),
+            bisect_left(cuts, token.char_end),
+        )
+        edges = [token.char_start, *cuts[first:last], token.char_end]
+        pieces.append([Span(start, end) for start, end in pairwise(edges)])
+        firsts.append(firsts[-1] + len(pieces[-1]))
     sentences = tuple(
         TokenRange(firsts[sentence.token_start], firsts[sentence.token_end])
         for sentence in table.sentences
     )
-    forms = _forms_of(table, text, pieces)
-    flat = tuple(part for parts in pieces for part in parts)
-    return _merged(TokenTable(flat, sentences, forms), wanted)
-
-
-def _pieces(token: Span, cuts: Sequence[int]) -> list[Span]:
-    first = bisect_right(cuts, token.char_start)
-    if first == len(cuts) or cuts[first] >= token.char_end:
-        return [token]
-    last = bisect_right(cuts, token.char_end - 1)
-    edges = [token.char_start, *cuts[first:last], token.char_end]
-    return [Span(start, end) for start, end in pairwise(edges)]
-
-
-def _forms_of(
-    table: TokenTable, text: str, pieces: Sequence[Sequence[Span]]
-) -> tuple[str, ...] | None:
-    if table.forms is None:
-        return None
     forms: list[str] = []
-    for form, parts in zip(table.forms, pieces, strict=True):
+    for form, parts in zip(table.forms or (), pieces, strict=False):
         forms.extend([form] if len(parts) == 1 else [part.of(text) for part in parts])
-    return tuple(forms)
-
-
-def _with_title(
-    spans: Sequence[Span], sentences: tuple[TokenRange, ...], title_length: int
-) -> tuple[TokenRange, ...]:
-    title_tokens = sum(1 for _ in _before(spans, title_length))
-    if not title_tokens:
-        return sentences
-    behind = [
-        TokenRange(max(sentence.token_start, title_tokens), sentence.token_end)
-        for sentence in sentences
-        if sentence.token_end > title_tokens
-    ]
-    return (TokenRange(0, title_tokens), *behind)
-
-
-def _before(spans: Sequence[Span], char_end: int) -> Iterable[Span]:
-    for span in spans:
-        if span.char_start >= char_end:
-            return
-        yield span
+    flat = tuple(part for parts in pieces for part in parts)
+    kept = None if table.forms is None else tuple(forms)
+    return _merged(TokenTable(flat, sentences, kept), wanted)
 
 
 def _merged(table: TokenTable, protected: Iterable[Span]) -> TokenTable:

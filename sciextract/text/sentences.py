@@ -6,9 +6,10 @@ citations) is taken along, and the next token decides. Abbreviations and first w
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sciextract.documents.spans import Span, TokenRange
@@ -30,15 +31,26 @@ def breaks_of(text: str) -> tuple[int, ...]:
     sentence and the line was not filled up, that is, the next word would still have fitted into the
     longest line of the text. A single line end in the whole text is never taken for wrapping.
     """
-    lines = _lines_of(text)
+    ends = [*_LINE_END.finditer(text)]
+    starts = [0, *(match.end() for match in ends)]
+    stops = [*(match.start() for match in ends), len(text)]
+    lines = [Span(start, stop) for start, stop in zip(starts, stops, strict=True)]
     is_wrapped = sum(1 for line in lines if line.of(text).strip()) > 2
-    width = max(len(line.of(text).rstrip()) for line in lines) if is_wrapped else None
+    width = max(len(line.of(text).rstrip()) for line in lines) if is_wrapped else math.inf
     is_lower_case = text == text.lower()
-    return tuple(
-        line.char_end
-        for line, following in pairwise(lines)
-        if line.of(text).strip() and _separates(text, line, following, width, is_lower_case)
-    )
+    breaks = []
+    for line, following in pairwise(lines):
+        shown = line.of(text).rstrip()
+        if not shown.strip():
+            continue
+        opening = _FIRST_WORD.match(following.of(text))
+        word = opening.group(1) if opening else ""
+        # A line that had room for the next word was ended on purpose, not wrapped.
+        is_full = len(shown) + 1 + len(word) > width
+        opens = not word or not word[0].isalnum() or opens_sentence(word, is_lower_case)
+        if not word or (opens and not is_full):
+            breaks.append(line.char_end)
+    return tuple(breaks)
 
 
 def title_end_of(text: str, breaks: tuple[int, ...]) -> int:
@@ -46,15 +58,6 @@ def title_end_of(text: str, breaks: tuple[int, ...]) -> int:
     if not breaks or breaks[0] > _TITLE_CHARACTERS or _TERMINATOR.search(text[: breaks[0]]):
         return 0
     return breaks[0]
-
-
-def _lines_of(text: str) -> list[Span]:
-    lines, start = [], 0
-    for match in _LINE_END.finditer(text):
-        lines.append(Span(start, match.start()))
-        start = match.end()
-    lines.append(Span(start, len(text)))
-    return lines
 
 
 def opens_sentence(word: str, is_lower_case: bool) -> bool:
@@ -69,17 +72,6 @@ def opens_sentence(word: str, is_lower_case: bool) -> bool:
     if first.isdigit() or (first.isalpha() and (is_lower_case or not has_case)):
         return True
     return first.isupper() or bool(_LOWER_TERM.match(word))
-
-
-def _separates(
-    text: str, line: Span, following: Span, width: int | None, is_lower_case: bool
-) -> bool:
-    opening = _FIRST_WORD.match(following.of(text))
-    if opening is None:
-        return True
-    word = opening.group(1)
-    is_full = width is not None and len(line.of(text).rstrip()) + 1 + len(word) > width
-    return not is_full and (not word[0].isalnum() or opens_sentence(word, is_lower_case))
 
 
 _TERMINATORS = frozenset(".!?…。！？")
@@ -142,53 +134,60 @@ class _Splitter:
 
     def starts(self) -> set[int]:
         """The indices of the tokens that open a sentence."""
-        breaks = breaks_of(self.text)
-        title_end = title_end_of(self.text, breaks)
-        found = {*self._after_terminators(), *self._after_breaks(breaks), *self._labels()}
-        return {0, *(start for start in found if self._start_of(start) >= title_end)}
-
-    def _after_terminators(self) -> Iterator[int]:
-        text, current, covered = self.text, 0, 0
-        for index, token in enumerate(self.tokens):
+        text, tokens = self.text, self.tokens
+        breaks = breaks_of(text)
+        found = {
+            following
+            for offset in breaks
+            if (following := bisect_left(tokens, offset, key=_char_start)) < len(tokens)
+        }
+        for match in _LABEL.finditer(text):
+            index = bisect_left(tokens, match.start(), key=_char_start)
+            if index < len(tokens) and self._start_of(index) == match.start():
+                found.add(index)
+        current = covered = 0
+        for index, token in enumerate(tokens):
             if text[token.char_end - 1] not in _TERMINATORS or index < covered:
                 continue
-            following = covered = self._after_closing_marks(index)
-            if following < len(self.tokens) and self._ends(index, following, current):
+            # Closing marks and citations behind a terminator belong to the sentence that it ends.
+            tail = _TAIL.match(text, token.char_end)
+            end = tail.end() if tail else token.char_end
+            following = max(index + 1, bisect_left(tokens, end, lo=index, key=_char_start))
+            covered = following
+            if following < len(tokens) and self._ends(index, following, current):
                 current = following
-                yield following
-
-    def _after_closing_marks(self, index: int) -> int:
-        """The first token after a terminator's closing marks and citations."""
-        end = self.tokens[index].char_end
-        tail = _TAIL.match(self.text, end)
-        end = tail.end() if tail else end
-        return max(index + 1, bisect_left(self.tokens, end, lo=index, key=_char_start))
+                found.add(following)
+        title_end = title_end_of(text, breaks)
+        return {0, *(start for start in found if self._start_of(start) >= title_end)}
 
     def _ends(self, index: int, following: int, current: int) -> bool:
         """Whether the sentence that starts at ``current`` ends before ``following``."""
-        if self._in_parentheses(index, following):
-            return False
-        if self._start_of(following) == self.tokens[following - 1].char_end:
+        start, end = self.tokens[index].char_start, self._start_of(following)
+        nearest = bisect_right(self.parentheses, (start, len(self.text))) - 1
+        if nearest >= 0 and end < self.parentheses[nearest][1]:
+            return False  # both lie inside one pair of parentheses that opened within a sentence
+        if end == self.tokens[following - 1].char_end:
             return self._ends_without_space(index, following)
         token = self._string(index)
-        if len(token) == 1 and token == ".":
-            return self._ends_at_period(index, following, current)
-        if token[-1] == "." and token[0] != ".":
+        if token == ".":
+            before = self._string(index - 1) if index else ""
+            # "1. Introduction" numbers a sentence
+            is_number = index - 1 == current and _ORDINAL.fullmatch(before)
+            if before.lower() in self.extra or is_number:
+                return False
+        elif token[-1] == "." and token[0] != ".":
             return self._ends_at_abbreviation(token[:-1], following)
         return self._opens_sentence(following)
 
-    def _ends_at_period(self, index: int, following: int, current: int) -> bool:
-        before = self._string(index - 1) if index else ""
-        if before.lower() in self.extra:
-            return False
-        if index - 1 == current and _ORDINAL.fullmatch(before):
-            return False  # "1. Introduction" numbers a sentence
-        return self._opens_sentence(following)
-
     def _ends_at_abbreviation(self, word: str, following: int) -> bool:
-        rule = _abbreviation_rule(word, self.extra)
+        lower = word.lower()
+        usual = (
+            AbbreviationRule.BEFORE_FIRST_WORD if word != lower else AbbreviationRule.BEFORE_CAPITAL
+        )
+        rule = rule_of_abbreviation(word) or usual
+        never = lower in self.extra or len(word) == 1 or rule is AbbreviationRule.NEVER
         next_word = self._string(following)
-        if rule is AbbreviationRule.NEVER or (next_word[0].islower() and not self.is_lower_case):
+        if never or (next_word[0].islower() and not self.is_lower_case):
             return False
         is_capitalised = next_word[0].isupper() and not next_word[1:].isupper()
         is_first_word = next_word.lower() in first_words()
@@ -212,40 +211,11 @@ class _Splitter:
             index += 1
         return opens_sentence(word, self.is_lower_case)
 
-    def _in_parentheses(self, index: int, following: int) -> bool:
-        """Whether both tokens lie inside one pair of parentheses that opened within a sentence."""
-        start, end = self.tokens[index].char_start, self._start_of(following)
-        nearest = bisect_right(self.parentheses, (start, len(self.text))) - 1
-        return nearest >= 0 and end < self.parentheses[nearest][1]
-
-    def _after_breaks(self, breaks: Iterable[int]) -> Iterator[int]:
-        for offset in breaks:
-            following = bisect_left(self.tokens, offset, key=_char_start)
-            if following < len(self.tokens):
-                yield following
-
-    def _labels(self) -> Iterator[int]:
-        for match in _LABEL.finditer(self.text):
-            index = bisect_left(self.tokens, match.start(), key=_char_start)
-            if index < len(self.tokens) and self._start_of(index) == match.start():
-                yield index
-
     def _string(self, index: int) -> str:
         return self.tokens[index].of(self.text)
 
     def _start_of(self, index: int) -> int:
         return self.tokens[index].char_start
-
-
-def _abbreviation_rule(word: str, extra: frozenset[str]) -> AbbreviationRule:
-    """When the abbreviation (without its last full stop) ends a sentence."""
-    lower = word.lower()
-    if lower in extra or len(word) == 1:
-        return AbbreviationRule.NEVER
-    by_rule = (
-        AbbreviationRule.BEFORE_CAPITAL if word == lower else AbbreviationRule.BEFORE_FIRST_WORD
-    )
-    return rule_of_abbreviation(word) or by_rule
 
 
 def _char_start(span: Span) -> int:

@@ -76,6 +76,18 @@ def learn_from_project(
     return learn(training_documents(project, most), project.schema, states)
 
 
+def base_model(project: Project, named: str | None = None) -> Extractor:
+    """The encoder to learn on: the named model or the one in use where it knows the labels, else the bundled one that
+    fits the texts. That of an adapter is its base.
+    """
+    found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
+    if not isinstance(found, Extractor) or (
+        named is None and unknown_labels(project.schema, found.config)
+    ):
+        return Extractor.load(suited_to(project), RunOptions(threads=1))
+    return found.base()
+
+
 def untouched(project: Project) -> list[int]:
     """Numbers of the abstracts that nobody has decided anything about, in the order in which they came."""
     known = known_documents(project.connection)
@@ -250,7 +262,7 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(self._find_base(project))
+            states = self._states = self._states or EncoderStates(base_model(project, self._model))
             known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
@@ -288,10 +300,3 @@ class Learner:
                 shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
-
-    def _find_base(self, project: Project) -> Extractor:
-        """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        named = ModelChoice(self._model, options=RunOptions(threads=1)).load(project)
-        if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
-            return named
-        return Extractor.load(suited_to(project), threads=1)

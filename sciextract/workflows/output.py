@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import ModelMismatchError, OutputError, UsageError, no_room
+from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
@@ -113,7 +113,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as("standard output"), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT), uninterrupted():
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -121,6 +121,9 @@ class StandardOutput(io.TextIOBase):
                 self._stream.write(shown.encode(self._encoding, "backslashreplace"))
                 self._stream.flush()
         return len(text)
+
+
+_STANDARD_OUTPUT = "standard output"
 
 
 @contextmanager
@@ -137,19 +140,14 @@ def reported_as(
     Raises:
         OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
     """
-    try:
+    # Standard output and devices cannot be resumed; what is not there yet will be a file.
+    is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
+    kept = "the lines written so far are complete" if lines else "nothing was changed"
+    again = "" if lines else "free some space and repeat the command"
+    if lines and is_file:
+        again = "free some space, then resume with --resume"
+    with explain_write_errors(name, hint, kept=kept, when_full=again):
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if reason := no_room(error):
-            done = "the lines written so far are complete" if lines else "nothing was changed"
-            again = "" if lines else "free some space and repeat the command"
-            if lines and os.path.isfile(name):
-                again = "free some space, then resume with --resume"
-            raise OutputError(f"{name}: {reason}; {done}", again) from error
-        problem = f"{name}: cannot be written: {error.strerror or error}"
-        raise OutputError(problem, hint) from error
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -30,8 +31,7 @@ from sciextract.cli.graph.group import (
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.combinations import NodeComparison
-    from sciextract.graph.queries.nodes import About, Node
+    from sciextract.graph.queries.nodes import About
 
 
 def neighbours(
@@ -64,7 +64,7 @@ def neighbours(
         known = about(connection, found)
         edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
     if as_json:
-        show_json([{**known.to_json(), "edges": [edge.to_json() for edge in edges]}])
+        show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
     show(_about(known))
     for edge in edges:
@@ -144,7 +144,7 @@ def path(
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
     if as_json:
-        edges = [[edge.to_json() for edge in step] for step in steps]
+        edges = [list(map(asdict, step)) for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
         return
     if not steps:
@@ -243,7 +243,7 @@ def gaps(
             f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
         )
     if as_json:
-        show_json(each.to_json() for each in found)
+        show_json(map(asdict, found))
         return
     show([f"{'score':>6} {'abstracts':>9} {'expected':>8}  never named with {first.name}"])
     for each in found:
@@ -279,28 +279,22 @@ def compare(
             sentences=sentences, generic=with_generic, limit=limit,
         )  # fmt: skip
     if as_json:
-        show_json([found.to_json()])
-    else:
-        show(_comparison_lines(found))
-
-
-def _comparison_lines(found: NodeComparison) -> Iterator[str]:
+        show_json([asdict(found)])
+        return
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        yield f"{node.name}  ({node.label}; {words}, years {years_of(node)})"
-    yield f"named together by {counted(found.together, 'abstract')}"
+        show([f"{node.name}  ({node.label}; {words}, years {years_of(node)})"])
+    show([f"named together by {counted(found.together, 'abstract')}"])
     for edge in found.edges:
-        yield f"  {edge_line(edge)}"
-        yield from sentence_lines(edge.sentences, "      ")
-    for year, (one, other) in found.years.items():
-        yield f"  {year}  {one:6,} {other:6,}"
-    yield from _names("both are related to", found.shared)
-    yield from _names(f"only {found.first.name} is related to", found.only_first)
-    yield from _names(f"only {found.second.name} is related to", found.only_second)
-
-
-def _names(heading: str, nodes: tuple[Node, ...]) -> Iterator[str]:
-    yield f"{heading}: {', '.join([f'{each.name} [{each.label}]' for each in nodes]) or 'nothing else'}"
+        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
+    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
+    for heading, nodes in (
+        ("both are related to", found.shared),
+        (f"only {found.first.name} is related to", found.only_first),
+        (f"only {found.second.name} is related to", found.only_second),
+    ):
+        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
+        show([f"{heading}: {names or 'nothing else'}"])
 
 
 def subtopics(
@@ -346,7 +340,7 @@ def subtopics(
         )  # fmt: skip
         answer = divided(connection, question)
     if as_json:
-        show_json(each.to_json() for each in answer.found[:limit])
+        show_json(map(asdict, answer.found[:limit]))
         return
     for number, each in enumerate(answer.found[:limit], start=1):
         year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"

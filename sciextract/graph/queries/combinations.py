@@ -6,9 +6,8 @@ import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.edges import Edge, between
@@ -31,10 +30,6 @@ class Gap:
     shared: tuple[Node, ...]
     score: float
     expected: float
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def gaps(
@@ -134,10 +129,6 @@ class NodeComparison:
     only_first: tuple[Node, ...]
     only_second: tuple[Node, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 def compare(
     connection: sqlite3.Connection,
@@ -170,20 +161,14 @@ def compare(
         year: (by_year[0].get(year, 0), by_year[1].get(year, 0))
         for year in sorted({*by_year[0], *by_year[1]})
     }
-    lists = [
-        _most_named(connection, some, generic, limit)
-        for some in (of_first & of_second, of_first - of_second, of_second - of_first)
-    ]
+    lists = []
+    for numbers in (of_first & of_second, of_first - of_second, of_second - of_first):
+        nodes = [node_of(connection, each) for each in numbers]
+        kept = [each for each in nodes if generic or not each.generic]
+        kept.sort(key=lambda each: (-each.documents, each.name))
+        lists.append(tuple(kept[:limit]))
     edges = tuple(between(connection, first.id, second.id, sentences))
     return NodeComparison(first, second, together, years, edges, *lists)
-
-
-def _most_named(
-    connection: sqlite3.Connection, numbers: Iterable[int], generic: bool, limit: int
-) -> tuple[Node, ...]:
-    nodes = [node_of(connection, each) for each in numbers]
-    kept = [each for each in nodes if generic or not each.generic]
-    return tuple(sorted(kept, key=lambda each: (-each.documents, each.name))[:limit])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +184,6 @@ class Subtopic:
     nodes: tuple[Node, ...]
     documents: int
     mean_year: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -121,10 +121,6 @@ class Edge:
             return self
         sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
         return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"

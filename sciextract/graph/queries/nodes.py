@@ -165,10 +165,6 @@ class About:
     meanings: dict[str, int]
     unmatched: dict[str, list[str]]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 NODE = """SELECT n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
     n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id

@@ -18,12 +18,11 @@ from sciextract.inference.candidates import (
     relation_input,
     relation_pairs,
 )
+from sciextract.inference.decoding import Mentions, ScoredPairs, combine_directions
 from sciextract.inference.label_layout import RelationLayout, softmax, type_probabilities
 from sciextract.inference.lexical import FEATURES, MentionWords
-from sciextract.inference.mentions import Mentions
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.relations import ScoredPairs, combine_directions
 
 _LEAST_PROBABILITY = 1e-4
 _WORD_BUCKETS = 96

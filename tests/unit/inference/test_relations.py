@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract.inference.label_layout import RelationLayout, softmax
-from sciextract.inference.relations import (
+from sciextract.inference.decoding import (
     PredictedRelation,
     ScoredPairs,
     combine_directions,
     directed,
     predict_relations,
 )
+from sciextract.inference.label_layout import RelationLayout, softmax
 
 LAYOUT = RelationLayout(("USED-FOR", "COMPARE", "PART-OF"), frozenset({"COMPARE"}))
 PAIRS = np.array([[0, 1], [1, 0]], dtype=np.int64)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.inference.mentions import Mentions
+from sciextract.inference.decoding import Mentions, ScoredPairs, rescued
 from sciextract.inference.pipeline import RawPrediction
-from sciextract.inference.relations import ScoredPairs, rescued
 from sciextract.inference.results import calibrated
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from tests.unit.inference import fakes
