@@ -49,7 +49,22 @@ def model_card(config: ModelConfig) -> str:
         "",
     ]
     lines += _scores_by_set(config.scores) if "sets" in config.scores else _scores(config)
-    lines += _calibration(config.scores.get("calibration") or {})
+    if measured := config.scores.get("calibration"):
+        bins = next(iter(measured.values()))["bins"]
+        lines += [
+            "### Calibration",
+            "",
+            f"Expected calibration error in percentage points, {bins} bins. Held out: measured on the half of dev that was not used to fit the scale.",
+            "",
+            "| task | items | uncalibrated | calibrated | held out | temperature | shift |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for task, values in measured.items():
+            errors = [values[key] for key in ("ece_before", "ece_after", "ece_held_out")]
+            cells = [_score(None if each is None else 100 * each) for each in errors]
+            scale = [f"{values['temperature']:.2f}", f"{values['shift']:+.2f}"]
+            lines.append(f"| {' | '.join([task, str(values['items']), *cells, *scale])} |")
+        lines.append("")
     lines += ["## Origin", "", *(f"- {key}: {value}" for key, value in config.origin.items()), ""]
     lines += [
         "## Limits",
@@ -144,28 +159,6 @@ def _scores_by_set(scores: dict[str, Any]) -> Iterator[str]:
     )
     yield f"F1 lost by int8 at the same thresholds, on some documents of each set: {', '.join(lost)}."
     yield ""
-
-
-def _calibration(measured: dict[str, Any]) -> list[str]:
-    """The calibration error by task, where it was measured."""
-    if not measured:
-        return []
-    lines = [
-        "### Calibration",
-        "",
-        f"Expected calibration error in percentage points, {next(iter(measured.values()))['bins']} bins. Held out: measured on the half of dev that was not used to fit the scale.",
-        "",
-        "| task | items | uncalibrated | calibrated | held out | temperature | shift |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for task, values in measured.items():
-        keys = ("ece_before", "ece_after", "ece_held_out")
-        errors = [None if values[key] is None else 100 * values[key] for key in keys]
-        cells = " | ".join(map(_score, errors))
-        lines.append(
-            f"| {task} | {values['items']} | {cells} | {values['temperature']:.2f} | {values['shift']:+.2f} |"
-        )
-    return [*lines, ""]
 
 
 def _score(value: float | None) -> str:

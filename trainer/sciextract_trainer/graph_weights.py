@@ -96,7 +96,15 @@ def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
         ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
     """
     graph = _load(path)
-    found = {**dict(_named(graph, shapes)), **dict(_recorded(graph, shapes))}
+    found = dict(_named(graph, shapes))
+    for name, place in graph.places.items():  # those that the graph itself names win
+        stored = place.constant
+        if stored not in graph.values:
+            stored += "_quantized"
+        known = name in shapes and stored in graph.values
+        if known and graph.values[stored].size == math.prod(shapes[name]):
+            values = _dequantised(graph, stored, place.constant)
+            found[name] = place.values_of(values, shapes[name])
     for name, shape in shapes.items():
         if name not in found:
             found[name] = _only_one_of_shape(graph, shape, name, path)
@@ -169,19 +177,6 @@ def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tup
                 for node in graph.users.get(stored, ())
             )
             yield name, np.ascontiguousarray(values.T if turned else values)
-
-
-def _recorded(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
-    """Parameters whose places the graph itself names, where they fit the module."""
-    for name, place in graph.places.items():
-        stored = place.constant
-        if stored not in graph.values:
-            stored += "_quantized"
-        if name not in shapes or stored not in graph.values:
-            continue
-        if graph.values[stored].size == math.prod(shapes[name]):
-            values = _dequantised(graph, stored, place.constant)
-            yield name, place.values_of(values, shapes[name])
 
 
 def _dequantised(graph: _Graph, stored: str, base: str) -> Array:

@@ -85,7 +85,18 @@ class AdamP(Optimizer):
                 gradient = parameter.grad
                 if gradient is None:
                     continue
-                update, decay = self._update(parameter, gradient, group), group["weight_decay"]
+                state: dict[str, Tensor] = self.state[parameter]
+                if not state:
+                    state["step"] = torch.zeros(())
+                    state["exp_avg"] = torch.zeros_like(parameter)
+                    state["exp_avg_sq"] = torch.zeros_like(parameter)
+                state["step"] += 1
+                steps, (first, second) = int(state["step"].item()), group["betas"]
+                state["exp_avg"].lerp_(gradient, 1 - first)
+                state["exp_avg_sq"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
+                spread = (state["exp_avg_sq"] / (1 - second**steps)).sqrt_().add_(group["eps"])
+                update: Tensor = state["exp_avg"] / (1 - first**steps) / spread  # Adam's direction
+                decay = group["weight_decay"]
                 if parameter.ndim > 1:
                     unit = _scale_invariant(parameter, gradient, group["delta"], group["eps"])
                     if (
@@ -98,21 +109,6 @@ class AdamP(Optimizer):
                     parameter.mul_(1 - group["lr"] * decay)
                 parameter.add_(update, alpha=-group["lr"])
         return loss
-
-    def _update(self, weight: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
-        """Adam's direction; both moments move on."""
-        state: dict[str, Tensor] = self.state[weight]
-        if not state:
-            state["step"] = torch.zeros(())
-            state["exp_avg"] = torch.zeros_like(weight)
-            state["exp_avg_sq"] = torch.zeros_like(weight)
-        state["step"] += 1
-        steps, (first, second) = int(state["step"].item()), group["betas"]
-        state["exp_avg"].lerp_(gradient, 1 - first)
-        state["exp_avg_sq"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
-        spread = (state["exp_avg_sq"] / (1 - second**steps)).sqrt_().add_(group["eps"])
-        update: Tensor = state["exp_avg"] / (1 - first**steps) / spread
-        return update
 
 
 def _scale_invariant(weight: Tensor, gradient: Tensor, delta: float, eps: float) -> Tensor | None:

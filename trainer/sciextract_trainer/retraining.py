@@ -238,9 +238,9 @@ class _Training:
             "seed": mix.config.seed,
             **origin_of(drawn, name),
         }
-        old = start.folder.config
+        old, request = start.folder.config, self._prepared.request
         packaging = Packaging(
-            model_name(self._prepared.request), self._prepared.schema, start.labels, start.rules,
+            model_name(request.name, request.path), self._prepared.schema, start.labels, start.rules,
             [positives(each.annotated) for each in dev], origin,
             complete=[each.complete for each in dev],
             settings=old.settings if len(dev) < LEAST_DEV else None,

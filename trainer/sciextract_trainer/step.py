@@ -22,6 +22,8 @@ from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage
 
+_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
+
 
 class LossError(SciextractError):
     """The loss is not a number."""
@@ -96,7 +98,9 @@ class Stepper:
                 message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
                 self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
-                if not _is_out_of_memory(error):
+                # CUDA has a class of its own; the CPU's allocator and MPS have only words.
+                short = isinstance(error, torch.OutOfMemoryError | MemoryError)
+                if not short and not any(words in str(error).lower() for words in _MEMORY_WORDS):
                     raise
                 size = min(size, len(share))
                 if size <= 1:
@@ -122,7 +126,17 @@ class Stepper:
             # number.
             loss = losses.total(self.config) / of
             if not torch.isfinite(loss):
-                raise self._not_a_number(network, part, loss.item())
+                keys = [each.doc_key for each in part]
+                with torch.no_grad():  # those that cause it by themselves, or all where none does
+                    alone = [self._losses(network, [each]).total(self.config) for each in part]
+                bad = [k for k, each in zip(keys, alone, strict=True) if not torch.isfinite(each)]
+                keys = bad or keys
+                place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
+                raise LossError(
+                    f"the loss is {loss.item()} at the {place}",
+                    "look at what is annotated there, or lower the learning rates; the best weights so far "
+                    "are kept in the run folder",
+                )
             loss.backward()  # type: ignore[no-untyped-call]
             parts = [losses.entity, losses.relation, losses.coreference]
             sums += torch.stack(parts).detach().float().cpu()
@@ -139,22 +153,6 @@ class Stepper:
             network, moved(batch, self.device), self.config, self.labels
         )
         return losses
-
-    @torch.no_grad()
-    def _not_a_number(self, network: nn.Module, part: Sequence[Sized], value: float) -> LossError:
-        """The error, with the documents that cause it by themselves, or all where none does."""
-        bad = [
-            each.doc_key
-            for each in part
-            if not torch.isfinite(self._losses(network, [each]).total(self.config))
-        ]
-        keys = bad or [each.doc_key for each in part]
-        place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
-        return LossError(
-            f"the loss is {value} at the {place}",
-            "look at what is annotated there, or lower the learning rates; the best weights so far "
-            "are kept in the run folder",
-        )
 
 
 class Pull:
@@ -183,14 +181,3 @@ class Pull:
 def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
     """The parameters that training changes."""
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """CUDA has its own class; the CPU's allocator and MPS only have words."""
-    text = str(error).lower()
-    return (
-        isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "can't allocate memory" in text
-        or "not enough memory" in text
-        or "out of memory" in text
-    )

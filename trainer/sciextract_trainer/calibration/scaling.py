@@ -202,16 +202,7 @@ def fit_scale(items: Items) -> Scale | None:
         return None
     bounded = np.clip(items.plain, _LEAST_ODDS, 1 - _LEAST_ODDS)
     targets = np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
-    slope, shift = _newton(np.asarray(np.log(bounded / (1 - bounded))), targets)
-    low, high = TEMPERATURES
-    # A slope near 0 or below says that higher scores are not more often right.
-    if not 1 / high <= slope <= 1 / low:
-        return None
-    return Scale(round(1 / slope, 4), round(shift, 4))
-
-
-def _newton(odds: Reals, targets: Reals) -> tuple[float, float]:
-    """Slope and intercept with the least loss; steps that would raise it are halved."""
+    odds = np.log(bounded / (1 - bounded))
     columns = np.stack([odds, np.ones_like(odds)], axis=1)
     solution = np.array([1.0, 0.0])
     for _ in range(_STEPS):
@@ -220,12 +211,17 @@ def _newton(odds: Reals, targets: Reals) -> tuple[float, float]:
         curvature = columns.T @ (columns * (likely * (1 - likely))[:, None]) + 1e-9 * np.eye(2)
         step = np.linalg.solve(curvature, columns.T @ (targets - likely))
         loss = _cross_entropy(columns @ solution, targets)
-        while (
+        while (  # a step that would raise the loss is halved
             _cross_entropy(columns @ (solution + step), targets) > loss and abs(step).max() > 1e-9
         ):
             step = step / 2
         solution = solution + step
-    return float(solution[0]), float(solution[1])
+    slope, shift = float(solution[0]), float(solution[1])
+    low, high = TEMPERATURES
+    # A slope near 0 or below says that higher scores are not more often right.
+    if not 1 / high <= slope <= 1 / low:
+        return None
+    return Scale(round(1 / slope, 4), round(shift, 4))
 
 
 def _cross_entropy(odds: Reals, targets: Reals) -> float:

@@ -161,9 +161,18 @@ class EntitySwap:
         self._donors: dict[str, list[Donor]] = defaultdict(list)
         for row, groups in enumerate(self._groups):
             for entity in (each for group in groups for each in group):
-                donor = _donor(row, entity, documents[row].document)
-                if len(donor.tokens) <= most_words:
-                    self._donors[entity.label].append(donor)
+                document, start = documents[row].document, entity.span.char_start
+                words = document.tokens.covering(entity.span) or TokenRange(0, 0)
+                inside = slice(words.token_start, words.token_end)
+                if len(words) > most_words:
+                    continue
+                spans = (
+                    Span(each.char_start - start, each.char_end - start)
+                    for each in document.tokens.spans[inside]
+                )
+                forms = document.tokens.strings(document.text)[inside]
+                donor = Donor(row, entity.text_of(document.text), tuple(spans), forms)
+                self._donors[entity.label].append(donor)
 
     def rows(self) -> list[int]:
         """The documents in which something can be swapped."""
@@ -278,16 +287,6 @@ def _is_free(entity: Entity, item: AnnotatedDocument) -> bool:
         return False
     others = (each for each in item.annotations.entities if each.id != entity.id)
     return not any(each.span.overlaps(entity.span) for each in others)
-
-
-def _donor(row: int, entity: Entity, document: Document) -> Donor:
-    start, tokens = entity.span.char_start, document.tokens
-    words = tokens.covering(entity.span) or TokenRange(0, 0)
-    inside = slice(words.token_start, words.token_end)
-    spans = tuple(
-        Span(each.char_start - start, each.char_end - start) for each in tokens.spans[inside]
-    )
-    return Donor(row, entity.text_of(document.text), spans, tokens.strings(document.text)[inside])
 
 
 def gold_swaps(

@@ -14,7 +14,6 @@ from torch import Tensor
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
 
@@ -150,7 +149,16 @@ def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
     spans = sorted(set(mentions.values()))
     index = {span: row for row, span in enumerate(spans)}
     rows = {entity_id: index[span] for entity_id, span in mentions.items()}
-    pairs, relations = _relation_targets(annotated, labels.relations, rows)
+    layout, classes = labels.relations, dict[tuple[int, int], int]()
+    mirror = layout.mirror()
+    for relation in annotated.annotations.relations:
+        known = relation.label in layout.labels and relation.state is not State.REJECTED
+        if known and relation.head in rows and relation.tail in rows:
+            head, tail = rows[relation.head], rows[relation.tail]
+            forward = layout.forward_class(relation.label)
+            # The network scores ordered pairs, so each relation is learned in both directions.
+            classes.setdefault((head, tail), forward)
+            classes.setdefault((tail, head), int(mirror[forward]))
     found = []
     for cluster in annotated.annotations.clusters:
         if cluster.state is not State.REJECTED:
@@ -160,27 +168,11 @@ def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
     return Targets(
         spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
         types=one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
-        pairs=pairs,
-        relations=relations,
+        pairs=np.array(list(classes), dtype=np.int64).reshape(-1, 2),
+        relations=one_hot(list(classes.values()), layout.class_count),
         links=links,
         link_weights=np.ones(len(links), dtype=np.float32),
     )
-
-
-def _relation_targets(
-    annotated: AnnotatedDocument, layout: RelationLayout, rows: dict[str, int]
-) -> tuple[Ints, Floats]:
-    mirror = layout.mirror()
-    classes: dict[tuple[int, int], int] = {}
-    for relation in annotated.annotations.relations:
-        known = relation.label in layout.labels and relation.state is not State.REJECTED
-        if known and relation.head in rows and relation.tail in rows:
-            head, tail = rows[relation.head], rows[relation.tail]
-            forward = layout.forward_class(relation.label)
-            classes.setdefault((head, tail), forward)
-            classes.setdefault((tail, head), int(mirror[forward]))
-    pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
-    return pairs, one_hot(list(classes.values()), layout.class_count)
 
 
 def one_hot(classes: Sequence[int], count: int) -> Floats:

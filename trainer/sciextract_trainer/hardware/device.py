@@ -36,8 +36,11 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(next((each for each in ("cuda", "mps") if _usable(each)), "cpu"))
     if not _usable(name):
+        reason = "PyTorch finds no Apple GPU" if name == "mps" else "PyTorch finds no CUDA device"
+        if name == "cuda" and torch.version.cuda is None:
+            reason = f"PyTorch {torch.__version__} is built without CUDA"
         raise DeviceMissingError(
-            f"no GPU can be used here ({name}): {_reason(name)}",
+            f"no GPU can be used here ({name}): {reason}",
             "--device cpu trains on the processor; the compact bundled model needs minutes there",
         )
     return torch.device(name)
@@ -94,14 +97,6 @@ def _usable(name: str) -> bool:
     if name == "cuda":
         return torch.cuda.is_available()
     return name == "cpu" or torch.backends.mps.is_available()
-
-
-def _reason(name: str) -> str:
-    if name == "mps":
-        return "PyTorch finds no Apple GPU"
-    if torch.version.cuda is None:
-        return f"PyTorch {torch.__version__} is built without CUDA"
-    return "PyTorch finds no CUDA device"
 
 
 CompileFailure = TorchDynamoException
