@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from sciextract.errors import FormatError, SciextractError
-from sciextract.workflows.crash import write_report
+from sciextract.errors import FormatError, SciextractError, write_crash_report
 from sciextract_app.presenters.view_models import Feedback
 
 if TYPE_CHECKING:
@@ -260,6 +259,8 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
     """
     message = f"{work} failed unexpectedly ({type(error).__name__})"
     try:
-        return Feedback(f"{message}; please report it with {write_report(error)}", problem=True)
+        return Feedback(
+            f"{message}; please report it with {write_crash_report(error)}", problem=True
+        )
     except OSError:
         return Feedback(message, problem=True)

@@ -16,7 +16,6 @@ from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import (
     InputMissingError,
-    ProjectError,
     ProjectMissingError,
     UsageError,
     as_command,
@@ -24,8 +23,8 @@ from sciextract.errors import (
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import data_root
+from sciextract.store import connection as store_connection
 from sciextract.store import create_project
-from sciextract.store.connection import APPLICATION_ID, read_header
 from sciextract.store.opening import SUFFIX
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
@@ -93,12 +92,7 @@ def is_project(path: str | Path) -> bool:
     file = Path(path)
     if file.is_dir():
         return False
-    if file.suffix == SUFFIX:
-        return True
-    try:
-        return read_header(file).application == APPLICATION_ID
-    except ProjectError:
-        return False
+    return file.suffix == SUFFIX or store_connection.is_project(file)
 
 
 def make_project(opening: Opening, author: str | None = None) -> None:

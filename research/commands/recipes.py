@@ -117,7 +117,7 @@ def run(
 
         python -m research recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
     """
-    from sciextract.cli.training_screen import stoppable
+    from sciextract.cli.training_screen import stop_on_signals
 
     _refuse_recipes(name)
     grids = needs_extra("research.paper.run")
@@ -126,7 +126,7 @@ def run(
         only=tuple(only or ()), documents=documents, folder=Path(folder) if folder else None,
         network=network, evaluate_every=evaluate_every, device=device,
     )  # fmt: skip
-    with stoppable():
+    with stop_on_signals():
         grid_run = grids.prepare(order)
         stopped = _train(grid_run)
     _end(grid_run, order, Path(json_path) if json_path else None, stopped)

@@ -17,6 +17,7 @@ from sciextract.inference import candidates
 from sciextract.inference.candidates import relation_input, sentence_ends, span_mask
 from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
     Mentions,
     PredictedCluster,
     ScoredPairs,
@@ -24,10 +25,10 @@ from sciextract.inference.decoding import (
     combine_directions,
     predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
     select_mentions,
+    type_probabilities,
 )
-from sciextract.inference.label_layout import Columns, type_probabilities
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
@@ -102,7 +103,7 @@ class Ensemble:
         ]
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
-        mentions = rescued(mentions, pairs, settings)
+        mentions = rescue_mentions(mentions, pairs, settings)
         links, clusters = self._links(views, mentions, settings, document)
         relations = predict_relations(
             pairs.between(mentions.predicted),

@@ -14,13 +14,13 @@ from sciextract.text.characters import visible
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sciextract.retraining.events import DevScored, Listener, TrainingEvent
+    from sciextract.retraining.events import Listener, TrainingEvent
     from sciextract.retraining.promotion import RetrainResult
     from sciextract.retraining.run_folder import Run
     from sciextract.workflows.models.learned import LearnedModel
 
 
-def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
+def report_events(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
     """The listener: for a person, or a program that reads lines; of all but the first process, for nobody."""
     from sciextract.retraining.events import print_json
 
@@ -165,7 +165,13 @@ def line_of(event: TrainingEvent) -> str:
                 f"continuing with {event.documents} documents per batch"
             )
         case events.DevScored():
-            return _dev_line(event)
+            names = ("entity", "relation", "unordered", "strict", "coreference")
+            found = {name: getattr(event, name) for name in names}
+            f1 = {name: "-" if each is None else f"{each:.1f}" for name, each in found.items()}
+            return (
+                f"epoch {event.epoch}: dev entity {f1['entity']} relation {f1['relation']} "
+                f"(unordered {f1['unordered']}, strict {f1['strict']}) coreference {f1['coreference']}"
+            )
         case events.Exporting():
             return "exporting"
         case events.FoldStarted():
@@ -185,17 +191,6 @@ def line_of(event: TrainingEvent) -> str:
     return ""  # scores are printed at the end, errors by the outermost frame
 
 
-def _dev_line(event: DevScored) -> str:
-    def score(value: float | None) -> str:
-        return "-" if value is None else f"{value:.1f}"
-
-    return (
-        f"epoch {event.epoch}: dev entity {score(event.entity)} relation {score(event.relation)} "
-        f"(unordered {score(event.unordered)}, strict {score(event.strict)}) "
-        f"coreference {score(event.coreference)}"
-    )
-
-
 _EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
 
 
@@ -211,9 +206,14 @@ def needs_extra() -> Iterator[None]:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
+def stop_on_signals(*kinds: signal.Signals) -> Iterator[None]:
+    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell.
+
+    Args:
+        kinds: Only these signals.
+    """
+    # Shells start background jobs with SIGINT ignored, which a process inherits.
+    kinds = kinds or (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.signal(kind, signal.default_int_handler) for kind in kinds}
     try:
         yield

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -49,36 +48,36 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
     if not head.removeprefix(codecs.BOM_UTF8).strip().startswith(_XML_STARTS):
         yield from read_items(source, _record)
         return
+
+    def read(numbered: tuple[int, Element], number: int) -> AnnotatedDocument:
+        line, entry = numbered
+        url = _text(entry, f"{_ATOM}id")
+        address = _ADDRESS.fullmatch(url)
+        title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
+        if "/api/errors" in url:
+            raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
+        doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
+        place = Place(
+            source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
+        )
+        fields = {
+            "year": year_of(_text(entry, f"{_ATOM}published")),
+            "doi": doi,
+            "venue": _text(entry, f"{_ARXIV}journal_ref"),
+            "authors": [
+                family_first(_text(each, f"{_ATOM}name"))
+                for each in entry.findall(f"{_ATOM}author")
+            ],
+            "url": url,
+            "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
+            "published": _text(entry, f"{_ATOM}published"),
+            "updated": _text(entry, f"{_ATOM}updated"),
+            "comment": _text(entry, f"{_ARXIV}comment"),
+        }
+        return make_record(place, title, abstract, fields)
+
     nothing = FormatError("the feed holds no entry", path=source.path)
-    entries = numbered_elements(source, {"entry"})
-    yield from read_each(entries, partial(_entry, source=source), nothing)
-
-
-def _entry(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, entry = numbered
-    url = _text(entry, f"{_ATOM}id")
-    address = _ADDRESS.fullmatch(url)
-    title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
-    if "/api/errors" in url:
-        raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
-    doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
-    place = Place(
-        source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
-    )
-    fields = {
-        "year": year_of(_text(entry, f"{_ATOM}published")),
-        "doi": doi,
-        "venue": _text(entry, f"{_ARXIV}journal_ref"),
-        "authors": [
-            family_first(_text(each, f"{_ATOM}name")) for each in entry.findall(f"{_ATOM}author")
-        ],
-        "url": url,
-        "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
-        "published": _text(entry, f"{_ATOM}published"),
-        "updated": _text(entry, f"{_ATOM}updated"),
-        "comment": _text(entry, f"{_ARXIV}comment"),
-    }
-    return make_record(place, title, abstract, fields)
+    yield from read_each(numbered_elements(source, {"entry"}), read, nothing)
 
 
 def _text(element: Element, path: str) -> str:

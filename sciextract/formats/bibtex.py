@@ -15,7 +15,6 @@ from bibtexparser.middlewares.names import (
     split_multiple_persons_names,
 )
 from bibtexparser.model import (
-    Block,
     DuplicateFieldKeyBlock,
     Entry,
     ImplicitComment,
@@ -41,7 +40,7 @@ class BrokenValueError(ValueError):
 
 
 @dataclass(slots=True)
-class Strings:
+class BibtexStrings:
     """The names of ``@string`` in one file, and what they may still make of too little.
 
     Attributes:
@@ -54,7 +53,7 @@ class Strings:
     def plain(self, value: str) -> str:
         """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
 
-        >>> Strings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
+        >>> BibtexStrings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
         'Proc. January {A}'
 
         Raises:
@@ -150,7 +149,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
-    strings = Strings()
+    strings = BibtexStrings()
     first_line, lines = 1, [""]
     error: FormatError | None = None
     for number, line in decoded_lines(source):
@@ -165,7 +164,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
 
 
 def _entries_of(
-    lines: list[str], first_line: int, strings: Strings, path: str
+    lines: list[str], first_line: int, strings: BibtexStrings, path: str
 ) -> Iterator[BibtexEntry | FormatError]:
     """The entries of the lines from one block start to the next; a ``@string`` is remembered."""
     # bibtexparser looks for the opening brace on the line of the type only.
@@ -182,37 +181,27 @@ def _entries_of(
             if isinstance(block, String):
                 strings.values[block.key.lower()] = strings.plain(block.value)
             if isinstance(inner, Entry):
-                yield _entry(inner, line, strings)
+                fields: dict[str, str] = {}
+                repeated: list[str] = []
+                for each in inner.fields:
+                    name, value = each.key.lower(), strings.plain(each.value)
+                    if fields.setdefault(name, value) != value:
+                        repeated.append(name)
+                kind = inner.entry_type.lower()
+                yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
                 continue
-            problem = _problem(block)
+            raw, problem = (block.raw or "").strip(), ""
+            lost = _LOST_ENTRY.match(raw) if isinstance(block, ImplicitComment) else None
+            if lost:
+                problem = f"broken entry: no opening brace after {quoted(lost[0])}"
+            elif isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
+                words = getattr(block.error, "abort_reason", str(block.error))
+                problem = f"broken entry {quoted(raw.split(',')[0])}: {words}"
         except BrokenValueError as error:
             problem = f"broken entry: {error}"
         if problem:
             key = block.key if isinstance(block, Entry) else ""
             yield Place(path, line, key).error(problem)
-
-
-def _problem(block: Block) -> str:
-    """What is wrong with a block that is not an entry; nothing with comments."""
-    raw = (block.raw or "").strip()
-    if isinstance(block, ImplicitComment):
-        lost = _LOST_ENTRY.match(raw)
-        return f"broken entry: no opening brace after {quoted(lost[0])}" if lost else ""
-    if isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
-        words = getattr(block.error, "abort_reason", str(block.error))
-        return f"broken entry {quoted(raw.split(',')[0])}: {words}"
-    return ""
-
-
-def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
-    fields: dict[str, str] = {}
-    repeated: list[str] = []
-    for each in entry.fields:
-        name, value = each.key.lower(), strings.plain(each.value)
-        if name in fields and fields[name] != value:
-            repeated.append(name)
-        fields.setdefault(name, value)
-    return BibtexEntry(entry.entry_type.lower(), entry.key, line, fields, tuple(repeated))
 
 
 def read_parents(source: Source) -> dict[str, BibtexEntry]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -33,52 +32,52 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no article.
     """
+
+    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
+        line, front = numbered
+        ids = {
+            each.get("pub-id-type", ""): _text(each)
+            for each in front.findall(f"{_META}/{{*}}article-id")
+        }
+        pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
+        pmc = ids.get("pmc") or ids.get("pmcid") or ""
+        place = Place(source.path, line, pmid or pmc or doi or f"{source.stem}:{number}")
+        titles = [
+            *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
+            *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
+        ]
+        given = front.findall(f"{_META}/{{*}}abstract")
+        # Graphical, plain-language and other further abstracts have a type.
+        untyped = [each for each in given if not each.get("abstract-type")]
+        chosen = next(iter([*untyped, *given]), None)
+        others = [each for each in given if each is not chosen]
+        others += front.findall(f"{_META}/{{*}}trans-abstract")
+        # An article that appears online first has a date of its own: that of the issue counts.
+        dates = front.findall(f"{_META}/{{*}}pub-date")
+        dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
+        venues = (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)
+        fields: dict[str, Any] = {
+            "year": year_of([_first(each, "{*}year") for each in dates]),
+            "doi": doi,
+            "pmid": pmid,
+            "venue": next(filter(None, venues), ""),
+            "authors": [*filter(None, _authors(front))],
+            "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
+            **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
+            "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
+            "OtherAbstract": [
+                {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
+                | {"text": _abstract(each)}
+                for each in others
+            ],
+            "ArticleId": ids,
+        }
+        abstract = "" if chosen is None else _abstract(chosen)
+        return make_record(place, ": ".join(_texts(titles)), abstract, fields)
+
     problem = "the file holds no article: there is no element 'front'"
     nothing = FormatError(problem, path=source.path)
-    return read_each(numbered_elements(source, {"front"}), partial(_record, source=source), nothing)
-
-
-def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, front = numbered
-    ids = {
-        each.get("pub-id-type", ""): _text(each)
-        for each in front.findall(f"{_META}/{{*}}article-id")
-    }
-    pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
-    pmc = ids.get("pmc") or ids.get("pmcid") or ""
-    place = Place(source.path, line, pmid or pmc or doi or f"{source.stem}:{number}")
-    titles = [
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
-    ]
-    given = front.findall(f"{_META}/{{*}}abstract")
-    # Graphical, plain-language and other further abstracts have a type.
-    untyped = [each for each in given if not each.get("abstract-type")]
-    chosen = next(iter([*untyped, *given]), None)
-    others = [each for each in given if each is not chosen]
-    others += front.findall(f"{_META}/{{*}}trans-abstract")
-    # An article that appears online first has a date of its own: that of the issue counts.
-    dates = front.findall(f"{_META}/{{*}}pub-date")
-    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
-    venues = (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)
-    fields: dict[str, Any] = {
-        "year": year_of([_first(each, "{*}year") for each in dates]),
-        "doi": doi,
-        "pmid": pmid,
-        "venue": next(filter(None, venues), ""),
-        "authors": [*filter(None, _authors(front))],
-        "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
-        **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
-        "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
-        "OtherAbstract": [
-            {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
-            | {"text": _abstract(each)}
-            for each in others
-        ],
-        "ArticleId": ids,
-    }
-    abstract = "" if chosen is None else _abstract(chosen)
-    return make_record(place, ": ".join(_texts(titles)), abstract, fields)
+    return read_each(numbered_elements(source, {"front"}), read, nothing)
 
 
 def _abstract(element: Element) -> str:

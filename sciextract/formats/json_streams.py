@@ -181,7 +181,9 @@ class JsonObjects:
             yield self._broken("the record has no end")
         taken = 0
         for start, end, mark in self._marks(line):
-            if mark == "[" and self._opens_list(line[taken:start]):
+            may_open_list = mark == "[" and len(self._stack) == self._outer + 1
+            before = [*self._parts[-2:], line[taken:start]] if may_open_list else []
+            if may_open_list and self._list_start.search("".join(before)[-_LONGEST_KEY:]):
                 # The object that is open is the one around a list of objects.
                 self._around = [*self._parts, line[taken:start], "[]"]
                 self._outer, self._parts = -1, []
@@ -196,8 +198,14 @@ class JsonObjects:
             if mark in _CLOSING:
                 is_last = self._closes(mark)
             else:
-                self._opens(mark, line[:start])
                 is_last = False
+                if is_outside and is_between and (mark == "{" or self._stack):
+                    self._outer = len(self._stack)
+                    self._first_line = self._line
+                    self._before = line[:start]
+                    self._count += 1
+                self._stack.append(mark)
+                self._open[mark] += 1
             if is_outside:
                 lone = mark if len(self._stack) == depth else ""
                 if is_between:
@@ -245,15 +253,6 @@ class JsonObjects:
         """Whether objects may start here: not in what an outer object has behind its list."""
         return not self._stack or (self._stack[-1] == "[" and len(self._stack) == self._list_depth)
 
-    def _opens_list(self, before: str) -> bool:
-        """Whether a square bracket opens the list of an outer object."""
-        if len(self._stack) != self._outer + 1:
-            return False
-        return (
-            self._list_start.search("".join([*self._parts[-2:], before])[-_LONGEST_KEY:])
-            is not None
-        )
-
     def _check_around(self) -> Iterator[tuple[int, FormatError]]:
         """What is wrong with what stands around the list, where the outer object has just ended."""
         if self._is_between:
@@ -263,16 +262,6 @@ class JsonObjects:
                 problem = f"around the records: {error.problem}"
                 yield self._line, FormatError(problem, path=self._path)
             self._around = []
-
-    def _opens(self, mark: str, before: str) -> None:
-        """Note an opening bracket, and what is before it on its line."""
-        if self._outer < 0 and self._is_between and (mark == "{" or self._stack):
-            self._outer = len(self._stack)
-            self._first_line = self._line
-            self._before = before
-            self._count += 1
-        self._stack.append(mark)
-        self._open[mark] += 1
 
     def _closes(self, mark: str) -> bool:
         """Note a closing bracket; whether the object ends with it. It closes what was left open inside."""

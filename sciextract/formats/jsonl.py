@@ -251,9 +251,17 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
         raise place.unexpected(version, f"{SCHEMA_VERSION}", field="schema_version")
-    text = _checked_text(record, place)
+    if record.get("text") is None:
+        raise place.error("no text: the record has no `text`")
+    text = string_at(record["text"], "text", place)
+    given_hash, found_hash = record.get("text_sha256"), text_hash(text)
+    if given_hash is not None and given_hash != found_hash:
+        problem = f"{quoted(given_hash)} found, but the text has {found_hash}"
+        hint = "the text was changed after the export, so offsets may be wrong"
+        raise place.error(problem, field="text_sha256", hint=hint)
     if "entities" in record:
-        annotations = _annotations(record, len(text), source.provenance, place)
+        items = _ItemReader(len(text), source.provenance, place)
+        annotations = items.annotations(record)
         tokens = _tokens(record, text, annotations, place)
     else:
         # Without the lossless form: annotations from the SciERC fields, if there are any.
@@ -272,18 +280,6 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         names = [string_at(given.get(name), f"model.{name}", place) for name in ("name", "hash")]
         model = ModelId(*names)
     return AnnotatedDocument(document, replace(annotations, candidates=candidates), model, warnings)
-
-
-def _checked_text(record: Record, place: Place) -> str:
-    if record.get("text") is None:
-        raise place.error("no text: the record has no `text`")
-    text = string_at(record["text"], "text", place)
-    given, found = record.get("text_sha256"), text_hash(text)
-    if given is not None and given != found:
-        problem = f"{quoted(given)} found, but the text has {found}"
-        hint = "the text was changed after the export, so offsets may be wrong"
-        raise place.error(problem, field="text_sha256", hint=hint)
-    return text
 
 
 def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -> TokenTable:
@@ -312,25 +308,6 @@ def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -
     return table if table.slices(text) == forms else TokenTable(spans, ranges, forms)
 
 
-def _annotations(record: Record, text_length: int, provenance: str, place: Place) -> Annotations:
-    """The items of ``entities``, ``links`` and ``groups``, read with every check.
-
-    Args:
-        record: The exchange record.
-        text_length: Length of its text in characters.
-        provenance: The source of items that name none.
-        place: Where the record stands.
-    """
-    reader = _ItemReader(text_length, provenance, place)
-    # Entities first: the others refer to them.
-    entities = [
-        reader.entity(*each) for each in objects_at(record.get("entities"), "entities", place)
-    ]
-    relations = [reader.relation(*each) for each in objects_at(record.get("links"), "links", place)]
-    clusters = [reader.cluster(*each) for each in objects_at(record.get("groups"), "groups", place)]
-    return Annotations(tuple(entities), tuple(relations), tuple(clusters))
-
-
 def read_json(source: Source) -> Iterator[ReadItem]:
     """Read objects of any of the shapes that JSONL takes: exchange records, input, SciERC fields.
 
@@ -349,6 +326,18 @@ class _ItemReader:
         self._place = place
         self._ids: set[str] = set()
         self._entities: set[str] = set()
+
+    def annotations(self, record: Record) -> Annotations:
+        """The items of ``entities``, then those that refer to them: ``links`` and ``groups``."""
+        entities, relations, clusters = (
+            objects_at(record.get(name), name, self._place)
+            for name in ("entities", "links", "groups")
+        )
+        return Annotations(
+            tuple([self.entity(*each) for each in entities]),
+            tuple([self.relation(*each) for each in relations]),
+            tuple([self.cluster(*each) for each in clusters]),
+        )
 
     def entity(self, item: Record, field: str) -> Entity:
         item_id = self._new_id(item, field)

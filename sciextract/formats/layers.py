@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
@@ -224,74 +225,103 @@ def span_layers(
     Raises:
         OutputError: An entity is not a range of the document's text.
     """
-    builder = _SpanLayersBuilder(annotated, untyped, repeated)
-    annotations = annotated.annotations
+    annotations, layers = annotated.annotations, SpanLayers()
+    losses = layers.losses
+    rejected = {each.id for each in annotations.entities if each.state is State.REJECTED}
+    kept: dict[str, Entity] = {}
+    equal: dict[tuple[Span, str], Entity] = {}
     for entity in entities_in_text(annotated):
-        builder.add_entity(entity)
+        key = (entity.span, entity.label)
+        if len(entity.fragments) > 1:
+            losses["discontinuous entity"] += 1
+        elif not entity.label and not untyped:
+            losses["entity without a type"] += 1
+        elif key in equal and not repeated:
+            losses["second entity in the same place"] += 1
+            kept[entity.id] = equal[key]
+        else:
+            equal[key] = kept[entity.id] = entity
+            layers.entities.append(entity)
     for relation in not_rejected(annotations.relations):
-        builder.add_relation(relation)
-    for cluster in not_rejected(annotations.clusters):
-        builder.add_cluster(cluster)
+        if relation.head in rejected or relation.tail in rejected:
+            continue
+        head, tail = kept.get(relation.head), kept.get(relation.tail)
+        if head is None or tail is None:
+            losses["relation of an entity that does not fit"] += 1
+        elif relation.label == COREFERENCE:
+            losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
+        else:
+            layers.relations.append((head, tail, relation.label))
+    clusters = [
+        [mention for mention in cluster.live_mentions if mention not in rejected]
+        for cluster in not_rejected(annotations.clusters)
+    ]
+    layers.relations += _coreference_links(clusters, kept, losses)
     states = {each.state for each in annotations.entities}
     states |= {each.state for each in annotations.relations}
     states |= {each.state for each in annotations.clusters}
-    builder.layers.undecided = states == {State.UNDECIDED}
-    return builder.layers
+    layers.undecided = states == {State.UNDECIDED}
+    return layers
 
 
-class _SpanLayersBuilder:
-    def __init__(self, annotated: AnnotatedDocument, untyped: bool, repeated: bool) -> None:
-        self.layers = SpanLayers()
-        self._losses = self.layers.losses
-        self._untyped = untyped
-        self._repeated = repeated
-        entities = annotated.annotations.entities
-        self._rejected = {each.id for each in entities if each.state is State.REJECTED}
-        self._kept: dict[str, Entity] = {}
-        self._equal: dict[tuple[object, ...], Entity] = {}
-        self._mentioned: set[str] = set()
-
-    def add_entity(self, entity: Entity) -> None:
-        if len(entity.fragments) > 1:
-            self._losses["discontinuous entity"] += 1
-        elif not entity.label and not self._untyped:
-            self._losses["entity without a type"] += 1
-        elif (key := (entity.span, entity.label)) in self._equal and not self._repeated:
-            self._losses["second entity in the same place"] += 1
-            self._kept[entity.id] = self._equal[key]
-        else:
-            self._equal[key] = self._kept[entity.id] = entity
-            self.layers.entities.append(entity)
-
-    def add_relation(self, relation: Relation) -> None:
-        if relation.head in self._rejected or relation.tail in self._rejected:
-            return
-        head, tail = self._kept.get(relation.head), self._kept.get(relation.tail)
-        if head is None or tail is None:
-            self._losses["relation of an entity that does not fit"] += 1
-        elif relation.label == COREFERENCE:
-            self._losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
-        else:
-            self.layers.relations.append((head, tail, relation.label))
-
-    def add_cluster(self, cluster: Cluster) -> None:
-        wanted = [each for each in cluster.live_mentions if each not in self._rejected]
+def _coreference_links(
+    clusters: Iterable[list[str]], kept: Mapping[str, Entity], losses: Counter[str]
+) -> Iterator[tuple[Entity, Entity, str]]:
+    """The links between consecutive mentions (ids) of each cluster."""
+    mentioned: set[str] = set()
+    for cluster in clusters:
         found: dict[str, Entity] = {}
-        for entity_id in wanted:
-            entity = self._kept.get(entity_id)
+        for entity_id in cluster:
+            entity = kept.get(entity_id)
             if entity is None:
-                self._losses["mention of an entity that does not fit"] += 1
-            elif entity.id in self._mentioned:
+                losses["mention of an entity that does not fit"] += 1
+            elif entity.id in mentioned:
                 # Links have no cluster: those of a second one would join both.
-                self._losses["mention of a second cluster"] += 1
+                losses["mention of a second cluster"] += 1
             else:
                 found[entity.id] = entity
-        mentions = list(found.values())
-        if len(mentions) > 1:
-            self._mentioned.update(mention.id for mention in mentions)
-            self.layers.relations += [(*pair, COREFERENCE) for pair in pairwise(mentions)]
-        elif wanted:
-            self._losses["cluster of fewer than two mentions"] += 1
+        if len(found) > 1:
+            mentioned.update(found)
+            yield from ((*pair, COREFERENCE) for pair in pairwise(found.values()))
+        elif cluster:
+            losses["cluster of fewer than two mentions"] += 1
+
+
+_Name = TypeVar("_Name", int, str)
+
+
+def named_links(
+    annotated: AnnotatedDocument, names: Mapping[str, _Name], losses: Counter[str]
+) -> tuple[list[tuple[_Name, _Name, str]], list[tuple[_Name, ...]]]:
+    """Relations and clusters by the names that their entities have in a file, each once.
+
+    Args:
+        annotated: The document.
+        names: Name by id of the entities that are written, in the order of the file.
+        losses: Where what does not fit is counted; what names a rejected entity goes with it.
+    """
+    annotations = annotated.annotations
+    living = {entity.id for entity in not_rejected(annotations.entities)}
+    relations: dict[tuple[_Name, _Name, str], None] = {}
+    for relation in not_rejected(annotations.relations):
+        ends = {relation.head, relation.tail}
+        if ends <= names.keys():
+            link = (names[relation.head], names[relation.tail], relation.label)
+            losses["second relation in the same place"] += link in relations
+            relations[link] = None
+        else:
+            losses["relation of an entity that does not fit"] += ends <= living
+    clusters: dict[tuple[_Name, ...], None] = {}
+    for cluster in not_rejected(annotations.clusters):
+        members = living.intersection(cluster.live_mentions)
+        mentions = tuple([name for entity_id, name in names.items() if entity_id in members])
+        losses["mention of an entity that does not fit"] += len(members) - len(mentions)
+        losses["second cluster in the same place"] += mentions in clusters
+        if mentions:
+            clusters[mentions] = None
+    # Only what was lost stands in the summary.
+    losses += Counter()
+    return list(relations), list(clusters)
 
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"

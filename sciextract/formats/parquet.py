@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, time
@@ -28,6 +28,7 @@ from sciextract.formats.jsonl import (
     link_record,
     parse_record,
 )
+from sciextract.formats.sink import LossyWriter
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.formats.urls import is_url
@@ -83,33 +84,42 @@ def are_own(schema: pa.Schema) -> bool:
     return bool(pa.types.is_struct(items) and items.get_field_index("fragments") >= 0)
 
 
-class RowBuffer:
+class RowBuffer(LossyWriter):
     """Collects rows and hands them on in batches of about a thousand, so that memory stays constant.
 
-    Attributes:
-        losses: Lone surrogates, which Arrow's UTF-8 strings cannot hold; they become U+FFFD.
+    Lone surrogates, which Arrow's UTF-8 strings cannot hold, become U+FFFD and are counted in ``losses``.
     """
 
-    def __init__(self, consume: Callable[[pa.RecordBatch], None]) -> None:
-        self.losses: Counter[str] = Counter()
-        self._consume = consume
+    def __init__(self) -> None:
+        super().__init__()
         self._rows: list[Record] = []
         self._characters = 0
 
-    def add(self, document: AnnotatedDocument) -> str:
-        """Add a document; gives the hash of its text."""
+    def write(self, document: AnnotatedDocument) -> None:
+        """Add a document.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
         row = self._row(document)
         self._rows.append(row)
         self._characters += len(row["text"])
         if len(self._rows) >= ROWS_PER_GROUP or self._characters >= _CHARACTERS_PER_GROUP:
             self.flush()
-        return str(row["text_sha256"])
 
     def flush(self) -> None:
         """Hand on what is there."""
         if self._rows:
-            self._consume(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
+            self.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
         self._rows, self._characters = [], 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows; a subclass says where.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        raise NotImplementedError
 
     def _row(self, document: AnnotatedDocument) -> Record:
         text, tokens = self._utf8(document.document.text), document.document.tokens
@@ -161,10 +171,17 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         FormatError: A value is missing, has a wrong shape, or leaves the text.
     """
     place = Place(source.path, number, str(row.get("doc_key") or ""))
-    record = {name: row.get(name) for name in ("doc_key", "text", "text_sha256", "warnings")}
+    named = ("doc_key", "text", "text_sha256", "warnings")
+    record: Record = {name: row.get(name) for name in named}
     record |= {"schema_version": SCHEMA_VERSION, "groups": row["clusters"]}
     for name, column in (("entities", "entities"), ("links", "relations")):
-        record[name] = [_with_pairs(item) for item in list_at(row[column], column, place)]
+        items: list[object] = []
+        for item in list_at(row[column], column, place):
+            # Exchange records have alternatives as pairs.
+            listed = item.get("alternatives") if isinstance(item, Mapping) else None
+            pairs = [[each["label"], each["score"]] for each in listed or [] if each]
+            items.append({**item, "alternatives": pairs} if listed else item)
+        record[name] = items
     if row.get("model_name") is not None:
         record["model"] = {"name": row["model_name"], "hash": row.get("model_hash")}
     if row.get("tokens") is not None and row.get("sentences") is not None:
@@ -191,15 +208,6 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         raise place.unexpected(value, "a JSON object", field="fields")
     fields = unknown_fields(given, (), place)
     return replace(document, document=replace(document.document, fields=fields))
-
-
-def _with_pairs(item: object) -> object:
-    """An item with its alternatives as pairs, which is how exchange records have them."""
-    if not isinstance(item, Mapping):
-        return item
-    listed = item.get("alternatives") or []
-    alternatives = [[each["label"], each["score"]] for each in listed if each]
-    return {**item, "alternatives": alternatives}
 
 
 _SENTENCES = "sentences"
@@ -280,7 +288,15 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
             return tagged_document(_plain_row(row), source, number, column=tags, names=names)
 
         return parse_tagged
-    columns = _text_columns(schema)
+    # A column of exactly that name is taken first; of other names those that CSV tables may have, the first of each.
+    known = {plain_name(name): name for name in reversed(schema.names)}
+    columns = {}
+    for meaning, field in _FIELD_OF.items():
+        exact = _KEYS if meaning == "key" else {field}
+        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
+        candidates = [name for name in schema.names if name in exact] or [*filter(None, alike)]
+        if candidates:
+            columns[field] = candidates[0]
     if _SENTENCES not in schema.names and not {*columns} - {"doc_key"}:
         problem = f"no text in the columns {_listed(schema)}"
         raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
@@ -360,23 +376,6 @@ def _plain(value: object) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _text_columns(schema: pa.Schema) -> dict[str, str]:
-    """The columns to read as ``doc_key``, ``title``, ``text`` and ``abstract``, by those names.
-
-    A column of exactly that name is taken first; of other names those that CSV tables may have, in any case.
-    """
-    found = {}
-    # Of columns that are alike, the first counts.
-    known = {plain_name(name): name for name in reversed(schema.names)}
-    for meaning, field in _FIELD_OF.items():
-        exact = _KEYS if meaning == "key" else {field}
-        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
-        names = [name for name in schema.names if name in exact] or [*filter(None, alike)]
-        if names:
-            found[field] = names[0]
-    return found
-
-
 def _listed(schema: pa.Schema) -> str:
     """The columns with their types, for messages."""
     parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
@@ -438,40 +437,22 @@ def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
         raise FormatError(f"the file is damaged: {error}", path=source.path) from error
 
 
-class ParquetWriter:
-    """Writes row groups of about a thousand documents, rejected items included.
+class ParquetWriter(RowBuffer):
+    """Writes row groups of about a thousand documents, rejected items included."""
 
-    Attributes:
-        losses: Lone surrogates, which become U+FFFD; everything else fits.
-    """
-
-    def __init__(self, destination: Path | str) -> None:
+    def __init__(self, destination: Path | str | pa.NativeFile) -> None:
         """Write to a file.
 
         Raises:
             OutputError: The file cannot be opened.
         """
+        super().__init__()
         self._path = destination
-        self._rows = RowBuffer(self._append)
-        if not isinstance(destination, str | Path) or str(destination) == STDIN:
+        if str(destination) == STDIN or isinstance(destination, io.TextIOBase):
             raise OutputError("Parquet is not text", "name a file with --output")
-        try:
-            self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
-
-    @property
-    def losses(self) -> Counter[str]:
-        """What could not be held so far."""
-        return self._rows.losses
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self._rows.add(document)
+        where = str(destination) if isinstance(destination, Path) else destination
+        with writing_to(destination):
+            self._file = pq.ParquetWriter(where, SCHEMA, compression="zstd")
 
     def close(self) -> None:
         """Write what is left and end the file.
@@ -479,20 +460,28 @@ class ParquetWriter:
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        self._rows.flush()
-        try:
+        self.flush()
+        with writing_to(self._path):
             self._file.close()
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _append(self, batch: pa.RecordBatch) -> None:
-        try:
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
+        with writing_to(self._path):
             self._file.write_batch(batch)
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> OutputError:
-        return OutputError(f"{self._path}: cannot be written: {error}", "choose another --output")
+
+@contextmanager
+def writing_to(place: object) -> Iterator[None]:
+    """Turns what pyarrow raises while it writes into an error that names the place.
+
+    Raises:
+        OutputError: The disk is full, or the file cannot be written.
+    """
+    try:
+        yield
+    except ARROW_ERRORS as error:
+        problem = f"{place}: cannot be written: {error}"
+        raise OutputError(problem, "choose another --output") from error
 
 
 _NAME = "part.jsonl"
@@ -525,13 +514,12 @@ def parquet_part(lines: bytes) -> ParquetPart:
     """
     sink = pa.BufferOutputStream()
     source, rows = Source(_NAME), 0
-    with pq.ParquetWriter(sink, SCHEMA, compression="zstd") as file:
-        buffer = RowBuffer(file.write_batch)
-        # Only line feeds end lines: bytes.splitlines would cut at carriage returns, too.
-        for number, line in enumerate(lines.split(b"\n"), start=1):
-            if line:
-                record = parse_object(line.decode("utf-8"), _NAME, number)
-                buffer.add(parse_record(record, source, number))
-                rows += 1
-        buffer.flush()
-    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(buffer.losses))
+    writer = ParquetWriter(sink)
+    # Only line feeds end lines: bytes.splitlines would cut at carriage returns, too.
+    for number, line in enumerate(lines.split(b"\n"), start=1):
+        if line:
+            record = parse_object(line.decode("utf-8"), _NAME, number)
+            writer.write(parse_record(record, source, number))
+            rows += 1
+    writer.close()
+    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(writer.losses))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
@@ -54,57 +53,57 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no record.
     """
+
+    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
+        line, element = numbered
+        found = element.find("MedlineCitation")
+        citation = element.find("BookDocument") if found is None else found
+        citation = element if citation is None else citation
+        pmid = pmid_of(_text(citation.find("PMID")))
+        # The record's own ids: those of its references lie deeper.
+        ids = element.findall("PubmedData/ArticleIdList/ArticleId")
+        ids += citation.findall("ArticleIdList/ArticleId")
+        locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
+        valid = [each for each in locations if each.get("ValidYN") != "N"]
+        dois = [each for each in valid if each.get("EIdType") == "doi"]
+        doi = bare_doi(_texts([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
+        place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
+        book_title = _text(citation.find("Book/BookTitle"))
+        title = _text(citation.find("Article/ArticleTitle")) or _text(citation.find("ArticleTitle"))
+        # Books have their abstracts one level higher than articles.
+        sections = citation.findall("Article/Abstract/AbstractText")
+        sections = sections or citation.findall("Abstract/AbstractText")
+        fields = {
+            "year": year_of([_text(citation.find(path)) for path in _DATES]),
+            "doi": doi,
+            "pmid": pmid,
+            "venue": _first(citation, _VENUES) or (book_title if title else ""),
+            "authors": [*filter(None, _authors(citation))],
+            "keywords": _texts(citation.findall("KeywordList/Keyword")),
+            **{name: _text(citation.find(path)) for name, path in _SINGLE.items()},
+            **{name: _texts(citation.findall(path)) for name, path in _REPEATED.items()},
+            # Descriptor/qualifier, a star before major topics, as in nbib.
+            "MeshHeading": [
+                "/".join(
+                    ("*" if part.get("MajorTopicYN") == "Y" else "") + _text(part) for part in each
+                )
+                for each in citation.findall("MeshHeadingList/MeshHeading")
+            ],
+            "OtherAbstract": [
+                {**each.attrib, "text": _joined(each.findall("AbstractText"))}
+                for each in citation.findall("OtherAbstract")
+            ],
+            "ArticleId": {
+                each.get("IdType", ""): _text(each)
+                for each in ids
+                if each.get("IdType") not in ("doi", "pubmed")
+            },
+        }
+        return make_record(place, title or book_title, _joined(sections), fields)
+
     allowed = ", ".join(sorted(_RECORDS))
     nothing = FormatError(f"the file holds no record; elements read: {allowed}", path=source.path)
-    return read_each(numbered_elements(source, _RECORDS), partial(_record, source=source), nothing)
-
-
-def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, element = numbered
-    found = element.find("MedlineCitation")
-    citation = element.find("BookDocument") if found is None else found
-    citation = element if citation is None else citation
-    pmid = pmid_of(_text(citation.find("PMID")))
-    # The record's own ids: those of its references lie deeper.
-    ids = element.findall("PubmedData/ArticleIdList/ArticleId")
-    ids += citation.findall("ArticleIdList/ArticleId")
-    locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
-    valid = [each for each in locations if each.get("ValidYN") != "N"]
-    dois = [each for each in valid if each.get("EIdType") == "doi"]
-    doi = bare_doi(_texts([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
-    place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
-    book_title = _text(citation.find("Book/BookTitle"))
-    title = _text(citation.find("Article/ArticleTitle")) or _text(citation.find("ArticleTitle"))
-    # Books have their abstracts one level higher than articles.
-    sections = citation.findall("Article/Abstract/AbstractText")
-    sections = sections or citation.findall("Abstract/AbstractText")
-    fields = {
-        "year": year_of([_text(citation.find(path)) for path in _DATES]),
-        "doi": doi,
-        "pmid": pmid,
-        "venue": _first(citation, _VENUES) or (book_title if title else ""),
-        "authors": [*filter(None, _authors(citation))],
-        "keywords": _texts(citation.findall("KeywordList/Keyword")),
-        **{name: _text(citation.find(path)) for name, path in _SINGLE.items()},
-        **{name: _texts(citation.findall(path)) for name, path in _REPEATED.items()},
-        # Descriptor/qualifier, a star before major topics, as in nbib.
-        "MeshHeading": [
-            "/".join(
-                ("*" if part.get("MajorTopicYN") == "Y" else "") + _text(part) for part in each
-            )
-            for each in citation.findall("MeshHeadingList/MeshHeading")
-        ],
-        "OtherAbstract": [
-            {**each.attrib, "text": _joined(each.findall("AbstractText"))}
-            for each in citation.findall("OtherAbstract")
-        ],
-        "ArticleId": {
-            each.get("IdType", ""): _text(each)
-            for each in ids
-            if each.get("IdType") not in ("doi", "pubmed")
-        },
-    }
-    return make_record(place, title or book_title, _joined(sections), fields)
+    return read_each(numbered_elements(source, _RECORDS), read, nothing)
 
 
 def _joined(sections: Iterable[Element]) -> str:

@@ -120,7 +120,20 @@ class _Reader:
         except FormatError as error:
             problem = error
         except expat.ExpatError as error:
-            problem = self._broken(error, chunk)
+            words = expat.ErrorString(error.code) or str(error)
+            what, hint = f"broken XML: {words}", ""
+            if not chunk and self._open:
+                name = self._open[-1].rpartition("}")[2]
+                what = f"broken XML: the file ends inside the element {quoted(name)}"
+            if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
+                # The chunk may begin and end inside of a character.
+                whole = chunk.lstrip(bytes(range(0x80, 0xC0)))
+                try:
+                    codecs.getincrementaldecoder("utf-8")().decode(whole)
+                except UnicodeDecodeError:
+                    hint = _NOT_UTF8
+            line, column = error.lineno, error.offset + 1
+            problem = FormatError(what, path=self._path, line=line, column=column, hint=hint)
         except (LookupError, ValueError) as error:
             problem = self._error(f"the declared encoding cannot be read: {error}")
         complete, self._complete = self._complete, []
@@ -160,23 +173,6 @@ class _Reader:
     def _error(self, problem: str, hint: str = "") -> FormatError:
         line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
         return FormatError(problem, path=self._path, line=line, column=column, hint=hint)
-
-    def _broken(self, error: expat.ExpatError, chunk: bytes) -> FormatError:
-        words = expat.ErrorString(error.code) or str(error)
-        problem, hint = f"broken XML: {words}", ""
-        if not chunk and self._open:
-            name = self._open[-1].rpartition("}")[2]
-            problem = f"broken XML: the file ends inside the element {quoted(name)}"
-        if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
-            # The chunk may begin and end inside of a character.
-            whole = chunk.lstrip(bytes(range(0x80, 0xC0)))
-            try:
-                codecs.getincrementaldecoder("utf-8")().decode(whole)
-            except UnicodeDecodeError:
-                hint = _NOT_UTF8
-        return FormatError(
-            problem, path=self._path, line=error.lineno, column=error.offset + 1, hint=hint
-        )
 
 
 LOSS = "character that XML cannot hold"

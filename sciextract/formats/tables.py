@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -110,54 +110,6 @@ FIELDS = ("doi", "pmid", "title", "year")
 Row = dict[str, str]
 
 
-class _HeaderWriter(LineWriter):
-    """Writes the names of the columns with the first document, then rows."""
-
-    _COLUMNS: ClassVar[tuple[str, ...]]
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        self._started = False
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append the rows of one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the destination cannot be written.
-        """
-        if not self._started:
-            self._sink.write_line(self._line(self._COLUMNS))
-            self._started = True
-        for cells in self._rows(document):
-            self._sink.write_line(self._line(cells))
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        raise NotImplementedError
-
-    def _line(self, cells: Iterable[str]) -> str:
-        return tsv_row(cells)
-
-
-class TsvWriter(_HeaderWriter):
-    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
-
-    _COLUMNS = COLUMNS
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        for row in rows_of(document, self.losses):
-            yield [row.get(column, "") for column in COLUMNS]
-
-
-class CsvWriter(TsvWriter):
-    """The same, comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
-
-    def _line(self, cells: Iterable[str]) -> str:
-        found = [without_surrogates(cell) for cell in cells]
-        self.lose("lone surrogate in a cell", sum(count for _, count in found))
-        return csv_row([cell for cell, _ in found])
-
-
 def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
     """The rows of a document by column: entities, relations, mentions in clusters, in their order.
 
@@ -239,6 +191,49 @@ def _made(item: Entity | Relation | Cluster) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
 
 
+class _HeaderWriter(LineWriter):
+    """Writes the names of the columns with the first document, then the rows of each."""
+
+    _COLUMNS: ClassVar[tuple[str, ...]]
+    _ROWS: ClassVar[Callable[[AnnotatedDocument, Counter[str]], Iterator[Row]]]
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
+        self._started = False
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append the rows of one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the destination cannot be written.
+        """
+        if not self._started:
+            self._sink.write_line(self._line(self._COLUMNS))
+            self._started = True
+        for row in type(self)._ROWS(document, self.losses):
+            self._sink.write_line(self._line([row.get(name, "") for name in self._COLUMNS]))
+
+    def _line(self, cells: Iterable[str]) -> str:
+        return tsv_row(cells)
+
+
+class TsvWriter(_HeaderWriter):
+    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
+
+    _COLUMNS = COLUMNS
+    _ROWS = rows_of
+
+
+class CsvWriter(TsvWriter):
+    """The same, comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
+
+    def _line(self, cells: Iterable[str]) -> str:
+        found = [without_surrogates(cell) for cell in cells]
+        self.lose("lone surrogate in a cell", sum(count for _, count in found))
+        return csv_row([cell for cell, _ in found])
+
+
 #: Column names by meaning, in order of preference; compared without case, spaces, dots and hyphens.
 COLUMN_NAMES = {
     "key": ("doc_key", "id", "key", "pmid", "doi", "ut", "eid"),
@@ -259,7 +254,12 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
     header_line = next((line for line in lines if line.strip()), "")
-    headers = {each: _cells(header_line, each) for each in _DELIMITERS}
+    headers = {}
+    for each in _DELIMITERS:
+        try:
+            headers[each] = next(csv.reader([header_line], delimiter=each))
+        except csv.Error:
+            headers[each] = [header_line]
     known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
 
     def understood(delimiter: str) -> tuple[int, int]:
@@ -363,13 +363,6 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
     return _Columns(tuple(names), by_meaning)
 
 
-def _cells(header_line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([header_line], delimiter=delimiter))
-    except csv.Error:
-        return [header_line]
-
-
 def plain_name(name: str) -> str:
     """A column's name as it is compared.
 
@@ -385,31 +378,29 @@ TRIPLE_COLUMNS = (
 )
 
 
-class TriplesWriter(_HeaderWriter):
-    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
-
-    _COLUMNS = TRIPLE_COLUMNS
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        entities = entities_by_id(document)
-        relations = relations_between(document, entities, self.losses)
-        related = {end for relation in relations for end in (relation.head, relation.tail)}
-        self.lose("entity without a relation", len(entities.keys() - related))
-        self.lose("cluster", len(not_rejected(document.annotations.clusters)))
-        text, fields = document.document.text, document.document.fields
-        for relation in relations:
-            head, tail = entities[relation.head], entities[relation.tail]
-            yield [
-                head.text_of(text),
-                relation.label,
-                tail.text_of(text),
-                head.label,
-                tail.label,
-                document.document.doc_key,
-                *[field_cell(fields, name) for name in ("doi", "pmid", "year")],
-                cell_of(relation.score),
-                _sentence(head, tail, document.document),
-            ]
+def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
+    """The relations of a document as rows by column; entities without a relation, and clusters, are losses."""
+    entities = entities_by_id(annotated)
+    relations = relations_between(annotated, entities, losses)
+    related = {end for relation in relations for end in (relation.head, relation.tail)}
+    clusters = len(not_rejected(annotated.annotations.clusters))
+    left_out = {"entity without a relation": len(entities.keys() - related), "cluster": clusters}
+    losses += Counter(left_out)
+    document = annotated.document
+    common = {"doc_key": document.doc_key}
+    common |= {name: field_cell(document.fields, name) for name in ("doi", "pmid", "year")}
+    for relation in relations:
+        head, tail = entities[relation.head], entities[relation.tail]
+        yield {
+            **common,
+            "head_text": head.text_of(document.text),
+            "relation": relation.label,
+            "tail_text": tail.text_of(document.text),
+            "head_label": head.label,
+            "tail_label": tail.label,
+            "score": cell_of(relation.score),
+            "sentence": _sentence(head, tail, document),
+        }
 
 
 def _sentence(head: Entity, tail: Entity, document: Document) -> str:
@@ -424,3 +415,10 @@ def _sentence(head: Entity, tail: Entity, document: Document) -> str:
     last = table.sentences[table.sentence_of(tokens.token_end - 1)]
     whole = table.char_span(TokenRange(first.token_start, last.token_end))
     return whole.of(document.text)
+
+
+class TriplesWriter(_HeaderWriter):
+    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
+
+    _COLUMNS = TRIPLE_COLUMNS
+    _ROWS = triples_of

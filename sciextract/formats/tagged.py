@@ -288,14 +288,20 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "",
         )
         dois = (_NBIB_DOI.fullmatch(each) for tag in ("LID", "AID") for each in tags.get(tag, []))
-        short_names = (name.rpartition(" ") for name in tags.get("AU", []))
+        # "Brinjikji W" is a person; a name without initials is that of a group.
+        short_names = [
+            f"{family}, {initials}"
+            if family and initials.isupper()
+            else f"{family}{blank}{initials}"
+            for family, blank, initials in (each.rpartition(" ") for each in tags.get("AU", []))
+        ]
         fields: dict[str, Any] = {
             "year": year_of(tags.get("DP")),
             "doi": next((doi for found in dois if found and (doi := bare_doi(found[1]))), None),
             "pmid": pmid_of(tags.get("PMID")),
             "venue": firsts.get(venue, ""),
             "authors": [
-                *(tags.get("FAU") or [_family_first(*parts) for parts in short_names]),
+                *(tags.get("FAU") or short_names),
                 *tags.get("CN", []),
             ],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
@@ -310,9 +316,3 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
     allowed = "a tag of four characters, a hyphen and a space"
     syntax = TagSyntax("nbib", "PMID- 12345", _NBIB_TAG, allowed, begins)
     return read_tagged(source, lines_from_first_tag(), document, syntax)
-
-
-def _family_first(family: str, space: str, initials: str) -> str:
-    """``Brinjikji W`` as ``Brinjikji, W``; a name without initials, such as that of a group, stays."""
-    is_person = family and initials.isupper()
-    return f"{family}, {initials}" if is_person else f"{family}{space}{initials}"

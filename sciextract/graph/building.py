@@ -13,7 +13,6 @@ from typing import Any
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.graph.contribution import Contribution, CountSettings
 from sciextract.graph.database import (
     DERIVED,
     DERIVED_TABLES,
@@ -24,6 +23,7 @@ from sciextract.graph.database import (
     transaction,
 )
 from sciextract.graph.derive import DeriveSettings, derive
+from sciextract.graph.extraction import CountSettings, Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
@@ -69,7 +69,7 @@ class BuildReport:
         changes: To the abstracts.
         bad: Records that could not be read.
         totals: What is in the graph now.
-        reading_seconds: For reading and keeping contributions.
+        reading_seconds: For reading and keeping extractions.
         deriving_seconds: For nodes and edges; 0 where nothing had changed.
     """
 
@@ -187,17 +187,17 @@ def _read(
     """Facts in transactions of some seconds, the first of a single batch; the number of bad records."""
     bad = 0
 
-    def usable() -> Iterator[Contribution]:
+    def usable() -> Iterator[Extraction]:
         nonlocal bad
-        for item in reading.contributions():
+        for item in reading.extractions():
             if isinstance(item, BadRecord):
                 bad += 1
                 listener.bad_record(item.error)
             else:
                 yield item
 
-    contributions = usable()
-    batches = iter(lambda: list(islice(contributions, _BATCH)), [])
+    extractions = usable()
+    batches = iter(lambda: list(islice(extractions, _BATCH)), [])
     seconds = 0.0
     for batch in batches:
         end = time.monotonic() + seconds
@@ -314,7 +314,7 @@ class Changes:
 
 
 class Facts:
-    """Writes contributions: new ones are added, changed ones replaced, known ones left alone.
+    """Writes extractions: new ones are added, changed ones replaced, known ones left alone.
 
     Args:
         connection: The graph, open for writing.
@@ -333,14 +333,14 @@ class Facts:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         self._last = int(last[0])
 
-    def write(self, contributions: Iterable[Contribution]) -> None:
-        """Bring contributions in; the caller holds a transaction."""
+    def write(self, extractions: Iterable[Extraction]) -> None:
+        """Bring extractions in; the caller holds a transaction."""
         for numbers in (self._names, self._forms, self._labels, self._models):
             numbers.trim()
         # Numbers ascend: rows in this order fill pages one after the other.
         fresh = [
             (number, each)
-            for each in contributions
+            for each in extractions
             if (number := self._number_if_fresh(each)) is not None
         ]
         if fresh:
@@ -348,20 +348,20 @@ class Facts:
             set_property(self._connection, "build", str(self.build))
             self._insert(fresh)
 
-    def _number_if_fresh(self, contribution: Contribution) -> int | None:
+    def _number_if_fresh(self, extraction: Extraction) -> int | None:
         """The number of its document where there is something to write; what it replaces is removed."""
-        execute, digest = self._connection.execute, bytes.fromhex(contribution.text_sha256)
+        execute, digest = self._connection.execute, bytes.fromhex(extraction.text_sha256)
         same_text = execute(
             "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
         ).fetchone()
-        if same_text and (same_text[1] == contribution.fingerprint or same_text[2] == self.build):
+        if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self.build):
             self.changes.known += 1
             return None
         former = [same_text[:1]] if same_text else []
         if not former and self.build > 1:
             former = execute(
                 "SELECT id FROM document WHERE doc_key = ? AND build < ?",
-                (contribution.doc_key, self.build),
+                (extraction.doc_key, self.build),
             ).fetchall()
         for document in former:
             for table in ("text", "paper", "naming", "coreferent", "evidence", "expansion"):
@@ -369,7 +369,7 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
-        self._models.add({contribution.model: None})
+        self._models.add({extraction.model: None})
         self._last += 1
         # Takes the place now: the same text may come again within this batch.
         execute(
@@ -377,14 +377,14 @@ class Facts:
             (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
-                *(self._last, contribution.doc_key, digest, contribution.fingerprint),
-                *(self._models[contribution.model], contribution.paper.year, self.build),
-                *(contribution.nameless, contribution.loops, contribution.unlikely),
+                *(self._last, extraction.doc_key, digest, extraction.fingerprint),
+                *(self._models[extraction.model], extraction.paper.year, self.build),
+                *(extraction.nameless, extraction.loops, extraction.unlikely),
             ),
         )
         return self._last
 
-    def _insert(self, fresh: Sequence[tuple[int, Contribution]]) -> None:
+    def _insert(self, fresh: Sequence[tuple[int, Extraction]]) -> None:
         names, forms, labels = self._names, self._forms, self._labels
         keys, types, spaced = set[str](), set[str](), dict[str, str]()
         for _, each in fresh:

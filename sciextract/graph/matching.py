@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from ahocorasick_rs import AhoCorasick
 
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.text.english import singular
 

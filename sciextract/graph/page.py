@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from sciextract.graph.answers import check_output
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node, label_number

@@ -29,7 +29,7 @@ from sciextract.formats.json_streams import parsed_line, record_lines
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.packing import unpacked_name
-from sciextract.graph.contribution import Contribution, CountSettings, contribution_of
+from sciextract.graph.extraction import CountSettings, Extraction, extract
 
 Bundle = tuple[str, list[tuple[int, Any]]]
 """A file, and some of its lines with their numbers; in place of a line that cannot be read, what its error is made of."""
@@ -64,7 +64,7 @@ class Reading:
     undecided: bool = True
     workers: int = 0
 
-    def contributions(self) -> Iterator[Contribution | BadRecord]:
+    def extractions(self) -> Iterator[Extraction | BadRecord]:
         """Contributions in input order, one by one, and records that cannot be read.
 
         Raises:
@@ -85,15 +85,15 @@ class Reading:
             for file in some:
                 try:
                     for item in self._documents(file):
-                        yield item if isinstance(item, BadRecord) else self.contribution(item)
+                        yield item if isinstance(item, BadRecord) else self.extract(item)
                 except FormatError as error:
                     if len(files) == 1:
                         raise
                     yield BadRecord(error)
 
-    def contribution(self, document: AnnotatedDocument) -> Contribution:
+    def extract(self, document: AnnotatedDocument) -> Extraction:
         """What a document contributes, with its year from ``years`` where that has one."""
-        return contribution_of(document, self.counted, self.years.get(document.document.doc_key))
+        return extract(document, self.counted, self.years.get(document.document.doc_key))
 
     def _documents(self, file: str) -> Iterator[ReadItem]:
         if not file.endswith(PROJECT_SUFFIX):
@@ -145,11 +145,11 @@ def _prepare_worker() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | dict[str, Any]]:
-    """The contributions of a bundle; errors as what they are made of, because exceptions with fields do not pickle."""
+def read_bundle(reading: Reading, bundle: Bundle) -> list[Extraction | dict[str, Any]]:
+    """The extractions of a bundle; errors as what they are made of, because exceptions with fields do not pickle."""
     file, lines = bundle
     source = Source(file)
-    results: list[Contribution | dict[str, Any]] = []
+    results: list[Extraction | dict[str, Any]] = []
     for number, line in lines:
         if isinstance(line, dict):
             results.append(line)
@@ -158,7 +158,7 @@ def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | dict[st
         if isinstance(item, BadRecord):
             results.append(_parts_of(item.error))
         else:
-            results.append(reading.contribution(item))
+            results.append(reading.extract(item))
     return results
 
 

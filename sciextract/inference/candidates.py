@@ -75,6 +75,7 @@ def between_words(spans: Ints, pairs: Ints) -> Ints:
     heads, tails = spans[pairs[:, 0]], spans[pairs[:, 1]]
     start = np.minimum(heads[:, 1], tails[:, 1]) + 1
     end = np.maximum(heads[:, 0], tails[:, 0])
+    # Spans side by side have an empty range between them, not a negative one.
     return np.stack([start, np.maximum(start, end)], axis=1)
 
 
@@ -143,6 +144,7 @@ def link_inputs(
     """
     for start in range(0, len(links), LINKS_PER_CALL):
         chunk = links[start : start + LINKS_PER_CALL]
+        # Links are grouped by mention, so that a call needs one run of mentions.
         low = int(chunk.min())
         part = slice(low, int(chunk.max()) + 1)
         own, here = mentions.at(part), chunk - low

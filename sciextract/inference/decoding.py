@@ -1,15 +1,114 @@
-"""From the scores of a network to predictions: mentions, then relations and clusters between them."""
+"""From the scores of a network to predictions: its classes, mentions, then relations and clusters between them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.inference.label_layout import Columns, RelationLayout, softmax, type_probabilities
 from sciextract.inference.network import NO_PAIRS, Floats, Ints
 from sciextract.inference.settings import DecodeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RelationLayout:
+    """Which class index means which label in which direction. Class 0 is "no relation".
+
+    Attributes:
+        labels: Relation labels; label ``k`` is class ``k + 1`` from head to tail.
+        symmetric: The labels without direction.
+    """
+
+    labels: tuple[str, ...]
+    symmetric: frozenset[str]
+
+    @property
+    def directed(self) -> tuple[str, ...]:
+        """Labels that have an inverse class, in the order of their inverse classes."""
+        return tuple(label for label in self.labels if label not in self.symmetric)
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of the head: 1 + labels + directed labels."""
+        return 1 + len(self.labels) + len(self.directed)
+
+    def mirror(self) -> NDArray[np.int64]:
+        """Permutation (classes,) that maps the class of (a, b) to the class of (b, a)."""
+        mirrored = np.arange(self.class_count)
+        for offset, label in enumerate(self.directed):
+            forward = 1 + self.labels.index(label)
+            inverse = 1 + len(self.labels) + offset
+            mirrored[forward], mirrored[inverse] = inverse, forward
+        return mirrored
+
+    def forward_class(self, label: str) -> int:
+        """Class index of a label read from head to tail.
+
+        Raises:
+            ValueError: The layout does not know the label.
+        """
+        return 1 + self.labels.index(label)
+
+
+Columns = tuple[tuple[int, ...], ...]
+"""Per group the classes of its labels; class 0, "no entity", belongs to all. Empty: one softmax over everything."""
+
+
+def softmax(logits: Floats) -> Floats:
+    """Probabilities along the last axis."""
+    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def columns_of(labels: tuple[str, ...], groups: tuple[tuple[str, ...], ...]) -> Columns:
+    """The classes of groups of labels; label ``k`` is class ``k + 1``.
+
+    Raises:
+        ValueError: A group names an unknown label, or a label is not in exactly one group.
+    """
+    if not groups:
+        return ()
+    named = [label for group in groups for label in group]
+    if sorted(named) != sorted(labels):
+        raise ValueError(f"the groups {groups} do not hold each of {labels} once")
+    return tuple(tuple(1 + labels.index(label) for label in group) for group in groups)
+
+
+def without_classes(logits: Floats, classes: Sequence[int]) -> Floats:
+    """The logits of a model without some of its labels: what those had goes to the others and to "no entity".
+
+    >>> softmax(without_classes(np.zeros((1, 3), dtype=np.float32), [2])).tolist()
+    [[0.5, 0.5, 0.0]]
+    """
+    if not classes:
+        return logits
+    kept = logits.copy()
+    kept[..., list(classes)] = -np.inf
+    return kept
+
+
+def type_probabilities(logits: Floats, groups: Columns) -> Floats:
+    """Probabilities of the labels along the last axis, class 0 being "no entity".
+
+    With groups a label's probability is that within its group, and "no entity" has what the surest group leaves,
+    so that a row may sum to more than 1.
+
+    >>> type_probabilities(np.zeros((1, 3), dtype=np.float32), ((1,), (2,))).tolist()
+    [[0.5, 0.5, 0.5]]
+    """
+    if not groups:
+        return softmax(logits)
+    probabilities = np.empty_like(logits)
+    none = np.ones(logits.shape[:-1], dtype=logits.dtype)
+    for classes in groups:
+        within = softmax(logits[..., [0, *classes]])
+        probabilities[..., list(classes)] = within[..., 1:]
+        none = np.minimum(none, within[..., 0])
+    probabilities[..., 0] = none
+    return probabilities
+
 
 MOST_CANDIDATES_PER_WORD = 0.5
 
@@ -153,6 +252,7 @@ def combine_directions(
     """
     if not len(pairs):
         return ScoredPairs(pairs, logits)
+    # A probability that is 0 in float32 has no logarithm.
     logs = np.log(softmax(logits / np.float32(temperature)) + np.float32(1e-9))
     size = int(pairs.max()) + 1
     position = np.zeros((size, size), dtype=np.int64)
@@ -199,7 +299,7 @@ def predict_relations(
     return relations
 
 
-def rescued(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSettings) -> Mentions:
+def rescue_mentions(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSettings) -> Mentions:
     """The mentions, with those predicted that a sure relation ties to a prediction.
 
     Entity and relation are two opinions on one thing: a span that is hardly likely as an entity by itself becomes
@@ -261,6 +361,7 @@ def antecedent_probabilities(
         temperature: Divisor of the scores.
     """
     scaled = scores / np.float32(temperature)
+    # At least 0, the score of the dummy, so that no exponential overflows.
     peaks = np.zeros(count, dtype=np.float32)
     np.maximum.at(peaks, links[:, 0], scaled)
     weights = np.exp(scaled - peaks[links[:, 0]])

@@ -8,7 +8,7 @@ from typing import Any
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.candidates import FEATURE_VERSION
-from sciextract.inference.label_layout import RelationLayout, columns_of
+from sciextract.inference.decoding import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 

@@ -397,6 +397,7 @@ def locate_model(name: str | Path) -> Path:
         UsageError: Several registered models or distributions have the name, or it is an encoder without
             trained heads; says what to do.
     """
+    # A folder that happens to be called like a bundled model must not replace it.
     if isinstance(name, str) and name in bundled_names():
         return _called(name)
     path = Path(name).expanduser()

@@ -171,6 +171,7 @@ def sums_overflow() -> bool:
     onnxruntime = import_onnxruntime()
     product = onnxruntime.InferenceSession(_PRODUCT, providers=[_CPU_PROVIDER])
     ones = np.ones((16, 16))
+    # The largest products that there are: in 16 bits two of them overflow.
     feed = {"a": (255 * ones).astype(np.uint8), "b": (127 * ones).astype(np.int8)}
     return bool((product.run(None, feed)[0] != 16 * 255 * 127).any())
 
@@ -183,11 +184,16 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+        # Threads that spin while they wait would take the cores of documents that are predicted side by side.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry(_EXACT, str(int(exact)))
         options.log_severity_level = _FATAL
         return onnxruntime.InferenceSession(
-            str(graph), options, providers=providers, enable_fallback=0
+            # Otherwise a GPU that fails is replaced by the processor without a word.
+            str(graph),
+            options,
+            providers=providers,
+            enable_fallback=0,
         )
 
     try:

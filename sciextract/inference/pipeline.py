@@ -13,18 +13,21 @@ from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.candidates import link_inputs, relation_input, sentence_ends, span_mask
 from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
     Mentions,
     PredictedCluster,
     PredictedRelation,
+    RelationLayout,
     ScoredPairs,
     antecedent_probabilities,
+    columns_of,
     combine_directions,
     predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
     select_mentions,
+    without_classes,
 )
-from sciextract.inference.label_layout import Columns, RelationLayout, columns_of, without_classes
 from sciextract.inference.lexical import MentionWords
 from sciextract.inference.network import NO_PAIRS, Floats, Ints, Network, WordStates
 from sciextract.inference.settings import DecodeSettings
@@ -135,6 +138,7 @@ class Pipeline:
             batching: Which windows share a call of the encoder.
             given: The mentions of each document, in words; predicted where ``None``.
         """
+        # Thresholds are on the scale of the scores that are shown; here the network's own are compared.
         settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
@@ -159,14 +163,9 @@ class Pipeline:
         A word's state is the mean of those of its first and last subword; every word counts once, in the window
         that decides about it.
         """
-        sums: list[Floats] = []
-        for plan in self._plan(0, document):
-            [states] = self.network.encode([plan.frame])
-            kept = plan.window.kept_rows
-            sums.append((states.first[kept] + states.last[kept]).sum(axis=0) / 2)
-        if not sums:
-            return np.zeros(0, dtype=np.float32)
-        return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
+        [states] = self.word_states([document])
+        total = (states.first + states.last).sum(axis=0) / 2
+        return np.asarray(total / max(1, len(document.tokens)), dtype=np.float32)
 
     def word_states(
         self, documents: Sequence[Document], batching: Batching = SINGLE
@@ -260,7 +259,7 @@ class Pipeline:
             if scored
             else ScoredPairs.none()
         )
-        mentions = rescued(mentions, pairs, settings)
+        mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         rows = np.flatnonzero(mentions.predicted)

@@ -57,6 +57,7 @@ def calibrated_scores(probabilities: Floats, temperature: float, shift: float) -
     """Probabilities with divided and shifted log-odds, elementwise."""
     if (temperature, shift) == (1, 0):
         return probabilities
+    # In float32 like the probabilities: float64 could change the last digit that is shown.
     power = np.float32(1 / temperature)
     right = np.float32(np.exp(shift)) * probabilities**power
     return np.asarray(right / (right + (1 - probabilities).clip(min=0) ** power))

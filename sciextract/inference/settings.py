@@ -47,6 +47,7 @@ def calibrated_score(probability: float, temperature: float, shift: float) -> fl
     >>> calibrated_score(0.2, 1.0, 0.0), round(calibrated_score(0.2, 2.0, 0.0), 3)
     (0.2, 0.333)
     """
+    # Exactly as it is, and not through two powers that round.
     if (temperature, shift) == (1, 0):
         return probability
     right = exp(shift) * probability ** (1 / temperature)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.retraining.run_folder import METRICS, RUN, Run, known_runs
-from sciextract.workflows.models import find_model
+from sciextract.workflows.models.registry import find_model
 
 FIGURES = ("curves.png", "curves.svg")
 MODULE = "sciextract_trainer.curves"

@@ -21,8 +21,9 @@ from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import suited_to
-from sciextract.workflows.models import KnownModel, register, use
+from sciextract.workflows.models.choice import use
 from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.registry import KnownModel, register
 from sciextract.workflows.predict_project import unknown_labels
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
 from sciextract.snapshot.manifest import MANIFEST_FILE
 from sciextract.store import open_project
-from sciextract.workflows.models import current, find_model
+from sciextract.workflows.models.choice import current
+from sciextract.workflows.models.registry import find_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,11 +151,16 @@ def _keeps_period(text: str, spans: list[Span]) -> bool:
     A single letter abbreviates a name: ``E. coli``, ``H. Kamp``, ``p. 5``, not ``vitamin C. The``.
     """
     word = spans[-1].of(text)
+    is_letter = len(word) == 1 and word.isalpha()
+    if not is_letter:
+        if rule_of_abbreviation(word) is not None:
+            return True
+        if word.isupper() or word.lower() not in number_abbreviations():
+            return False
     match = _AFTER_PERIOD.match(text, spans[-1].char_end + 1)
     first, rest = match.groups() if match else ("", "")
-    if len(word) != 1 or not word.isalpha():
-        is_listed = not word.isupper() and word.lower() in number_abbreviations()
-        return rule_of_abbreviation(word) is not None or (is_listed and first.isdigit())
+    if not is_letter:
+        return first.isdigit()
     if first.islower() or (first.isdigit() and word == "p"):
         return True
     if not first.isupper() or word.islower() or (first + rest).lower() in first_words():

@@ -9,7 +9,7 @@ from typing import Literal
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.store import DocumentState, Outcome, Project, state_tables
-from sciextract.store.context import Context
+from sciextract.store.document_state import Context
 from sciextract.store.events import Event
 from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (
@@ -299,7 +299,7 @@ def decide_document(
     decisions = decisions or Decisions(project)
     merged = list(decisions.merged().values())
     sweep = _Sweep(project, source_id, verdict, decisions.keys(number))
-    project.rehearse([number], sweep)
+    project.dry_run([number], sweep)
     keys = sweep.done
     if not keys:
         return AdjudicationResult(0, sweep.refused)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from sciextract.store import Project
 
 
+# Documents of a project whose words decide for ``auto``.
 ASKED_DOCUMENTS = 200
-"""Documents of a project whose words decide for ``auto``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class ModelChoice:
         else:
             place: str | Path = self.model or ""
             if self.model is None:  # workers get a folder, and do not pay for this import
-                from sciextract.workflows.models.choice import chosen
+                from sciextract.workflows.models.choice import find_chosen
 
-                place = chosen(project).model.folder
+                place = find_chosen(project).model.folder
             elif self.model == AUTO and project is not None:
                 place = suited_to(project)
             predictor = self._load_from(place)
@@ -108,11 +108,11 @@ class ModelChoice:
         if not self.promise:
             return None
         from sciextract.inference.promise import make_promise, read_held_out
-        from sciextract.workflows.models.choice import chosen
+        from sciextract.workflows.models.choice import find_chosen
 
         if self.model == AUTO:
             raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
-        place = locate_model(self.model) if self.model else chosen(project).model.folder
+        place = locate_model(self.model) if self.model else find_chosen(project).model.folder
         folder = open_folder(place, hashes=False)
         held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
         return make_promise(held, self.promise, self.confidence)
@@ -143,12 +143,13 @@ class ModelChoice:
             return message + (fits if domain is Domain.NEITHER else "")
         if self.model is not None:
             return ""
-        from sciextract.workflows.models.choice import chosen
+        from sciextract.workflows.models.choice import find_chosen
 
-        return chosen(project).message()
+        return find_chosen(project).message()
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
+        # An int8 graph rounds activations over the whole call: abstracts in one batch would change each other.
         return not self.options.batching.single and extractor.batching.single
 
 
@@ -278,8 +279,6 @@ def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str
 
 
 DEFAULT_SCHEMA = "scierc"
-ASKED_TEXTS = 200
-"""Texts whose words decide for ``auto``."""
 
 
 def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
@@ -293,13 +292,13 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
     """
     from sciextract.inference.domain.auto import model_for
     from sciextract.inference.model_folder import locate_model, open_folder
-    from sciextract.workflows.models.choice import chosen
+    from sciextract.workflows.models.choice import find_chosen
 
     try:
         if model == AUTO:
-            model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
+            model = model_for(_domain_of_most(islice(texts, ASKED_DOCUMENTS)))
         if model is None:
-            folder = chosen(None).model.folder
+            folder = find_chosen(None).model.folder
         elif "/" in model and not Path(model).expanduser().is_dir():
             return DEFAULT_SCHEMA  # of the hub: not fetched for this
         else:

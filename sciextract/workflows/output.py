@@ -78,11 +78,13 @@ class OutputFile(io.TextIOBase):
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
+        # ``with`` closes it, and the garbage collector again.
         if self.closed:
             return
         super().close()
         with reported_as(self._path):
             if self._raw is not None:
+                # A pipe or a device cannot be synced.
                 if os.path.isfile(self._path):
                     os.fsync(self._raw.fileno())
                 self._raw.close()
@@ -278,6 +280,7 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     """
     refuse_packed_output(str(target))
     place = target.resolve()
+    # --force replaces whole folders: never the one that the person stands in, or their home.
     for each in (Path.cwd(), Path(os.path.expanduser("~")), *kept):
         if each.resolve().is_relative_to(place):
             problem = f"{target} cannot be replaced: it is {each}, or a folder around it"
@@ -301,6 +304,7 @@ def whole_output(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: The target cannot be replaced.
     """
+    # Beside the target: a rename is whole only within one file system.
     partial = atomic.partial_path(target, alone=True)
     atomic.remove(partial)
     try:

@@ -9,7 +9,7 @@ import pytest
 from sciextract.errors import ExitCode
 from sciextract.retraining.run_folder import Run, new_run
 from sciextract.retraining.run_record import RunOutcome
-from sciextract.workflows.models import register
+from sciextract.workflows.models.registry import register
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sciextract.store import open_project
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from tests.e2e.terminal import Terminal
 from tests.shared_data import ROOT
 

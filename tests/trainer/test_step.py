@@ -22,7 +22,7 @@ from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.hardware.device import CPU, choose_device, moved
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_a_pull_moves_weights_back_by_rate_times_strength(make_config: Config) -
         network.weight.fill_(1.0)
         network.bias.fill_(1.0)
     optimiser = make_optimiser(network, make_config(head_lr=0.01))
-    pull = Pull(optimiser, 10.0)
+    pull = L2SP(optimiser, 10.0)
     with torch.no_grad():
         network.weight.fill_(3.0)
     pull.apply(optimiser)

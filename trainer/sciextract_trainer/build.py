@@ -13,7 +13,7 @@ from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import TrainConfig

@@ -50,7 +50,7 @@ from sciextract_trainer.hardware.device import (
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 from sciextract_trainer.sessions import Slice, require_time
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 
 BEST = "best.safetensors"
 _STILL = 0.1
@@ -129,7 +129,7 @@ def train(
         make_schedule(optimiser, config, steps),
         Progress(),
     )
-    pull = Pull(state.optimiser, config.pull) if config.pull else None
+    pull = L2SP(state.optimiser, config.pull) if config.pull else None
     compilation = Compilation(encoder_of(network) if config.compile else None)
     listener = listener if group.is_first else lambda event: None
     stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
@@ -212,7 +212,7 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> s
 def _train_epoch(
     stepper: Stepper,
     state: TrainingState,
-    pull: Pull | None,
+    pull: L2SP | None,
     data: TrainingData,
     epoch: int,
     slice_: Slice,

@@ -59,7 +59,7 @@ class Stepper:
         return family_of(self.config)
 
     def step(
-        self, network: nn.Module, optimiser: Optimizer, average: WeightAverage, pull: Pull | None,
+        self, network: nn.Module, optimiser: Optimizer, average: WeightAverage, pull: L2SP | None,
         chosen: Sequence[Sized],
     ) -> Tensor:  # fmt: skip
         """One step on some documents, shared by the group; returns the summed losses of the three tasks.
@@ -155,7 +155,7 @@ class Stepper:
         return losses
 
 
-class Pull:
+class L2SP:
     """Draws weights back to where they started, against forgetting.
 
     The penalty of L2-SP (Li et al. 2018, arXiv 1802.01483, section 3.2), decoupled from the gradient as

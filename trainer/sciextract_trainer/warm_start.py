@@ -73,7 +73,8 @@ def carried(
 def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
     """The groups of ``old`` for the labels of ``new``; new labels are a group of their own.
 
-    >>>     >>> none = RelationLayout((), frozenset())
+    >>> from sciextract.inference.decoding import RelationLayout
+    >>> none = RelationLayout((), frozenset())
     >>> old = Labels(("A", "B", "C"), none, False, 5, (("A",), ("B", "C")))
     >>> kept_groups(old, Labels(("C", "A", "D"), none, False, 5))
     (('A',), ('C',), ('D',))

@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
-from sciextract.store.inconsistency import Check, Finding, find
+from sciextract.store.quality_checks import Check, Finding, find
 from sciextract_app.dialogs.base import Dialog, plain, words
 from sciextract_app.messages import error_line
 

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import FormatError
-from sciextract.store.review import Context
+from sciextract.store.review import StringContext
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
@@ -177,7 +177,9 @@ class PlacesDialog(QuestionDialog):
         left: How many more abstracts there are.
     """
 
-    def __init__(self, question: str, surface: str, places: Sequence[Context], left: int) -> None:
+    def __init__(
+        self, question: str, surface: str, places: Sequence[StringContext], left: int
+    ) -> None:
         super().__init__(f"{question}?", "", "confirms")
         self._surface = surface
         self._places = places

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, ItemRef, Outcome, Project
-from sciextract.store.inconsistency import Check, Finding
+from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
 from sciextract_app.presenters.document_view import (
     CandidateCache,

@@ -54,7 +54,7 @@ from sciextract_app.workers.host import IsCancelled
 from sciextract_app.workers.importing import ImportService
 from sciextract_app.workers.learning import LearningService, StartEngine
 from sciextract_app.workers.predicting import PredictionService
-from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
+from sciextract_app.workers.project import AcceptanceCounter, BulkService
 from sciextract_app.workers.retraining import RetrainingService
 from sciextract_app.workers.suggesting import SuggestService
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
-POLL_SECONDS, TRAINING_SECONDS, CHECK_SECONDS = 0.5, 1.0, 0.2
+POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, at a training, and at the integrity check."""
 _SEEDS = 1 << 31
 _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
@@ -170,9 +170,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self, author, options.model, self._record, predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
-        self._check: IntegrityCheck | None = None
         self._just_opened = True
-        self._offered_to_save = False
 
     # Layout and drawing
 
@@ -369,10 +367,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def poll_changes(self) -> None:
         """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
-        if not self.project.is_replaced():
-            self._read_changes()
-        elif not self._offered_to_save:
-            self.offer_to_save_copy()
+        self._read_changes()
         self.acceptance.poll()
 
     def _read_changes(self) -> None:
@@ -391,7 +386,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def offer_to_save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
-        self._offered_to_save = True
         self.dialogs.save_copy()
 
     # The list, its order and searches
@@ -504,8 +498,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
-        self._check = IntegrityCheck(self.project)
-        self.set_interval(CHECK_SECONDS, self._poll_check)
         self.retraining.begin()
         self.set_interval(TRAINING_SECONDS, self.retraining.poll)
         if files := self.imports.pending(self._options.files):
@@ -575,10 +567,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             work = _WORK.get(group, group)
             self.show_notice(messages.crash_feedback(work, event.worker.error))
 
-    def _poll_check(self) -> None:
-        result = self._check.result() if self._check else None
-        self.show_notice(result or Feedback())
-
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
         self.workers.cancel_node(self)
@@ -586,7 +574,5 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def close(self) -> None:
         """The last thing before the project is closed, when no event loop runs any more."""
-        if self._check is not None:
-            self._check.cancel()
         self.learning.close()
         self.desk.remember()

@@ -45,7 +45,7 @@ from sciextract_app.settings import KEYMAP_FILE, user_folder
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import EntityType, RelationType
-    from sciextract.store.inconsistency import Check, Finding
+    from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
@@ -262,12 +262,12 @@ class ReviewDialogs:
         self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
 
     def _map_dialog(self) -> LineDialog:
-        from sciextract.workflows.convert import rename_of
+        from sciextract.workflows.convert import parse_renames
         from sciextract.workflows.suggest import fitting_labels
 
         def problem_of(text: str) -> str:
             try:
-                return "" if rename_of(text, "--map") else "type at least one pair"
+                return "" if parse_renames(text, "--map") else "type at least one pair"
             except UsageError as error:
                 return f"{error.message}; {error.hint}"
 

@@ -18,7 +18,7 @@ from sciextract.store.ingest import need_prediction
 from sciextract.text.english import counted
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import unusable_models
+from sciextract.workflows.models.choice import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded, error_line
 from sciextract_app.presenters.view_models import Feedback

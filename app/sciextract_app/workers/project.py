@@ -9,10 +9,9 @@ from pathlib import Path
 
 from textual.message import Message
 
-from sciextract.errors import SciextractError, as_command
-from sciextract.store import Outcome, Project, open_project
+from sciextract.errors import SciextractError
+from sciextract.store import Outcome, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
-from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
 from sciextract.store.review import acceptance
 from sciextract_app.messages import (
     AcceptanceCounted,
@@ -222,36 +221,3 @@ class AcceptanceCounter:
         except SciextractError:
             share = self._host.desk.totals.acceptance  # the next key reports the error
         self._host.post_message(AcceptanceCounted(share))
-
-
-class IntegrityCheck:
-    """Checks a project in the background that was not closed cleanly.
-
-    Args:
-        project: The project that was opened.
-    """
-
-    def __init__(self, project: Project) -> None:
-        self._name = project.path.name
-        self._check: BackgroundCheck | None = background_check(project)
-
-    def result(self) -> Feedback | None:
-        """The result, once; ``None`` as long as there is none."""
-        if self._check is None or not self._check.done:
-            return None
-        check, self._check = self._check, None
-        if check.problems:
-            damage = f"{self._name} is damaged: {check.problems[0]}"
-            doctor = as_command("sciextract", "doctor", "--project", self._name)
-            return Feedback(f"{damage}; leave, then: {doctor}", problem=True)
-        if check.failed:
-            return Feedback(f"{self._name} could not be checked: {check.failed}", problem=True)
-        return Feedback(
-            f"{self._name} was not closed properly last time; the checks found no problems"
-        )
-
-    def cancel(self) -> None:
-        """End the check before its end."""
-        if self._check is not None:
-            self._check.cancel()
-            self._check = None

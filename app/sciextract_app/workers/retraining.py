@@ -13,7 +13,7 @@ from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.store import Project, open_project
-from sciextract.workflows import models
+from sciextract.workflows.models import choice
 from sciextract_app.messages import ModelInUse
 from sciextract_app.opening import Remembered, remember
 from sciextract_app.presenters.retraining_plan import (
@@ -148,7 +148,7 @@ class RetrainingService:
     def _use(self, name: str) -> None:
         try:
             with open_project(self.path, self._author) as project:
-                models.use(name, project)
+                choice.use(name, project)
         except SciextractError as error:
             self._host.post_message(ModelInUse(name, error))
         else:
@@ -222,4 +222,4 @@ class TrainingDataJob:
         self.post(found)
 
     def _model(self, project: Project) -> str:
-        return self.model or models.current(project).name
+        return self.model or choice.current(project).name

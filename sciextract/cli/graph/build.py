@@ -119,9 +119,9 @@ def build(options: BuildOptions) -> None:
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
-    from sciextract.graph.contribution import GENERIC, CountSettings
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.queries.nodes import relation_types
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.nodes import Node
 from sciextract.text.analyse import analyse

@@ -30,10 +30,10 @@ from sciextract.inference.decoding import (
     antecedent_probabilities,
     predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
     select_mentions,
+    without_classes,
 )
-from sciextract.inference.label_layout import without_classes
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.results import annotated
@@ -217,7 +217,7 @@ class Adapter:
         names = [self.labels.entities[each] for each in mentions.labels.tolist()]
         pairs = relations.scored(found, names, self.base)
         if Layer.ENTITIES in self.layers or not self._base_fits:
-            mentions = rescued(mentions, pairs, settings)
+            mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         related = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         links, clusters = self._clusters(words, mentions, settings)

@@ -23,7 +23,7 @@ from sciextract.workflows.learn import base_model, training_documents
 from sciextract.workflows.models.compare import gate_predictions
 from sciextract.workflows.models.registry import (
     KnownModel,
-    checked_name,
+    check_name,
     known_at,
     register,
 )
@@ -81,7 +81,7 @@ def learn_model(
             f"{project.path}: nothing to learn from: no abstract has a decision",
             f"correct some: {as_command('sciextract', 'tui', project.path)}",
         )
-    checked_name(name)
+    check_name(name)
     if output is not None:
         check_target(output, force=False)
     base = base_model(project, model)

@@ -144,11 +144,6 @@ class KnownModel:
         }
 
 
-def models_folder() -> Path:
-    """``$SCIEXTRACT_HOME/models``, else where the platform keeps data of programs; it need not exist."""
-    return user_models()
-
-
 def known_models() -> list[KnownModel]:
     """All models: bundled ones, those of other distributions, registered ones, by name; damaged ones with what is wrong.
 
@@ -178,6 +173,7 @@ def find_model(word: str | Path) -> KnownModel:
 
 def known_at(folder: Path) -> KnownModel:
     """The model in a folder, damaged or not."""
+    # Only folders of the registry carry the hash in their names, which must then be right.
     own = _lies_in(folder, user_models())
     name = name_of(folder.name) if own else folder.name
     try:
@@ -220,8 +216,8 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     model = open_folder(folder)
-    called = checked_name(model.config.name if name is None else name)
-    target = models_folder() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
+    called = check_name(model.config.name if name is None else name)
+    target = user_models() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
         with reported_as(str(target), WRITABLE_HOME, lines=False):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +243,7 @@ def _files(model: ModelFolder, *, with_base: bool) -> list[tuple[str, Path]]:
     return found
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """The name, if a model can be called so.
 
     Raises:
@@ -342,7 +338,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     if name is not None:
-        checked_name(name)
+        check_name(name)
     if path.is_dir():
         return register(path, name)
     if not path.is_file():
@@ -368,6 +364,7 @@ def _unpack(path: Path) -> Iterator[Path]:
     Raises:
         FormatError: It is not an archive, is damaged, or has a member that could do harm.
     """
+    # Zip archives go through the same checks as those of inputs.
     if zipfile.is_zipfile(path):
         with open_archive(str(path)) as folder:
             yield folder

@@ -24,7 +24,7 @@ from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, Run, runs_of
 from sciextract.retraining.run_record import RetrainRequest
 from sciextract.snapshot import Split
-from sciextract.workflows.models import known_models
+from sciextract.workflows.models.registry import known_models
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project
 

@@ -38,9 +38,10 @@ from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.run_record import RetrainRequest
 from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
-from sciextract.store.ingest import Run as ModelRun
-from sciextract.workflows.models import current, known_models
+from sciextract.store.ingest import ModelRun
+from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.registry import known_models
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 from tests.trainer.correction.rounds import (
     Events,

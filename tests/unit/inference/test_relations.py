@@ -7,12 +7,13 @@ import pytest
 
 from sciextract.inference.decoding import (
     PredictedRelation,
+    RelationLayout,
     ScoredPairs,
     combine_directions,
     directed,
     predict_relations,
+    softmax,
 )
-from sciextract.inference.label_layout import RelationLayout, softmax
 
 LAYOUT = RelationLayout(("USED-FOR", "COMPARE", "PART-OF"), frozenset({"COMPARE"}))
 PAIRS = np.array([[0, 1], [1, 0]], dtype=np.int64)

@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import Part, paths_of
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of

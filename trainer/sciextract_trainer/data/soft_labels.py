@@ -20,7 +20,7 @@ import numpy as np
 from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.batching import in_order
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer

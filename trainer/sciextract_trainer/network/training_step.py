@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from sciextract.documents.annotations import Layer
 from sciextract.inference import candidates
-from sciextract.inference.label_layout import Columns, RelationLayout
+from sciextract.inference.decoding import Columns, RelationLayout
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints

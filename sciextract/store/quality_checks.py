@@ -61,7 +61,7 @@ def find(project: Project, check: Check) -> list[Finding]:
     return sorted(found, key=lambda each: (each.number, each.char_start))
 
 
-def _labels(project: Project) -> Iterator[Finding]:
+def _find_labels(project: Project) -> Iterator[Finding]:
     """Mentions whose label is not the usual one of their string; all where none is usual."""
     rows = project.connection.execute(
         f"""SELECT s.text, e.document_id, e.char_start, e.id, e.label
@@ -74,6 +74,7 @@ def _labels(project: Project) -> Iterator[Finding]:
     for surface, group in groupby(rows, key=itemgetter(0)):
         members = list(group)
         counts = Counter(label for *_, label in members)
+        # There are two labels at least, by the query.
         (usual, most), (_, second) = counts.most_common(2)
         for _, number, start, entity_id, label in members:
             if label != usual or most == second:
@@ -84,7 +85,7 @@ def _labels(project: Project) -> Iterator[Finding]:
                 yield Finding(number, start, EntityRef(entity_id), why)
 
 
-def _clusters(project: Project) -> Iterator[Finding]:
+def _find_clusters(project: Project) -> Iterator[Finding]:
     """The first mention of each cluster whose label is not that of most of its mentions."""
     rows = project.connection.execute(
         f"""SELECT l.document_id, l.cluster_id, e.char_start, e.id, e.label
@@ -102,7 +103,7 @@ def _clusters(project: Project) -> Iterator[Finding]:
             yield Finding(number, start, LinkRef(cluster_id, entity_id), f"one cluster: {why}")
 
 
-def _illegal(project: Project) -> Iterator[Finding]:
+def _find_illegal(project: Project) -> Iterator[Finding]:
     schema = project.schema
     rows = project.connection.execute(
         f"""SELECT r.document_id, max(h.char_start, t.char_start), r.id, h.label, r.label, t.label
@@ -116,7 +117,7 @@ def _illegal(project: Project) -> Iterator[Finding]:
             yield Finding(number, start, RelationRef(relation_id), f"{head} {label} {tail}")
 
 
-def _overlaps(project: Project) -> Iterator[Finding]:
+def _find_overlaps(project: Project) -> Iterator[Finding]:
     """Each mention that overlaps one before it, or lies in it."""
     for number, mentions in _by_document(project.connection):
         end, outer = 0, ""
@@ -127,7 +128,7 @@ def _overlaps(project: Project) -> Iterator[Finding]:
                 end, outer = stop, surface
 
 
-def _long(project: Project) -> Iterator[Finding]:
+def _find_long(project: Project) -> Iterator[Finding]:
     for number, mentions in _by_document(project.connection):
         for start, _, entity_id, surface in mentions:
             if (words := len(surface.split())) >= LONG_WORDS:
@@ -148,7 +149,7 @@ def _by_document(connection: sqlite3.Connection) -> Iterator[tuple[int, list[_Me
         yield number, [(row[1], row[2], row[3], row[4]) for row in group]
 
 
-def _missed(project: Project) -> Iterator[Finding]:
+def _find_missed(project: Project) -> Iterator[Finding]:
     """Sure predictions and candidates besides what was decided: nothing overlaps them, nobody has rejected them."""
     connection = project.connection
     taken: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
@@ -167,27 +168,28 @@ def _missed(project: Project) -> Iterator[Finding]:
             for each in said.entities
         }
         for each in said.candidates.spans if said.candidates else ():
+            # A candidate counts by its best label; what was predicted for the span goes before.
             best = max(each.labels, key=lambda label: label.score)
             sure.setdefault((each.span.char_start, each.span.char_end), (best.label, best.score))
         text = ""
         for (start, end), (label, score) in sorted(sure.items()):
-            if (score or 0) >= SURE and not _is_taken(start, end, spans):
+            # A rejected mention says no about its own characters only, any other one about all that it touches.
+            is_taken = any(
+                (start, end) == (first, last)
+                if state == State.REJECTED
+                else start < last and first < end
+                for first, last, state in spans
+            )
+            if (score or 0) >= SURE and not is_taken:
                 text = text or project.document_state(number).text
                 yield Finding(number, start, None, f"{text[start:end]}: {label} {score:.2f}")
 
 
-def _is_taken(start: int, end: int, spans: list[tuple[int, int, str]]) -> bool:
-    return any(
-        (start, end) == (first, last) if state == State.REJECTED else start < last and first < end
-        for first, last, state in spans
-    )
-
-
 _FINDERS: Mapping[Check, Callable[[Project], Iterator[Finding]]] = {
-    Check.LABELS: _labels,
-    Check.CLUSTERS: _clusters,
-    Check.ILLEGAL: _illegal,
-    Check.OVERLAPS: _overlaps,
-    Check.LONG: _long,
-    Check.MISSED: _missed,
+    Check.LABELS: _find_labels,
+    Check.CLUSTERS: _find_clusters,
+    Check.ILLEGAL: _find_illegal,
+    Check.OVERLAPS: _find_overlaps,
+    Check.LONG: _find_long,
+    Check.MISSED: _find_missed,
 }

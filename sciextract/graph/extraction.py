@@ -98,7 +98,7 @@ class Evidence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class Extraction:
     """All that one abstract adds to a graph, ready to be kept: what costs time is done by whoever reads it.
 
     Attributes:
@@ -134,9 +134,9 @@ class Contribution:
     fingerprint: bytes
 
 
-def contribution_of(
+def extract(
     annotated: AnnotatedDocument, settings: CountSettings = CountSettings(), year: int | None = None
-) -> Contribution:
+) -> Extraction:
     """What an annotated document says; what was rejected in it does not count.
 
     Args:
@@ -180,7 +180,7 @@ def contribution_of(
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
     said = document.text_sha256 + json.dumps(facts, separators=(",", ":"))
-    return Contribution(
+    return Extraction(
         clean(document.doc_key),
         packed(document.text),
         document.text_sha256,

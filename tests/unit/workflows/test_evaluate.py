@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.workflows.evaluate import DocumentMismatchError, evaluate, evaluate_files
+from sciextract.workflows.evaluate import DocumentMismatchError, evaluate, evaluate_file
 from tests.shared_data import shared_path
 from tests.unit.metrics.builders import annotated
 
@@ -85,7 +85,7 @@ def test_predicted_widths_are_measured_with_gold_tokens() -> None:
 
 def test_gold_against_itself_is_perfect_on_scierc_dev() -> None:
     path = str(shared_path("scierc/dev.jsonl"))
-    report = evaluate_files(path, path, bootstrap=False).report
+    report, _ = evaluate_file(path, path, bootstrap=False)
     assert report.counts["gold"] == {
         "entities": 811,
         "relations": 455,

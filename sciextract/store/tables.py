@@ -1,11 +1,19 @@
-"""Version 1: documents, sources, the event log, and the current state.
+"""The tables of a project file: documents, sources, the event log, and the current state.
 
 Three kinds of tables. *Immutable*: ``document``, ``record``, ``annotation_set``, ``event``, ``change``...
 *State*, which the log rebuilds: ``progress``, ``entity``, ``relation``, ``cluster``, ``link``.
 *Derived*, which the state rebuilds: ``summary``, ``tally``, ``surface`` and the full-text indexes.
+
+Whoever changes a statement raises :data:`sciextract.store.connection.VERSION`.
 """
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import cache
+
+from sciextract.store.connection import APPLICATION_ID, VERSION
 
 _ITEM = """
     score REAL,
@@ -15,72 +23,77 @@ _ITEM = """
     was TEXT,
 """
 
+# Rules that SQLite's integrity check finds broken: a time that no clock gave, JSON of another type. Functions
+# for JSON would say it better, but some versions of SQLite call them unsafe in a schema.
+_A_TIME = "GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
+_AN_OBJECT, _AN_ARRAY = "GLOB '{*}'", "GLOB '[[]*]'"
+
 STATEMENTS = (
-    # About the project.
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    """CREATE TABLE session (
-        id TEXT PRIMARY KEY, pid INTEGER NOT NULL, host TEXT NOT NULL, started TEXT NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE label_schema (
-        id INTEGER PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL, at TEXT NOT NULL
-    )""",
-    "CREATE TABLE source (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL)",
+    # About the project. STRICT: SQLite itself refuses values of another type, and its integrity check finds them.
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT",
+    f"""CREATE TABLE label_schema (
+        id INTEGER PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL CHECK (body {_AN_OBJECT}),
+        at TEXT NOT NULL CHECK (at {_A_TIME})
+    ) STRICT""",
+    "CREATE TABLE source (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL) STRICT",
     # The log.
-    """CREATE TABLE event (
+    f"""CREATE TABLE event (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
-        at TEXT NOT NULL,
+        at TEXT NOT NULL CHECK (at {_A_TIME}),
         author_id INTEGER NOT NULL REFERENCES source(id),
         kind TEXT NOT NULL,
         params TEXT NOT NULL,
         seconds REAL,
-        target INTEGER REFERENCES event(id)
-    )""",
+        target INTEGER REFERENCES event(id),
+        hash TEXT NOT NULL
+    ) STRICT""",
     "CREATE INDEX event_target ON event(target) WHERE target IS NOT NULL",
     "CREATE INDEX event_author ON event(author_id, id)",
     """CREATE TABLE change (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         event_id INTEGER NOT NULL REFERENCES event(id),
         document_id INTEGER NOT NULL REFERENCES document(id),
-        body NOT NULL
-    )""",
+        body ANY NOT NULL,
+        hash TEXT NOT NULL
+    ) STRICT""",
     "CREATE INDEX change_event ON change(event_id)",
     "CREATE INDEX change_document ON change(document_id)",
-    # Texts and what came with them.
+    # Texts and what came with them. ANY: text with a lone surrogate is kept as bytes, see sqlite.to_sql.
     """CREATE TABLE document (
         id INTEGER PRIMARY KEY,
         sha256 TEXT NOT NULL UNIQUE,
-        doc_key TEXT NOT NULL,
-        title TEXT NOT NULL,
-        text TEXT NOT NULL,
+        doc_key ANY NOT NULL,
+        title ANY NOT NULL,
+        text ANY NOT NULL,
         doi TEXT, pmid TEXT, year INTEGER, venue TEXT
-    )""",
+    ) STRICT""",
     "CREATE INDEX document_key ON document(doc_key)",
     "CREATE INDEX document_doi ON document(doi) WHERE doi IS NOT NULL",
     "CREATE INDEX document_pmid ON document(pmid) WHERE pmid IS NOT NULL",
     """CREATE TABLE token_table (
         document_id INTEGER PRIMARY KEY REFERENCES document(id), body BLOB NOT NULL
-    )""",
-    """CREATE TABLE record (
+    ) STRICT""",
+    f"""CREATE TABLE record (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
         source_id INTEGER NOT NULL REFERENCES source(id),
         event_id INTEGER NOT NULL REFERENCES event(id),
-        doc_key TEXT NOT NULL,
-        fields TEXT NOT NULL,
-        warnings TEXT NOT NULL
-    )""",
+        doc_key ANY NOT NULL,
+        fields TEXT NOT NULL CHECK (fields {_AN_OBJECT}),
+        warnings TEXT NOT NULL CHECK (warnings {_AN_ARRAY})
+    ) STRICT""",
     "CREATE UNIQUE INDEX record_once ON record(document_id, source_id, doc_key)",
     # What one source said about one document, as it said it.
-    """CREATE TABLE run (
+    f"""CREATE TABLE run (
         id TEXT PRIMARY KEY,
         source_id INTEGER NOT NULL REFERENCES source(id),
         event_id INTEGER NOT NULL REFERENCES event(id),
         model_name TEXT NOT NULL,
         model_hash TEXT NOT NULL,
-        settings TEXT NOT NULL,
-        started TEXT NOT NULL,
-        finished TEXT
-    ) WITHOUT ROWID""",
+        settings TEXT NOT NULL CHECK (settings {_AN_OBJECT}),
+        started TEXT NOT NULL CHECK (started {_A_TIME}),
+        finished TEXT CHECK (finished {_A_TIME})
+    ) WITHOUT ROWID, STRICT""",
     """CREATE TABLE annotation_set (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
@@ -88,7 +101,7 @@ STATEMENTS = (
         event_id INTEGER NOT NULL REFERENCES event(id),
         hash TEXT NOT NULL,
         body BLOB NOT NULL
-    )""",
+    ) STRICT""",
     "CREATE UNIQUE INDEX annotation_set_once ON annotation_set(document_id, source_id, hash)",
     "CREATE INDEX annotation_set_source ON annotation_set(source_id, document_id)",
     # State.
@@ -100,7 +113,7 @@ STATEMENTS = (
         flagged INTEGER NOT NULL,
         note TEXT NOT NULL,
         warned INTEGER NOT NULL
-    )""",
+    ) STRICT""",
     "CREATE INDEX progress_flagged ON progress(document_id) WHERE flagged",
     f"""CREATE TABLE entity (
         document_id INTEGER NOT NULL REFERENCES progress(document_id),
@@ -112,7 +125,7 @@ STATEMENTS = (
         alternatives TEXT,
         surface_id INTEGER NOT NULL REFERENCES surface(id),
         PRIMARY KEY (document_id, id)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID, STRICT""",
     "CREATE INDEX entity_surface ON entity(surface_id, document_id, state)",
     f"""CREATE TABLE relation (
         document_id INTEGER NOT NULL REFERENCES progress(document_id),
@@ -124,7 +137,7 @@ STATEMENTS = (
         PRIMARY KEY (document_id, id),
         FOREIGN KEY (document_id, head) REFERENCES entity(document_id, id) DEFERRABLE INITIALLY DEFERRED,
         FOREIGN KEY (document_id, tail) REFERENCES entity(document_id, id) DEFERRABLE INITIALLY DEFERRED
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID, STRICT""",
     "CREATE INDEX relation_head ON relation(document_id, head)",
     "CREATE INDEX relation_tail ON relation(document_id, tail)",
     """CREATE TABLE cluster (
@@ -135,7 +148,7 @@ STATEMENTS = (
         source_id INTEGER NOT NULL REFERENCES source(id),
         event_id INTEGER NOT NULL,
         PRIMARY KEY (document_id, id)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID, STRICT""",
     f"""CREATE TABLE link (
         document_id INTEGER NOT NULL,
         cluster_id TEXT NOT NULL,
@@ -143,10 +156,10 @@ STATEMENTS = (
         PRIMARY KEY (document_id, cluster_id, entity_id),
         FOREIGN KEY (document_id, cluster_id) REFERENCES cluster(document_id, id) DEFERRABLE INITIALLY DEFERRED,
         FOREIGN KEY (document_id, entity_id) REFERENCES entity(document_id, id) DEFERRABLE INITIALLY DEFERRED
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID, STRICT""",
     "CREATE INDEX link_entity ON link(document_id, entity_id)",
     # Derived.
-    "CREATE TABLE surface (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE surface (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT",
     """CREATE TABLE summary (
         document_id INTEGER PRIMARY KEY,
         entities INTEGER NOT NULL,
@@ -159,14 +172,14 @@ STATEMENTS = (
         least_score REAL,
         greatest_score REAL,
         disagreements INTEGER NOT NULL
-    )""",
+    ) STRICT""",
     "CREATE INDEX summary_uncertainty ON summary(uncertainty)",
     "CREATE INDEX summary_disagreements ON summary(disagreements) WHERE disagreements > 0",
     """CREATE TABLE tally (
         document_id INTEGER NOT NULL,
         kind TEXT NOT NULL, label TEXT NOT NULL, state TEXT NOT NULL, number INTEGER NOT NULL,
         PRIMARY KEY (document_id, kind, label, state)
-    ) WITHOUT ROWID""",
+    ) WITHOUT ROWID, STRICT""",
     # The document before the state: documents of a label come in their order, without sorting.
     "CREATE INDEX tally_label ON tally(label, document_id, state)",
     "CREATE INDEX tally_state ON tally(state, document_id)",
@@ -195,3 +208,52 @@ STATEMENTS = (
                e.seconds, a.name, e.kind
           FROM link i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id""",
 )
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make an empty project of a new file, inside the caller's transaction."""
+    for statement in STATEMENTS:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def find_alterations(connection: sqlite3.Connection) -> list[str]:
+    """What is in a file's structure against sciextract's own: changed, missing, or put upon its tables.
+
+    Tables and views of other programs that touch nothing of sciextract's are none of its business.
+    """
+    own, there = _own_statements(), _statements(connection)
+    wrong = [f"the {kind} {name} is missing" for kind, name, _ in own.keys() - there.keys()]
+    for (kind, name, table), sql in there.items():
+        if (kind, name, table) in own:
+            # Each version of SQLite makes the tables behind a full-text index in its own words.
+            shadow = name.startswith(("document_words", "surface_words"))
+            if own[kind, name, table] != sql and not shadow:
+                wrong.append(f"the {kind} {name} differs from the schema of sciextract")
+        elif (
+            kind == "trigger"
+            or ("table", table, table) in own
+            or ("references" in sql.casefold() and kind == "table")
+        ):
+            wrong.append(f"the {kind} {name} is not part of the schema of sciextract")
+    return wrong
+
+
+@cache
+def _own_statements() -> dict[tuple[str, str, str], str]:
+    with closing(sqlite3.connect(":memory:")) as made:
+        create_tables(made)
+        return _statements(made)
+
+
+def _statements(connection: sqlite3.Connection) -> dict[tuple[str, str, str], str]:
+    """How everything in a file is made, by its type, its name, and the table that it is upon."""
+    rows = connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    )
+    return {
+        (kind, name, table): " ".join(str(sql).split())
+        for kind, name, table, sql in rows
+        if not (kind == "table" and name.startswith("sqlite_"))
+    }

@@ -1,7 +1,6 @@
-"""Project files of every schema version, as SQL in ``tests/fixtures/projects``, and the state that each must have today.
+"""A project file of the released version, as SQL in ``tests/fixtures/projects``, and the state that it must have today.
 
-Before a migration is added, ``python -m tests.unit.store.earlier`` writes the file of the version that was released
-last. A fixture is never written again.
+``python -m tests.unit.store.released`` writes it where the version has none; a fixture is never written again.
 """
 
 from __future__ import annotations
@@ -31,18 +30,13 @@ from tests.unit.store.projects import (
 )
 
 OTHER = "Another net, another graph. Networks vary."
-FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "projects"
+SCRIPT = Path(__file__).resolve().parents[2] / "fixtures" / "projects" / f"version_{VERSION}.sql"
 
 
-def scripts() -> dict[int, Path]:
-    """The SQL of a project file by its version."""
-    return {int(path.stem.removeprefix("version_")): path for path in FOLDER.glob("*.sql")}
-
-
-def load(script: Path, path: Path) -> Path:
-    """Make the project file of a script."""
+def load(path: Path) -> Path:
+    """Make the project file of the script."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(script.read_text("utf-8"))
+        connection.executescript(SCRIPT.read_text("utf-8"))
     return path
 
 
@@ -105,16 +99,16 @@ def fill(project: Project) -> None:
 
 def main() -> None:
     """Write the fixture of today's version and the state that it has."""
-    script = FOLDER / f"version_{VERSION}.sql"
-    if script.exists():
-        raise SystemExit(f"{script} is there already")
+    if SCRIPT.exists():
+        raise SystemExit(f"{SCRIPT} is there already")
+    SCRIPT.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         with new_project(Path(folder)) as project:
             fill(project)
             state = state_of(project)
         with closing(sqlite3.connect(project.path)) as connection:
-            script.write_text("".join(f"{line}\n" for line in script_of(connection)), "utf-8")
-        script.with_suffix(".state.jsonl").write_text(state, "utf-8")
+            SCRIPT.write_text("".join(f"{line}\n" for line in script_of(connection)), "utf-8")
+        SCRIPT.with_suffix(".state.jsonl").write_text(state, "utf-8")
 
 
 if __name__ == "__main__":

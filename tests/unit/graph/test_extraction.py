@@ -1,22 +1,22 @@
 from __future__ import annotations
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.graph.contribution import Contribution, contribution_of
+from sciextract.graph.extraction import Extraction, extract
 from sciextract.graph.normalisation import MergeRule
 from tests.graph_samples import abstract
 
 
-def keys(contribution: Contribution) -> dict[str, str]:
+def keys(extraction: Extraction) -> dict[str, str]:
     """The key that each mention means."""
-    return {each.surface: each.key for each in contribution.namings}
+    return {each.surface: each.key for each in extraction.namings}
 
 
 def said(document: AnnotatedDocument) -> list[tuple[str, str, str]]:
-    return [(each.head, each.label, each.tail) for each in contribution_of(document).evidence]
+    return [(each.head, each.label, each.tail) for each in extract(document).evidence]
 
 
 def test_acronyms_mean_what_the_text_says() -> None:
-    found = contribution_of(
+    found = extract(
         abstract(
             "a", "A support vector machine (SVM). SVMs win.",
             {"support vector machine (SVM)": "Method", "SVMs": "Method"},
@@ -28,7 +28,7 @@ def test_acronyms_mean_what_the_text_says() -> None:
 
 
 def test_an_acronym_without_expansion_keeps_its_name() -> None:
-    found = contribution_of(abstract("a", "SVMs win.", {"SVMs": "Method"}))
+    found = extract(abstract("a", "SVMs win.", {"SVMs": "Method"}))
     assert keys(found) == {"SVMs": "SVM"}
 
 
@@ -39,10 +39,10 @@ def test_coreference_joins_names_of_which_one_holds_the_other() -> None:
         "Method",
     )
     groups = [["graph parser", "parsers", "chart tagger", "DyGIE++"], ["WildCD corpus", "WildCD#2"]]
-    found = contribution_of(abstract("a", text, mentions, groups=groups))
+    found = extract(abstract("a", text, mentions, groups=groups))
     assert keys(found)["parsers"] == "parser"
     assert set(found.coreferents) == {("WildCD", "wildcdcorpus", "WildCD")}
-    without = contribution_of(abstract("a", text, mentions, groups=[groups[0][:3]]))
+    without = extract(abstract("a", text, mentions, groups=[groups[0][:3]]))
     assert without.coreferents == (("parser", "graphparser", "parser"),)
 
 
@@ -59,7 +59,7 @@ def test_what_the_text_spells_out_as_two_things_is_two() -> None:
     document = abstract(
         "a", text, {"HMM#2": "Method", "SVM#2": "Method"}, groups=[["HMM#2", "SVM#2"]]
     )
-    assert set(keys(contribution_of(document)).values()) == {
+    assert set(keys(extract(document)).values()) == {
         "hiddenmarkovmodel",
         "supportvectormachine",
     }
@@ -70,14 +70,14 @@ def test_two_expansions_of_which_one_holds_the_other_are_two() -> None:
     document = abstract(
         "a", text, {"LTS#2": "Method", "TS#4": "Method"}, groups=[["LTS#2", "TS#4"]]
     )
-    assert set(keys(contribution_of(document)).values()) == {"lazytreesearch", "treesearch"}
+    assert set(keys(extract(document)).values()) == {"lazytreesearch", "treesearch"}
 
 
 def test_an_acronym_in_brackets_does_not_make_another_name() -> None:
     text = "A vision transformer (VT) architecture. Vision transformer architectures win."
     mentions = {"vision transformer (VT) architecture": "Method",
                 "Vision transformer architectures": "Method"}  # fmt: skip
-    found = contribution_of(abstract("a", text, mentions))
+    found = extract(abstract("a", text, mentions))
     assert set(keys(found).values()) == {"visiontransformerarchitecture"}
 
 
@@ -85,7 +85,7 @@ def test_generic_mentions_carry_relations_but_are_no_things() -> None:
     text = "Lattice parsing. The method helps translation."
     mentions = {"Lattice parsing": "Method", "method": "Generic", "translation": "Task"}
     links = [("method", "USED-FOR", "translation")]
-    alone = contribution_of(abstract("a", text, mentions, links))
+    alone = extract(abstract("a", text, mentions, links))
     assert alone.evidence == ()
     assert alone.nameless == 1
     assert keys(alone) == {"Lattice parsing": "latticeparsing", "translation": "translation"}
@@ -98,7 +98,7 @@ def test_a_thing_is_not_related_to_itself() -> None:
         "a", "A parser is a parser.", {"parser": "Method", "parser#2": "Method"},
         [("parser", "HYPONYM-OF", "parser#2")],
     )  # fmt: skip
-    found = contribution_of(document)
+    found = extract(document)
     assert found.evidence == ()
     assert found.loops == 1
 
@@ -108,7 +108,7 @@ def test_what_is_rejected_does_not_count() -> None:
         "a", "A parser for speech.", {"parser": "Method", "speech": "Task"},
         [("parser", "USED-FOR", "speech")], rejected=["speech"],
     )  # fmt: skip
-    found = contribution_of(document)
+    found = extract(document)
     assert keys(found) == {"parser": "parser"}
     assert found.evidence == ()
 
@@ -118,28 +118,26 @@ def test_evidence_is_the_sentences_of_both_arguments() -> None:
     document = abstract(
         "a", text, {"parser": "Method", "Speech": "Task"}, [("parser", "USED-FOR", "Speech")]
     )
-    (found,) = contribution_of(document).evidence
+    (found,) = extract(document).evidence
     assert text[found.char_start : found.char_end] == "A parser is here. Speech is there."
 
 
 def test_the_year_comes_from_the_record_or_from_beside_it() -> None:
     document = abstract("a", "A parser.", {"parser": "Method"}, year=1999)
-    assert contribution_of(document).paper.year == 1999
-    assert contribution_of(document, year=2005).paper.year == 2005
+    assert extract(document).paper.year == 1999
+    assert extract(document, year=2005).paper.year == 2005
 
 
 def test_the_fingerprint_changes_with_what_is_said() -> None:
     one, same, other = (
-        contribution_of(abstract("a", "A parser.", {"parser": label}))
+        extract(abstract("a", "A parser.", {"parser": label}))
         for label in ("Method", "Method", "Task")
     )
     assert one.fingerprint == same.fingerprint != other.fingerprint
 
 
 def test_lone_surrogates_do_no_harm() -> None:
-    found = contribution_of(
-        abstract("a\ud800", "Odd \ud800 name.", {"Odd \ud800 name": "Method\ud800"})
-    )
+    found = extract(abstract("a\ud800", "Odd \ud800 name.", {"Odd \ud800 name": "Method\ud800"}))
     ((naming, _),) = found.namings.items()
     assert naming.surface == "Odd ? name"
     assert found.doc_key == "a?"

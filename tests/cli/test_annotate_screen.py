@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.cli.annotate_screen import TotalCounter, count_records
+from sciextract.cli.annotate_screen import count_records
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,3 @@ def test_what_cannot_be_counted(tmp_path: Path) -> None:
     assert count_records(["-"]) is None
     assert count_records([str(tmp_path / "gone")]) is None
     assert count_records([str(tmp_path / "a.txt")], "paragraphs") is None
-
-
-def test_the_count_comes_later(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("x")
-    counter = TotalCounter([str(tmp_path / "a.txt")], None)
-    assert counter.total is None
-    counter.start().join()
-    assert counter.total == 1

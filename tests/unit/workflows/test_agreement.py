@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import EntityRef, Project, open_project
-from sciextract.store.statistics import label_states, labels_of
+from sciextract.store.statistics import label_states, stats_of
 from sciextract.workflows.agreement import Cancelled, agree_with, merge_projects, sides
 from tests.app.screens_support import made_project
 
@@ -39,9 +39,9 @@ def test_items_of_a_label_by_state(project: Project) -> None:
 
 
 def test_acceptance_counts_for_the_label_that_the_model_gave(project: Project) -> None:
-    method = next(row for row in labels_of(project) if row.label == "Method")
+    method = next(row for row in stats_of(project).labels if row.label == "Method")
     assert (method.accepted, method.edited, method.rejected) == (1, 1, method.rejected)
-    assert not any(row.label == "Task" for row in labels_of(project))
+    assert not any(row.label == "Task" for row in stats_of(project).labels)
 
 
 def test_a_model_is_compared_on_what_is_done(project: Project) -> None:
