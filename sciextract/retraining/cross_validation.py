@@ -63,6 +63,7 @@ def plan_folds(
     judged = [*held_out, *(snapshot.train[place] for place in places)]
     if not CROSS_VALIDATED.is_met(*_counts(judged)):
         return None
+    # By hash, so that a fold does not hold the abstracts of one import.
     places.sort(key=lambda place: _text(snapshot.train[place]))
     return tuple(tuple(sorted(places[n::FOLDS])) for n in range(min(FOLDS, len(places))))
 

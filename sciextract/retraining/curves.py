@@ -60,6 +60,7 @@ def draw_curves(run: Run, folder: Path | None = None) -> DrawnCurves:
             None, "no learning curves are drawn: the run has no losses and no dev scores yet"
         )
     target = folder or run.folder
+    # In a process of its own: matplotlib is optional, slow to import, and keeps its memory.
     words = [sys.executable, "-m", MODULE, str(run.folder.absolute()), str(target.absolute())]
     # The process finds the packages that this one finds, from a checkout, too.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

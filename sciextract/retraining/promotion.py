@@ -75,6 +75,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     promoted, problem = report.verdict == "promote", ""
     if promoted:
         try:
+            # Opened for this moment only: the desk may have had the project open all the while.
             with open_project(request.path) as project:
                 use(model.id, project)
         except ProjectError as error:

@@ -337,5 +337,6 @@ def _started(pid: int) -> str:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    # Fields are counted behind the name of the program, which may hold blanks and brackets itself.
     state, *rest = text.rpartition(")")[2].split()
     return "ended" if state == "Z" else rest[18]

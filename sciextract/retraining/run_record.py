@@ -132,7 +132,7 @@ class StartModelRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class WorkSession:
     """What one process worked on a run."""
 
     started: str
@@ -195,7 +195,7 @@ class RunRecord:
     forgetting: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
     remote: JobLocation | None = None
-    sessions: tuple[Session, ...] = ()
+    sessions: tuple[WorkSession, ...] = ()
     seconds: float = 0.0
     gate: Mapping[str, Any] | None = None
     scores: Mapping[str, Any] | None = None

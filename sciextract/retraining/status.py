@@ -88,6 +88,7 @@ class StatusWriter:
             self.event(Stopped(message=message, hint=hint))
             draw_curves(self._run)  # last: a second interrupt loses nothing else
             raise
+        # Faults of the program, too: who watches must not wait for a process that is gone.
         except BaseException as error:
             kind = type(error).__name__
             self._end(

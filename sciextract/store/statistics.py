@@ -113,7 +113,7 @@ def stats_of(project: Project) -> Stats:
     """The statistics of an open project."""
     connection = project.connection
     with translated(project.path):
-        bins = reliability(
+        bins = count_bins(
             connection.execute(
                 f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
                 WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
@@ -161,7 +161,7 @@ def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
     return gaps / decided if decided else None
 
 
-def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
+def count_bins(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
     """Scores and whether they were accepted, in bins of equal width."""
     by_bin: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
     for score, accepted in decided:

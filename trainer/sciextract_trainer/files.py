@@ -70,6 +70,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: The disk is full; ``path`` is as it was before.
     """
+    # alone: what a killed process left under the same name is removed first.
     with explained(path), atomic.replacing(path, alone=True) as temporary:
         yield temporary
 

@@ -24,6 +24,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("start", type=Path, help="folder of the model to start from")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     asked = parser.parse_args(words)
+    # A shell starts background jobs with SIGINT ignored, and SLURM ends with SIGTERM: both have to
+    # stop at a checkpoint.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     run = Run(asked.run)

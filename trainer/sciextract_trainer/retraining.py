@@ -190,6 +190,7 @@ class _Training:
             for number, fold in enumerate(self._prepared.folds or (), start=1)
             if not fold_file(self._run, number).is_file()
         }
+        # The manifest is written last, so a folder that has it is whole.
         trained = (self._run.folder / MODEL / MANIFEST).is_file()
         if trained and not folds:
             return
@@ -267,6 +268,7 @@ class _Training:
         extractor = Extractor(pipeline, model.config, ModelId(model.config.name, model.hash))
         left_out = [self._prepared.snapshot.train[place].annotated.document for place in fold]
         write_fold(fold_file(self._run, number), extractor.stream(left_out))
+        # Its checkpoints take as much room as those of the model, and nothing needs them any more.
         shutil.rmtree(folder, ignore_errors=True)
 
     def _choose_config(self) -> TrainConfig:
@@ -276,6 +278,7 @@ class _Training:
             return config_from(stored, str(self._run.folder))
         request, snapshot = self._prepared.request, self._prepared.snapshot
         recipe, changes = find_recipe(request.recipe or RECIPE), request.changes
+        # Epochs that are asked for are trained, however long dev stands still.
         exact = {"patience": 0} if "epochs" in changes else {}
         values = {"encoder": str(self._start.folder.path), **changes, **exact}
         config = self._start.fit(load_config(recipe, **values))

@@ -162,6 +162,7 @@ def overview(*, ask: bool = True) -> list[ListedJob]:
         return ListedJob(run.name, location.host, project, state, *epochs, problem)
 
     known = list(jobs())
+    # Side by side: a silent machine takes 60 seconds to be given up.
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(listed, known))
 

@@ -57,6 +57,7 @@ def follow(
             _copy(run, location, on_event)
             state = jobs.job_state(location)
         except RemoteError as error:
+            # Events came before the line broke: the first wait is short again.
             tries = 0 if _size(run) > before else tries
             seconds = WAITS[min(tries, len(WAITS) - 1)]
             on_lost(error.message, seconds)

@@ -18,6 +18,7 @@ SSH_VARIABLE = "SCIEXTRACT_SSH"
 """Another command than ``ssh``, with options, as ``GIT_SSH_COMMAND`` is for git."""
 
 FIRST_CONTACT_SECONDS = 15
+# Never a question behind a screen, and a dead line is noticed after 15 seconds.
 _OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ConnectionAttempts=1",
             "ServerAliveInterval=5", "ServerAliveCountMax=3")  # fmt: skip
 _HOST = re.compile(r"(?:[\w.+-]+@)?(?:[\w][\w.:-]*|\[[0-9a-fA-F:.]+(?:%\w+)?\])", re.ASCII)
@@ -78,6 +79,7 @@ class Ssh:
         quoted = " ".join(shlex.quote(each) for each in arguments)
         user, at, name = self.host.rpartition("@")
         host = f"{user}{at}{name.strip('[]')}"  # ssh takes an address without brackets
+        # exec lets signals reach Python itself, not a shell before it.
         return [*self.command(), "-T", "--", host, f"exec {self.python} - {quoted}"]
 
     @property

@@ -172,6 +172,7 @@ def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
 
 ROOM_FOR_RESULTS = 600 << 20
 """Checkpoints, graphs and the model folder of a compact encoder take about 400 MiB."""
+# Bundled models are most of the package, and the start model is sent by itself.
 _LEFT_OUT = ("__pycache__", "*.pyc", "bundled")
 _JOB = """\
 #!/bin/sh

@@ -293,6 +293,7 @@ class EventRelay:
         self._status = status
         known = list(known_events(run.metrics()))
         passed = [each for each in known if each.there is not None]
+        # The number of the last event that was passed on, by this process or an earlier one.
         self._seen = max((each.there for each in passed if each.there is not None), default=-1) + 1
         self._warned = {
             each.message for each in known if isinstance(each, Warned) and each.there is None

@@ -22,7 +22,7 @@ from sciextract.retraining.run_folder import (
     runs_folder,
     runs_of,
 )
-from sciextract.retraining.run_record import JobLocation, RetrainRequest, RunRecord, Session
+from sciextract.retraining.run_record import JobLocation, RetrainRequest, RunRecord, WorkSession
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_values_are_added_to_the_run(run: Run) -> None:
         request=RetrainRequest(project="p.sciextract", seed=3),
         schema={"entities": {"Method": ""}},
         folds=((0, 2), (1,)),
-        sessions=(Session("2026-01-01T00:00:00Z", 1.5, "cpu", 1),),
+        sessions=(WorkSession("2026-01-01T00:00:00Z", 1.5, "cpu", 1),),
         remote=JobLocation("gpubox", "python3", "jobs/a"),
     )
     assert run.record() == record and record.project
