@@ -11,9 +11,7 @@ from pathlib import Path
 
 from benchmarks.annotate_child import run_child
 
-FORBIDDEN = (
-    *("torch", "numpy", "pandas", "spacy", "textual", "onnxruntime", "sqlite_utils", "pydantic"),
-)
+FORBIDDEN = (*("torch", "numpy", "pandas", "spacy", "textual", "onnxruntime", "pydantic"),)
 LONG_TEXT_WORDS = 100_000
 _IMPORT = re.compile(r"^import time:\s+\d+ \|\s+\d+ \|\s+([\w.]+)", re.MULTILINE)
 

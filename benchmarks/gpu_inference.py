@@ -33,9 +33,9 @@ from benchmarks.annotate_rounds import median_ratio, spread, take_turns
 from benchmarks.gpu_models import SHAPES, Shape, model_of, shape_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats import read
-from sciextract.inference.batching import POOLED_CALLS, Batching
+from sciextract.inference.batching import DEVICES, POOLED_CALLS, Batching
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.onnx_network import DEVICES, OnnxNetwork
+from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.resources import data_root
 

@@ -25,9 +25,9 @@ from benchmarks.graph_duckdb import DuckGraph
 from benchmarks.graph_synthetic import synthetic
 from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
 from sciextract.graph.building import Facts, make_nodes_and_edges
-from sciextract.graph.contribution import CountSettings
 from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node, top
 from sciextract.graph.queries.paths import shortest_path
@@ -123,7 +123,7 @@ def _size(path: Path) -> str:
 
 def _reading(predictions: str, facts: Took, derived: Took, abstracts: int) -> Iterator[Row]:
     with timed() as took:
-        count = sum(1 for _ in Reading([predictions], CountSettings(), {}).contributions())
+        count = sum(1 for _ in Reading([predictions], CountSettings(), {}).extractions())
     yield Row(f"reading {count:,} real predictions, one process", str(took))
     share = CORPUS / abstracts
     alone = CORPUS * took.cpu / count + share * (facts.cpu + derived.cpu)

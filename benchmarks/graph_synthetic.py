@@ -1,4 +1,4 @@
-"""Contributions of abstracts that nobody wrote, with names as unevenly used as in real ones.
+"""Extractions of abstracts that nobody wrote, with names as unevenly used as in real ones.
 
 New names come in as in a Pitman-Yor process (J. Pitman and M. Yor, The Annals of Probability 25, 1997): after n mentions
 the next one is new with probability (concentration + discount * names) / (concentration + n), else it repeats
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.contribution import Contribution, Evidence, Naming, packed
+from sciextract.graph.extraction import Evidence, Extraction, Naming, packed
 
 LABELS = ("Method", "Task", "Material", "Metric", "OtherScientificTerm")
 RELATIONS = (
@@ -42,7 +42,7 @@ class Shape:
     discount: float = 0.87
 
 
-def synthetic(count: int, shape: Shape | None = None, seed: int = 7) -> Iterator[Contribution]:
+def synthetic(count: int, shape: Shape | None = None, seed: int = 7) -> Iterator[Extraction]:
     """So many abstracts, always the same ones."""
     return _Writer(shape or Shape(), random.Random(seed)).abstracts(count)
 
@@ -54,11 +54,11 @@ class _Writer:
         self._said: list[int] = []
         self._names = 0
 
-    def abstracts(self, count: int) -> Iterator[Contribution]:
+    def abstracts(self, count: int) -> Iterator[Extraction]:
         for number in range(count):
             yield self._abstract(number)
 
-    def _abstract(self, number: int) -> Contribution:
+    def _abstract(self, number: int) -> Extraction:
         chance, shape = self._chance, self._shape
         text = " ".join(chance.choices(_WORDS, k=shape.words))
         keys = list({self._name() for _ in range(_about(chance, shape.names))})
@@ -72,7 +72,7 @@ class _Writer:
         )  # fmt: skip
         digest = hashlib.sha256(text.encode()).hexdigest()
         spaced = {each.surface: each.surface.casefold().replace("-", " ") for each in namings}
-        return Contribution(
+        return Extraction(
             f"synthetic:{number}", packed(text), digest, "none@0",
             Bibliography(title=text[:60], year=1990 + number % 35),
             namings, (), evidence, (), spaced, 2, 0, 0, digest[:16].encode(),

@@ -199,8 +199,8 @@ class Simulation:
         """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""
         import torch
 
-        from sciextract.retraining.request import RetrainRequest
         from sciextract.retraining.run import retrain
+        from sciextract.retraining.run_record import RetrainRequest
         from sciextract_trainer.retraining import LocalTrainer
 
         with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import create_project
 from sciextract.store.ingest import BATCH, Import
-from sciextract.store.migrations import m0001_project
+from sciextract.store.tables import STATEMENTS
 from sciextract.text.analyse import analyse
 
 ITEMS = 54
@@ -106,7 +106,7 @@ def build(path: Path, files: Sequence[str], count: int, items: int = ITEMS) -> f
 
 def cached_path(folder: Path, files: Sequence[str], count: int) -> Path:
     """Where the project lies; another one after a change of its tables or its texts."""
-    what = json.dumps([m0001_project.STATEMENTS, ITEMS, [Path(file).name for file in files]])
+    what = json.dumps([STATEMENTS, ITEMS, [Path(file).name for file in files]])
     digest = hashlib.blake2b(what.encode("utf-8"), digest_size=4).hexdigest()
     return folder / f"{count}-{digest}.sciextract"
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import sqlite_utils  # noqa: F401 - what a migration needs is there before the first word
 
 from benchmarks.store_corpus import annotated, annotations_for, batches, generated_record
 from sciextract.documents.document import AnnotatedDocument, ModelId
@@ -25,43 +22,15 @@ from sciextract.store import (
     EntityRef,
     Outcome,
     Project,
-    connection,
     create_project,
-    migrations,
     opening,
 )
 from sciextract.store.actions.bulk import counting, spreading
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 
 Report = dict[str, Any]
 BATCH = 10
 ITEMS = 24
-#: Migrations that no release has: a wide change in several statements, twice.
-LATER_STEPS = (
-    (
-        "0002_of_the_kill_test",
-        (
-            "ALTER TABLE document ADD COLUMN kill_test TEXT",
-            "UPDATE document SET kill_test = upper(text)",
-            "CREATE INDEX kill_test ON document(kill_test)",
-        ),
-    ),
-    (
-        "0003_of_the_kill_test",
-        (
-            "CREATE TABLE kill_test_copy AS SELECT * FROM entity",
-            "CREATE INDEX kill_test_copy_label ON kill_test_copy(label)",
-            "UPDATE kill_test_copy SET label = lower(label)",
-        ),
-    ),
-)
-
-
-def add_migrations() -> None:
-    """Pretend that this is a later release with two more migrations."""
-    released = migrations._steps()
-    migrations._steps = lambda: (*released, *LATER_STEPS)
-    connection.VERSION = len(released) + len(LATER_STEPS)
 
 
 def do_import(project: Project, chance: random.Random) -> Iterator[Report]:
@@ -118,7 +87,9 @@ def do_run(project: Project, chance: random.Random) -> Iterator[Report]:
     """Runs of ever new models over all documents."""
     numbers = project.numbers()
     while True:
-        run = Run(project, ModelId("killed", f"{chance.getrandbits(64):016x}"), {"entities": 0.5})
+        run = ModelRun(
+            project, ModelId("killed", f"{chance.getrandbits(64):016x}"), {"entities": 0.5}
+        )
         for batch in batches(numbers, BATCH):
             run.add([(number, _predicted(project, number, chance)) for number in batch])
             yield {"predicted": [run.source, batch]}
@@ -130,17 +101,6 @@ def do_backup(project: Project, chance: random.Random) -> Iterator[Report]:
     while True:
         yield from _outcome(partial(project.actions.flag, 1, chance.random() < 0.5))
         yield {"backup": str(project.backup("kill test").path)}
-
-
-def do_migration(path: Path, chance: random.Random) -> Iterator[Report]:
-    """Migrate copies, one after the other."""
-    add_migrations()
-    for turn in range(10**6):
-        copy = path.with_name(f"copy-{turn}.sciextract")
-        shutil.copyfile(path, copy)
-        yield {"copied": str(copy)}
-        opening.open_project(copy, "killed").close()
-        yield {"migrated": str(copy)}
 
 
 def do_create(path: Path, chance: random.Random) -> Iterator[Report]:
@@ -160,7 +120,6 @@ IN_PROJECT: dict[str, Callable[[Project, random.Random], Iterator[Report]]] = {
     "backup": do_backup,
 }
 ON_FILES: dict[str, Callable[[Path, random.Random], Iterator[Report]]] = {
-    "migration": do_migration,
     "new project": do_create,
 }
 KINDS = (*IN_PROJECT, *ON_FILES)

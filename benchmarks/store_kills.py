@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from benchmarks.store_corpus import build
-from benchmarks.store_kill_child import ITEMS, KINDS, LATER_STEPS, add_migrations
-from sciextract.store import Project, migrations, open_project
-from sciextract.store import connection as header
+from benchmarks.store_kill_child import ITEMS, KINDS
+from sciextract.store import Project, open_project
 from sciextract.store.connection import connect, problems
 from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import folder_of
-from sciextract.store.maintenance.findings import Severity
+from sciextract.store.maintenance.checks import Severity
 
 DOCUMENTS = 60
 SECONDS = 0.4
@@ -51,7 +50,6 @@ class Tally:
         reported: Actions that the killed processes had reported.
         lost: Those of them that were missing afterwards.
         unreported: Actions in flight that were in the file although they had not been reported.
-        unclean: Times that the missing clean-close mark told of the kill.
         broken: What else was wrong, in words.
     """
 
@@ -59,7 +57,6 @@ class Tally:
     reported: int = 0
     lost: int = 0
     unreported: int = 0
-    unclean: int = 0
     broken: list[str] = field(default_factory=list)
 
 
@@ -121,12 +118,6 @@ def _killed(kind: str, path: Path, chance: random.Random) -> list[dict[str, Any]
 def _after_work(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iterator[str]:
     """A project that was worked on: sound, complete, and good for more work."""
     with open_project(path, "survivor") as project:
-        tally.unclean += bool(project.unclean)
-        wrote = any(
-            "backup" not in report for report in reports
-        )  # a backup writes to its own file only
-        if wrote and not project.unclean:
-            yield "the clean-close mark does not tell of the kill"
         yield from _sound(project)
         yield from _complete(project, reports, tally)
         before = len(project.log())
@@ -141,7 +132,8 @@ def _sound(project: Project) -> Iterator[str]:
     """What SQLite or the doctor's checks find wrong."""
     yield from problems(project.connection)
     connection = project.connection
-    for check in (checks.references, checks.counts, checks.words, checks.all_documents):
+    looks = (checks.check_references, checks.check_counts, checks.check_words)
+    for check in (*looks, checks.check_documents):
         for finding in check(connection):
             if finding.severity is Severity.ERROR:
                 yield finding.message
@@ -168,22 +160,6 @@ def _after_backup(path: Path, reports: list[dict[str, Any]], tally: Tally) -> It
             yield from problems(connection)
 
 
-def _after_migration(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iterator[str]:
-    """A copy in the middle of its migration has a whole version, and the next opening finishes it."""
-    copies = [Path(report["copied"]) for report in reports if "copied" in report]
-    done = {report["migrated"] for report in reports if "migrated" in report}
-    for copy in copies:
-        with closing(connect(copy, "write")) as connection:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            yield from problems(connection)
-        if str(copy) in done and version != header.VERSION + len(LATER_STEPS):
-            tally.lost += 1
-            yield f"{copy.name} was migrated and has version {version}"
-        tally.unreported += str(copy) not in done and version > header.VERSION
-        with _later_release(), open_project(copy, "survivor") as project:
-            yield from _sound(project)
-
-
 def _after_create(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iterator[str]:
     """A new project is whole or not there."""
     made = {str(each) for each in path.parent.glob("made-*.sciextract")}
@@ -195,16 +171,6 @@ def _after_create(path: Path, reports: list[dict[str, Any]], tally: Tally) -> It
     for each in made:
         with open_project(each, "survivor") as project:
             yield from _sound(project)
-
-
-@contextmanager
-def _later_release() -> Iterator[None]:
-    kept = migrations._steps, header.VERSION
-    add_migrations()
-    try:
-        yield
-    finally:
-        migrations._steps, header.VERSION = kept
 
 
 def _has_keys(project: Project, keys: list[str]) -> bool:
@@ -249,7 +215,6 @@ _HAS: dict[str, Callable[[Project, Any], bool]] = {
 _LOOK: dict[str, Callable[[Path, list[dict[str, Any]], Tally], Iterator[str]]] = {
     **dict.fromkeys(KINDS, _after_work),
     "backup": _after_backup,
-    "migration": _after_migration,
     "new project": _after_create,
 }
 

@@ -33,7 +33,7 @@ from benchmarks.training_documents import made_up_examples
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import Event, MemoryShort, Warned
+from sciextract.retraining.events import MemoryShort, TrainingEvent, Warned
 from sciextract_trainer.build import SubwordRules, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, epoch_batches
@@ -176,7 +176,7 @@ def _rules() -> SubwordRules:
     return SubwordRules(tokenizer, (1,), (2,), unknown=3, mask=4, pad=0, limit=510)
 
 
-def _tell(event: Event) -> None:
+def _tell(event: TrainingEvent) -> None:
     """Print what the measurement has to mind."""
     if isinstance(event, MemoryShort | Warned):
         print(event.to_json(), file=sys.stderr)

@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import Project, create_project, open_project
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 from sciextract.text.analyse import analyse
 
 TOKENS, ENTITIES, RELATIONS = 400, 60, 40
@@ -70,7 +70,7 @@ def add_predicted(project: Project, texts: Sequence[str], entities: int, relatio
     job = Import(project, "import:dense.jsonl", {"path": "dense.jsonl"})
     job.add([(AnnotatedDocument(each), ()) for each in documents])
     numbers = sorted(set(project.numbers()) - before)
-    run = Run(project, MODEL, {})
+    run = ModelRun(project, MODEL, {})
     for number, document in zip(numbers, documents, strict=True):
         said = said_of(document, project.schema, entities, relations)
         run.add([(number, AnnotatedDocument(document, said, MODEL))])

@@ -23,8 +23,11 @@ from research.compression.opened import MeasuredModel, new_folder, write_like
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelMismatchError, TrainingDataError
 from sciextract.inference import candidates
-from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
-from sciextract.inference.label_layout import type_probabilities
+from sciextract.inference.decoding import (
+    antecedent_probabilities,
+    predict_clusters,
+    type_probabilities,
+)
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, ModelFolder

@@ -53,7 +53,18 @@ def write_safetensors(source: str, target: Path) -> int:
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OutputError(f"{target} is there already", "name a folder that is not there yet")
-    folder = _local(source)
+    folder = Path(source)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+        try:
+            folder = Path(snapshot_download(source, allow_patterns=[*_SMALL, PICKLE]))
+        except (OSError, ValueError, HfHubHTTPError, HFValidationError) as error:
+            raise ModelNotFoundError(
+                f"no encoder at {source!r}: {error}",
+                "give a folder, or a hub id (needs the network)",
+            ) from error
     if not (folder / PICKLE).is_file():
         raise ModelNotFoundError(
             f"{source} has no {PICKLE}", "weights in several parts or other formats are not read"
@@ -65,20 +76,6 @@ def write_safetensors(source: str, target: Path) -> int:
             shutil.copyfile(file, target / file.name)
     save_file(tensors, target / WEIGHTS, {"format": "pt"})
     return len(tensors)
-
-
-def _local(source: str) -> Path:
-    if Path(source).is_dir():
-        return Path(source)
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    try:
-        return Path(snapshot_download(source, allow_patterns=[*_SMALL, PICKLE]))
-    except (OSError, ValueError, HfHubHTTPError, HFValidationError) as error:
-        raise ModelNotFoundError(
-            f"no encoder at {source!r}: {error}", "give a folder, or a hub id (needs the network)"
-        ) from error
 
 
 def _tensors(path: Path) -> dict[str, torch.Tensor]:
@@ -183,16 +180,12 @@ class BothWays(nn.Module):
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """States (texts, words, 2 * size) from states (texts, words, width) and mask (texts, words)."""
         ahead, _ = self.forwards(states)
-        order = _turned(mask)
+        # Places that turn each text round and leave its padding where it is: (texts, words).
+        places = torch.arange(mask.shape[1], device=mask.device)[None, :]
+        length = mask.sum(dim=1, keepdim=True)
+        order = torch.where(places < length, length - 1 - places, places)
         back, _ = self.backwards(_in_order(states, order))
         return torch.cat([ahead, _in_order(back, order)], dim=-1)
-
-
-def _turned(mask: Tensor) -> Tensor:
-    """Places that turn each text round and leave its padding where it is: (texts, words)."""
-    places = torch.arange(mask.shape[1], device=mask.device)[None, :]
-    length = mask.sum(dim=1, keepdim=True)
-    return torch.where(places < length, length - 1 - places, places)
 
 
 def _in_order(states: Tensor, order: Tensor) -> Tensor:
@@ -245,7 +238,8 @@ def read_vectors(path: Path, most: int) -> WordVectors:
         raise InputMissingError(f"no file at {path}")
     found: dict[str, Floats] = {}
     try:
-        with _opened(path) as stream:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8", newline="\n") as stream:
             for word, vector in _entries(stream, path):
                 found.setdefault(word, vector)
                 if len(found) >= most:
@@ -260,26 +254,19 @@ def read_vectors(path: Path, most: int) -> WordVectors:
         ) from error
     if not found:
         raise FormatError("holds no word vectors", path=path, hint=_HINT)
-    return _collected(found)
-
-
-def _collected(found: dict[str, Floats]) -> WordVectors:
     own = found.pop(_UNKNOWN, None)
     vectors = np.stack(list(found.values())) if found else np.stack([own])  # type: ignore[list-item]
     unknown = vectors.mean(axis=0) if own is None else own
     return WordVectors(tuple(found), vectors[: len(found)], unknown)
 
 
-def _opened(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
-    return path.open(encoding="utf-8", newline="\n")
-
-
 def _entries(stream: IO[str], path: Path) -> Iterator[tuple[str, Floats]]:
     """Words and vectors; words may hold blanks, as some of GloVe's do, so that lines are read from their end."""
     first = stream.readline()
-    counts = _counts(first)
+    parts = first.split()
+    counts = None  # words and numbers a word, where the first line is word2vec's
+    if len(parts) == 2 and all(part.isdecimal() for part in parts):
+        counts = int(parts[0]), int(parts[1])
     size = counts[1] if counts else len(first.split(" ")) - 1
     lines = stream if counts else chain([first] if first else [], stream)
     seen = 0
@@ -289,7 +276,15 @@ def _entries(stream: IO[str], path: Path) -> Iterator[tuple[str, Floats]]:
             raise FormatError(
                 f"{len(fields) - 1} numbers instead of {size}", path=path, line=number, hint=_HINT
             )
-        yield fields[0], _vector(fields[1:], path, number)
+        try:
+            vector = np.array(fields[1:], dtype=np.float32)
+        except ValueError as error:
+            raise FormatError(
+                f"not a number: {error}", path=path, line=number, hint=_HINT
+            ) from error
+        if not np.isfinite(vector).all():
+            raise FormatError("a number is not finite", path=path, line=number, hint=_HINT)
+        yield fields[0], vector
         seen += 1
     if counts and seen < counts[0]:
         raise FormatError(
@@ -297,24 +292,6 @@ def _entries(stream: IO[str], path: Path) -> Iterator[tuple[str, Floats]]:
             path=path,
             hint="get it again",
         )
-
-
-def _counts(line: str) -> tuple[int, int] | None:
-    """Words and numbers a word, where the first line is word2vec's."""
-    fields = line.split()
-    if len(fields) == 2 and all(field.isdecimal() for field in fields):
-        return int(fields[0]), int(fields[1])
-    return None
-
-
-def _vector(fields: list[str], path: Path, number: int) -> Floats:
-    try:
-        vector = np.array(fields, dtype=np.float32)
-    except ValueError as error:
-        raise FormatError(f"not a number: {error}", path=path, line=number, hint=_HINT) from error
-    if not np.isfinite(vector).all():
-        raise FormatError("a number is not finite", path=path, line=number, hint=_HINT)
-    return vector
 
 
 PADDING, UNKNOWN = "[PAD]", "[UNK]"
@@ -352,13 +329,9 @@ def write_encoder(vectors: WordVectors, folder: Path, lstm_layers: int, lstm_siz
     folder_save_file(
         {"embeddings.weight": np.stack(rows)}, folder / "model.safetensors", {"format": "pt"}
     )
-    _write_tokenizer(vocabulary, folder, vectors.cased)
-
-
-def _write_tokenizer(vocabulary: dict[str, int], folder: Path, cased: bool) -> None:
-    """A tokenizer that looks whole words up."""
+    # The tokenizer looks whole words up.
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
-    if not cased:
+    if not vectors.cased:
         tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.add_special_tokens([PADDING, UNKNOWN])
     tokenizer.save(str(folder / "tokenizer.json"))

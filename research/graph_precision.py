@@ -22,7 +22,7 @@ from sciextract.formats.base import Source, quoted
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
+from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentences_of
 from sciextract.graph.queries.nodes import label_number
 from sciextract.graph.queries.trends import wilson
 from sciextract.text.characters import without_surrogates
@@ -134,7 +134,8 @@ def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> 
         "SELECT document, number FROM support WHERE edge = ? ORDER BY document, number", (edge,)
     ).fetchall()
     place = chance.choice(places)
-    return Drawn(edge_numbered(connection, edge), sentence_at(connection, edge, *place))
+    (sentence,) = sentences_of(connection, edge, 1, place)
+    return Drawn(edge_numbered(connection, edge), sentence)
 
 
 CORRECT, RELATION = "correct", "relation"

@@ -29,7 +29,7 @@ from research.seeds import TASKS, Scores, markdown
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
-from sciextract.retraining.events import Event
+from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.calibration.fitting import fit_settings
 from sciextract_trainer.config import load_config
@@ -107,7 +107,7 @@ def _scores(encoder: str, seed: int, epochs: int, data: Path, folder: Path) -> S
     return scores
 
 
-def _silent(event: Event) -> None:
+def _silent(event: TrainingEvent) -> None:
     """Steps are not printed."""
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,10 +28,18 @@ def encode(value: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """A typed value as mappings, lists or tuples, texts and numbers, by the names of its fields."""
+    """A typed value as JSON gives it back: mappings, lists, texts and numbers, by the names of its fields."""
     import msgspec  # 15 ms that a command without records does not pay
 
-    return msgspec.to_builtins(value, str_keys=True)
+    def base_of(special: object) -> object:
+        # What derives from a plain type, such as a version of torch or a number of numpy, is written as that type.
+        for base in (str, int, float):
+            if isinstance(special, base):
+                return base(special)
+        raise NotImplementedError
+
+    # msgspec's own JSON would write null where a score is not a number.
+    return json.loads(json.dumps(msgspec.to_builtins(value, str_keys=True, enc_hook=base_of)))
 
 
 def decode(
@@ -64,13 +71,13 @@ def convert(
     error: type[SciextractError] = FormatError,
     hint: str = "",
 ) -> Kind:
-    """A typed value from what JSON or TOML holds; names that are not known are ignored.
+    """A typed value from what JSON or TOML holds; each value is checked.
 
     Args:
         values: Mappings, lists, texts and numbers.
         kind: What they are to become.
         path: The file that they are from, or another place, for messages.
-        closed: Whether a name that the outermost dataclass does not know is an error.
+        closed: Whether a name that no dataclass knows is an error; else it is ignored.
         error: What is raised.
         hint: The next step that goes with it.
 
@@ -79,16 +86,27 @@ def convert(
     """
     import msgspec
 
-    if closed and isinstance(values, dict) and is_dataclass(kind):
-        known = [each.name for each in fields(kind)]
-        if unknown := sorted(set(values) - set(known)):
-            problem = f"{path}: unknown setting {unknown[0]!r}"
-            raise _error(error, problem, f"known: {', '.join(known)}")
     try:
-        return msgspec.convert(values, kind)
+        value = msgspec.convert(values, kind)
     except msgspec.ValidationError as problem:
         words, _, place = str(problem).replace("`", "").partition(" - at ")
         raise _error(error, f"{path}: {_described(words, place, values)}", hint) from problem
+    if closed:
+        # msgspec forbids unknown names in classes of its own only: here what was read is held against what it became.
+        _refuse_unknown(values, plain(value), str(path), error)
+    return value
+
+
+def _refuse_unknown(given: object, known: object, place: str, error: type[SciextractError]) -> None:
+    if isinstance(given, dict) and isinstance(known, dict):
+        if unknown := sorted(set(given) - set(known)):
+            problem = f"{place}: unknown setting {unknown[0]!r}"
+            raise _error(error, problem, f"known: {', '.join(known)}")
+        for key, each in given.items():
+            _refuse_unknown(each, known[key], f"{place}: {key}", error)
+    elif isinstance(given, list | tuple) and isinstance(known, list):
+        for number, (each, other) in enumerate(zip(given, known, strict=True)):
+            _refuse_unknown(each, other, f"{place}[{number}]", error)
 
 
 def _described(words: str, place: str, values: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,11 @@ class ExitCode(IntEnum):
     PARTIAL = 3
     MISSING = 4
     INTERRUPTED = 130
+
+    @classmethod
+    def of(cls, usable: object, partly: object) -> ExitCode:
+        """Failed where nothing came of it, else partly done where something was left out, else done."""
+        return (cls.PARTIAL if partly else cls.DONE) if usable else cls.FAILED
 
 
 def as_command(*words: object) -> str:
@@ -68,6 +74,49 @@ def install_command(extra: str) -> str:
 def no_room(error: OSError) -> str:
     """Why nothing more can be written; empty for an error of another kind."""
     return NO_ROOM.get(error.errno or 0, "")
+
+
+def write_crash_report(error: BaseException) -> Path:
+    """Write a report without any text of the user next to earlier ones, in ``$SCIEXTRACT_HOME`` or where the platform keeps the state of programs.
+
+    Returns:
+        Its path.
+
+    Raises:
+        OSError: The folder or the file cannot be written.
+    """
+    # Imported here: only a program that fails pays for them.
+    import platform
+    import sys
+    import time
+    import traceback
+
+    from sciextract import __version__
+
+    if home := os.environ.get("SCIEXTRACT_HOME"):
+        state = Path(home)
+    else:
+        from platformdirs import user_state_path
+
+        state = user_state_path("sciextract", appauthor=False)
+    # Names of options only: what stands behind them may be a file that is named after its content.
+    options = [word.partition("=")[0] for word in sys.argv[1:] if word.startswith("--")]
+    lines = [
+        f"sciextract {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"options: {' '.join(options) or 'none'}",
+    ]
+    current: BaseException | None = error
+    while current is not None:
+        # No message: it may quote an abstract.
+        lines.append(f"{type(current).__module__}.{type(current).__qualname__}")
+        frames = traceback.extract_tb(current.__traceback__)
+        lines += traceback.StackSummary.from_list(frames).format()
+        current = current.__cause__ or current.__context__
+    folder = state / "crashes"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="replace")
+    return path
 
 
 class SciextractError(Exception):
@@ -220,7 +269,7 @@ class NotAProjectError(ProjectError):
 
 
 class ProjectVersionError(ProjectError):
-    """A newer version of sciextract wrote the project."""
+    """A sciextract with other tables wrote the project."""
 
 
 class ProjectDamagedError(ProjectError):

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
-from sciextract.graph.contribution import CountSettings
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.reading import Reading
 from sciextract.text.analyse import analyse
 

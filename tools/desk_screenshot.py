@@ -52,7 +52,7 @@ def predicted_project(folder: Path) -> Path:
     path = folder / "library.sciextract"
     create_project(path, load_schema("scierc"), "you").close()
     job = ProjectJob(path, ModelChoice(candidates=True), (SAMPLE,), author="you")
-    job.run(ImportListener(), lambda done, total: None)
+    job.run(ImportListener(), lambda done, total: None, lambda note: None)
     return path
 
 

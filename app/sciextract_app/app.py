@@ -69,6 +69,7 @@ def run_desk(
     wanted = opening.plan(words, schema, model)
     choice = ModelChoice(model, candidates=True)
 
+    # Called in a thread: the connection of the open project belongs to another one.
     def load() -> Predictor:
         """The model that was named, else what the open project or the person chose."""
         return choice.load_for(app.project.path) if app.project else choice.load()
@@ -153,15 +154,8 @@ class DeskApp(TerminalApp):
         notice = "; ".join(filter(None, (wanted.message, *keymap.problems)))
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
         keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
-        options = ReviewOptions(
-            self._author,
-            self._load,
-            self._model,
-            wanted.files,
-            wanted.pasted,
-            notice,
-            self._learn,
-        )
+        brought = wanted.files, wanted.pasted, notice
+        options = ReviewOptions(self._author, self._load, self._model, *brought, self._learn)
         self._review = ReviewScreen(self.project, keys, options)
         self.get_css_variables()  # with the labels of this project
         self.push_screen(self._review)
@@ -187,6 +181,7 @@ class DeskApp(TerminalApp):
         if self._review is None:
             return
         self._review.stop()
+        # Dialogs and other screens may lie above the desk.
         while len(self.screen_stack) > 1:
             await self.pop_screen()
         try:
@@ -222,6 +217,7 @@ class DeskApp(TerminalApp):
     def close_project(self) -> None:
         """Note the place and close the file; safe to call at any time."""
         review, project = self._review, self.project
+        # First: a second call, after a signal or an error, must find nothing to close.
         self._review = self.project = None
         try:
             if review is not None:
@@ -241,23 +237,27 @@ class DeskApp(TerminalApp):
         yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
         if not isinstance(screen, ReviewScreen):
             return
-        yield SystemCommand("import", "F5: import abstracts", screen.dialogs.files)
-        yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.dialogs.paste)
-        yield SystemCommand("predict", "F6: predict with a model", screen.predictions.start)
-        words = "F9: from terms, patterns, other labels, a file"
-        yield SystemCommand("suggest", words, screen.dialogs.suggest)
-        yield SystemCommand("statistics", "F7: progress and quality", screen.dialogs.statistics)
-        yield SystemCommand("retrain", "F8: train on your abstracts", screen.dialogs.retraining)
-        words = "pause it, or go on; the setting is kept"
-        yield SystemCommand("learning on or off", words, screen.learning.toggle)
-        yield SystemCommand("queues", "F3: work on a saved queue", screen.dialogs.queues)
-        words = "F4: save the list as a queue, and work on it"
-        yield SystemCommand("save queue", words, screen.dialogs.save_queue)
-        yield SystemCommand(
-            "leave queue", "continue with all abstracts", screen.dialogs.leave_queue
-        )
-        yield SystemCommand("messages", "earlier messages", screen.dialogs.messages)
-        yield SystemCommand("other project", "Ctrl+O: the start screen", self.action_start)
+        dialogs = screen.dialogs
+        commands: list[tuple[str, str, Callable[[], object]]] = [
+            ("import", "F5: import abstracts", dialogs.files),
+            ("paste abstracts", "BibTeX, RIS, plain text…", dialogs.paste),
+            ("predict", "F6: predict with a model", screen.predictions.start),
+            ("suggest", "F9: from terms, patterns, other labels, a file", dialogs.suggest),
+            ("statistics", "F7: progress and quality", dialogs.statistics),
+            ("retrain", "F8: train on your abstracts", dialogs.retraining),
+            (
+                "learning on or off",
+                "pause it, or go on; the setting is kept",
+                screen.learning.toggle,
+            ),
+            ("queues", "F3: work on a saved queue", dialogs.queues),
+            ("save queue", "F4: save the list as a queue, and work on it", dialogs.save_queue),
+            ("leave queue", "continue with all abstracts", dialogs.leave_queue),
+            ("messages", "earlier messages", dialogs.messages),
+            ("other project", "Ctrl+O: the start screen", self.action_start),
+        ]
+        for name, words, command in commands:
+            yield SystemCommand(name, words, command)
         for sort in Sort:
             words = f"list: {sort}"
             yield SystemCommand(words, "the order of the list", partial(screen.list_by, sort))
@@ -270,6 +270,7 @@ class DeskApp(TerminalApp):
                 yield SystemCommand(action.words, words, partial(screen.do, action.id))
 
     def _keep_theme(self, theme: Theme) -> None:
+        # The theme of the start is announced as well, and is nobody's choice.
         if theme.name != self._first_theme:
             self._first_theme = ""
             save_theme(theme.name)

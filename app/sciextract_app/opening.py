@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import as_file
 from pathlib import Path
-from typing import Any
 
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import (
     InputMissingError,
-    ProjectError,
     ProjectMissingError,
     UsageError,
     as_command,
@@ -24,8 +22,8 @@ from sciextract.errors import (
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import data_root
+from sciextract.store import connection as store_connection
 from sciextract.store import create_project
-from sciextract.store.connection import APPLICATION_ID, read_header
 from sciextract.store.opening import SUFFIX
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
@@ -69,15 +67,21 @@ def plan(words: Sequence[str], schema: str | None = None, model: str | None = No
         UsageError: There are several projects among them, or standard input.
     """
     if not words:
-        return _implied()
+        notes: list[str] = []
+        try:
+            return Opening(implied_project(None, notes.append), message="".join(notes))
+        except (ProjectMissingError, UsageError) as error:
+            return Opening(message=error.message)
     if STDIN in words:
         raise UsageError(
             "the review desk reads keys from standard input and cannot read abstracts from it",
             f"sciextract init my{SUFFIX}; then: ... | sciextract import - --project my{SUFFIX}",
         )
     for word in words:
+        # A file may have brackets in its name, so it is looked for before the pattern.
         if not os.path.exists(word) and not is_pattern(word):
-            raise InputMissingError(f"{word}: no such file or folder", _missing_hint(word))
+            hint = as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
+            raise InputMissingError(f"{word}: no such file or folder", hint)
     words = expand_inputs(words)
     projects = [word for word in words if is_project(word)]
     files = tuple(word for word in words if word not in projects)
@@ -93,12 +97,8 @@ def is_project(path: str | Path) -> bool:
     file = Path(path)
     if file.is_dir():
         return False
-    if file.suffix == SUFFIX:
-        return True
-    try:
-        return read_header(file).application == APPLICATION_ID
-    except ProjectError:
-        return False
+    # The name is enough: a damaged project must reach the message that names the doctor.
+    return file.suffix == SUFFIX or store_connection.is_project(file)
 
 
 def make_project(opening: Opening, author: str | None = None) -> None:
@@ -166,18 +166,6 @@ def nearby_projects(folder: Path | None = None) -> list[Path]:
     return sorted(each for each in found if each.is_file() and not each.name.startswith("."))
 
 
-def _implied() -> Opening:
-    notes: list[str] = []
-    try:
-        return Opening(implied_project(None, notes.append), message="".join(notes))
-    except (ProjectMissingError, UsageError) as error:
-        return Opening(message=error.message)
-
-
-def _missing_hint(word: str) -> str:
-    return as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
-
-
 def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
     """The project that belongs to files: next to the first, or in the data folder where that takes none."""
     first = Path(files[0]).resolve()
@@ -187,6 +175,7 @@ def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening
         return Opening(existing, files)
     if os.access(folder, os.W_OK):
         return Opening(existing, files, f"new project: {existing.name}", schema())
+    # Files of one name in two folders must not share a project.
     place = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
     target = projects_folder() / f"{_stem(first)}-{place}{SUFFIX}"
     message = f"{folder} takes no files, so the project is {target}"
@@ -226,6 +215,7 @@ def recent_projects() -> list[Remembered]:
 
 def remembered(path: Path) -> Remembered:
     """What is remembered of a project; nothing for one that was never open."""
+    # One project is reached by several paths: relative ones, links.
     wanted = path.resolve()
     return next((each for each in _load() if each.path == wanted), Remembered(wanted))
 
@@ -234,7 +224,18 @@ def remember(project: Remembered) -> bool:
     """Make it the latest project; says whether that could be written."""
     project.path = project.path.resolve()
     kept = [each for each in recent_projects() if each.path != project.path]
-    return _save([project, *kept][:_MOST])
+    plain = [
+        {"path": str(each.path), "imported": each.imported, "offered": each.offered}
+        for each in [project, *kept][:_MOST]
+    ]
+    target = user_folder("state") / FILE
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Names of files need not be UTF-8; as escapes they come back as they were.
+        atomic.write(target, json.dumps(plain, indent=1).encode("utf-8", "surrogateescape"))
+    except OSError:
+        return False
+    return True
 
 
 def stamp(path: str) -> list[int]:
@@ -268,31 +269,12 @@ def _load() -> list[Remembered]:
         data = json.loads((user_folder("state") / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return []
-    return [_entry(each) for each in data if _is_entry(each)] if isinstance(data, list) else []
-
-
-def _is_entry(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("path"), str)
-        and isinstance(value.get("imported", {}), dict)
-        and isinstance(value.get("offered", 0), int)
-    )
-
-
-def _entry(value: dict[str, Any]) -> Remembered:
-    return Remembered(Path(value["path"]), value.get("imported", {}), value.get("offered", 0))
-
-
-def _save(entries: list[Remembered]) -> bool:
-    plain = [
-        {"path": str(each.path), "imported": each.imported, "offered": each.offered}
-        for each in entries
-    ]
-    target = user_folder("state") / FILE
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(target, json.dumps(plain, indent=1).encode("utf-8", "surrogateescape"))
-    except OSError:
-        return False
-    return True
+    found = []
+    for each in data if isinstance(data, list) else ():
+        match each:
+            case {"path": str(path)}:
+                imported, offered = each.get("imported", {}), each.get("offered", 0)
+                # Each by itself: a version that writes more, or less, costs one entry and not all of them.
+                if isinstance(imported, dict) and isinstance(offered, int):
+                    found.append(Remembered(Path(path), imported, offered))
+    return found

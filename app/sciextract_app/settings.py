@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from textual.binding import Binding
 from textual.events import Key
@@ -26,6 +26,7 @@ def user_folder(kind: Kind) -> Path:
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return Path(home)
+    # Imported late: where the variable is set it is not needed.
     import platformdirs
 
     found: str = getattr(platformdirs, f"user_{kind}_dir")("sciextract", appauthor=False)
@@ -60,42 +61,7 @@ def load_keymap(actions: Collection[str]) -> Keymap:
         return Keymap({})
     except (OSError, ValueError) as error:
         return Keymap({}, (f"{path}: {error}; the default keys apply",))
-    return _checked(data.get("keys", data), actions, path)
-
-
-def load_theme() -> str | None:
-    """The name of the theme that the person chose last."""
-    try:
-        return (user_folder("config") / THEME_FILE).read_text("utf-8").strip() or None
-    except (OSError, ValueError):
-        return None
-
-
-def save_theme(name: str) -> None:
-    """Keep a theme for the next time; a folder that takes no files is not an error."""
-    with suppress(OSError):
-        folder = user_folder("config")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / THEME_FILE).write_text(name + "\n", "utf-8")
-
-
-def load_learning() -> bool:
-    """Whether the desk learns from finished abstracts: it does, unless the person turned that off."""
-    try:
-        return (user_folder("config") / LEARNING_FILE).read_text("utf-8").strip() != "off"
-    except (OSError, ValueError):
-        return True
-
-
-def save_learning(on: bool) -> None:
-    """Keep whether the desk learns for the next time."""
-    with suppress(OSError):
-        folder = user_folder("config")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / LEARNING_FILE).write_text("on\n" if on else "off\n", "utf-8")
-
-
-def _checked(table: Any, actions: Collection[str], path: Path) -> Keymap:
+    table = data.get("keys", data)
     if not isinstance(table, dict):
         return Keymap({}, (f"{path}: keys must be a table, such as [keys]",))
     keys, problems = {}, []
@@ -104,20 +70,46 @@ def _checked(table: Any, actions: Collection[str], path: Path) -> Keymap:
         if name not in actions:
             near = ", ".join(get_close_matches(name, list(actions))) or "see the help (?)"
             problems.append(f"{path}: no action is called {name!r}: {near}")
-        elif not _are_keys(chosen):
-            problems.append(f"{path}: {name} must be a key or a list of keys, not {value!r}")
+        elif isinstance(chosen, list) and chosen and all(isinstance(k, str) and k for k in chosen):
+            # A comma separates keys, so the key itself is written by its name.
+            keys[name] = ",".join("comma" if key == "," else key for key in chosen)
         else:
-            keys[name] = ",".join(_named(key) for key in chosen)
+            problems.append(f"{path}: {name} must be a key or a list of keys, not {value!r}")
     return Keymap(keys, tuple(problems))
 
 
-def _are_keys(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(k, str) and k for k in value)
+def load_theme() -> str | None:
+    """The name of the theme that the person chose last."""
+    return _load(THEME_FILE) or None
 
 
-def _named(key: str) -> str:
-    """A comma separates keys, so the key itself is written by its name."""
-    return "comma" if key == "," else key
+def save_theme(name: str) -> None:
+    """Keep a theme for the next time; a folder that takes no files is not an error."""
+    _save(THEME_FILE, name)
+
+
+def load_learning() -> bool:
+    """Whether the desk learns from finished abstracts: it does, unless the person turned that off."""
+    return _load(LEARNING_FILE) != "off"
+
+
+def save_learning(on: bool) -> None:
+    """Keep whether the desk learns for the next time."""
+    _save(LEARNING_FILE, "on" if on else "off")
+
+
+def _load(name: str) -> str:
+    try:
+        return (user_folder("config") / name).read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _save(name: str, value: str) -> None:
+    with suppress(OSError):
+        folder = user_folder("config")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(value + "\n", "utf-8")
 
 
 SHELL = (
@@ -148,6 +140,7 @@ _MODIFIED = ("ctrl+", "alt+", "super+")
 
 def key_name(event: Key) -> str:
     """The desk's name of a key: the character where it prints one, else Textual's name."""
+    # The character is what the person typed, on any keyboard; Textual's names are those of one layout.
     character = event.character
     if character is None or not character.isprintable() or event.key.startswith(_MODIFIED):
         return event.key

@@ -67,6 +67,7 @@ ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
 # Esc and then a key, typed so fast that a line brings them together, is not Alt and a key: the desk has no
 # such keys, and Textual makes others of some of them. What begins a sequence is left to it.
 _ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\[O\]PX^_\\\x1b])")
+# Large, so that a paste comes in few pieces.
 _READ_BYTES = 1 << 16
 
 
@@ -104,6 +105,7 @@ class PasteParser(XTermParser):
         if begin:
             self._pasted = []
         else:
+            # Shorter beginnings are keys: Esc alone, or Alt and a bracket.
             typed, self._held = _without_part_of(BEGIN, typed, least=len("\x1b[2"))
             if typed.endswith(ESCAPE):
                 typed, self._held, self._held_since = typed[:-1], ESCAPE, time.monotonic()
@@ -136,6 +138,7 @@ def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
 
 def lasting_driver(driver: type[Driver]) -> type[Driver]:
     """A driver that reads pastes as such where it reads a terminal, and ends the app when its input ends."""
+    # Imported late: other systems cannot import it.
     from textual.drivers.linux_driver import LinuxDriver
     from textual.drivers.web_driver import WebDriver
 
@@ -195,6 +198,7 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
             with selectors.SelectSelector() as selector:
                 selector.register(self.fileno, selectors.EVENT_READ)
                 while not self.exit_event.is_set():
+                    # Never waits for long: the end of the app, and that nothing follows an Esc, must be noticed.
                     if selector.select(0.1):
                         found = os.read(self.fileno, _READ_BYTES)
                         if not found:
@@ -220,6 +224,7 @@ LEAVE_SECONDS = 10
 
 def leave_in_time() -> None:
     """End the process if the app does not: one that is busy for ever answers no message."""
+    # In a thread, since the loop may be what is busy; a daemon, so that it delays no orderly end.
     timer = Timer(LEAVE_SECONDS, os._exit, (1,))
     timer.daemon = True
     timer.start()

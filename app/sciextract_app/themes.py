@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from math import dist
 from zlib import crc32
 
 from rich.color_triplet import ColorTriplet
@@ -21,6 +22,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 Rgb = tuple[float, float, float]
 """Red, green and blue, 0 to 1."""
 _STEPS = 100
+# Middle grey reflects 18 % of the light: darker grounds take lighter text.
 _MIDDLE = 0.18
 ENOUGH = 4.5
 """Contrast ratio of text (WCAG 2.2, AA)."""
@@ -46,7 +48,11 @@ def hexadecimal(colour: Rgb) -> str:
 
 def luminance(colour: Rgb) -> float:
     """Relative luminance, 0 to 1 (WCAG 2.2)."""
-    red, green, blue = (_linear(part) for part in colour)
+    # sRGB is nearly linear near black, and has a power of 2.4 elsewhere.
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+        for part in colour
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -74,14 +80,11 @@ def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
     hue, lightness, saturation = colorsys.rgb_to_hls(*colour)
     for step in range(_STEPS + 1):
         lighter = lightness + (goal - lightness) * step / _STEPS
+        # As it is shown, in steps of 1/255: rounded afterwards it could miss the ratio.
         shade = parse(hexadecimal(colorsys.hls_to_rgb(hue, lighter, saturation)))
         if all(contrast(shade, each) >= ratio for each in behind):
             return shade
     return goal, goal, goal
-
-
-def _linear(part: float) -> float:
-    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
 
 
 SAFE_ON_DARK = (
@@ -222,6 +225,7 @@ def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
     if name in variables and f"{name}-tint" in variables:
         return _style(variables[name], variables[f"{name}-tint"])
     palette = SAFE_ON_DARK if dark else SAFE_ON_LIGHT
+    # Not hash(), which is another number in every process.
     hue = palette[crc32(label.encode("utf-8", "surrogatepass")) % len(palette)]
     found = dict(_readable([label], [hue], DARK if dark else LIGHT))
     return _style(found[name], found[f"{name}-tint"])
@@ -258,22 +262,21 @@ def _nearest(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
     left = list(names)
     for colour in wanted:
         left = left or list(names)
-        best = min(left, key=lambda name: _distance(colour, SIXTEEN_RGB[name]))
+        best = min(left, key=lambda name: dist(parse(colour), parse(SIXTEEN_RGB[name])))
         left.remove(best)
         found.append(best)
     return found
 
 
-def _distance(first: str, second: str) -> float:
-    return sum((a - b) ** 2 for a, b in zip(parse(first), parse(second), strict=True))
-
-
 def _readable(
     labels: Sequence[str], hues: Sequence[str], theme: Theme
 ) -> Iterator[tuple[str, str]]:
-    ground, cursor = _grounds(theme)
+    generated = theme.to_color_system().generate()
+    # The ground of the text, and that of the token under the cursor.
+    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
     ratio = float(theme.variables.get(RATIO, ENOUGH))
     tints = [parse(hexadecimal(blend(ground, parse(hue), TINT))) for hue in hues]
+    # What is readable on the tint farthest from the ground is readable on the others.
     worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
     for label, hue, tint in zip(labels, hues, tints, strict=True):
         shade = readable(parse(hue), [ground, cursor, *worst], ratio)
@@ -321,13 +324,6 @@ def _made_readable(style: Style, background: Color) -> Style:
 def _rgb(triplet: ColorTriplet) -> Rgb:
     red, green, blue = (part / 255 for part in triplet)
     return red, green, blue
-
-
-def _grounds(theme: Theme) -> tuple[Rgb, Rgb]:
-    """The ground of the text, and that of the token under the cursor."""
-    generated = theme.to_color_system().generate()
-    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
-    return ground, cursor
 
 
 def _style(colour: str, tint: str) -> Style:

@@ -14,7 +14,7 @@ import secrets
 import socket
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from textual_serve.server import Server
 from yarl import URL
 
@@ -53,6 +53,7 @@ class WebDesk(Server):
 
     def __init__(self, command: str, host: str, port: int) -> None:
         try:
+            # Before the link is printed, so that a port in use is an error and not a dead link.
             self._socket = socket.create_server(
                 (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
             )
@@ -88,9 +89,26 @@ class WebDesk(Server):
         )
 
     async def _make_app(self) -> web.Application:
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self._check_addresses(request)
+            if self._is_token(request.query.get("token", "")) and request.path == "/":
+                # On to an address without the token, so that it stays in no history.
+                answer = web.Response(status=303, headers={"Location": "/"})
+                answer.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax")
+                return answer
+            if not self._is_token(request.cookies.get(self._cookie, "")):
+                raise web.HTTPForbidden(
+                    text="Open the link that sciextract tui --web has printed.\n"
+                )
+            return await handler(request)
+
+        async def script(request: web.Request) -> web.Response:
+            return web.Response(text=_SCRIPT, content_type="text/javascript")
+
         app = await super()._make_app()
-        app.router.add_get("/desk.js", _script)
-        app.middlewares.append(self._guard())
+        app.router.add_get("/desk.js", script)
+        app.middlewares.append(guard)
         app.on_response_prepare.append(_harden)
         return app
 
@@ -107,28 +125,15 @@ class WebDesk(Server):
         page.text = text.replace("</head>", '<script src="/desk.js"></script></head>')
         return page
 
-    def _guard(self) -> Middleware:
-        @web.middleware
-        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            self._check_addresses(request)
-            if self._is_token(request.query.get("token", "")) and request.path == "/":
-                # On to an address without the token, so that it stays in no history.
-                answer = web.Response(status=303, headers={"Location": "/"})
-                answer.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax")
-                return answer
-            if not self._is_token(request.cookies.get(self._cookie, "")):
-                raise web.HTTPForbidden(
-                    text="Open the link that sciextract tui --web has printed.\n"
-                )
-            return await handler(request)
-
-        return guard
-
     def _is_token(self, given: str) -> bool:
+        # Takes as long for any wrong token, so that none can be found character by character.
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
     def _check_addresses(self, request: web.Request) -> None:
-        host = _host(f"//{request.host}")
+        try:
+            host = URL(f"//{request.host}").host or ""
+        except ValueError:
+            host = ""
         if not (_is_address(host) or host in self._names):
             raise web.HTTPForbidden(text="This server does not answer to that name.\n")
         origin = request.headers.get("Origin")
@@ -145,17 +150,6 @@ async def _harden(request: web.Request, answer: web.StreamResponse) -> None:
         "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         f"img-src 'self' data:; connect-src 'self' {socket_}; frame-ancestors 'none'"
     )
-
-
-async def _script(request: web.Request) -> web.Response:
-    return web.Response(text=_SCRIPT, content_type="text/javascript")
-
-
-def _host(address: str) -> str:
-    try:
-        return URL(address).host or ""
-    except ValueError:
-        return ""
 
 
 def _is_address(host: str) -> bool:

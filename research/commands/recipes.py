@@ -19,7 +19,7 @@ from sciextract.text.english import duration
 if TYPE_CHECKING:
     from research.paper.events import CellEvent
     from research.paper.run import GridOrder, GridRun
-    from sciextract.retraining.events import Event, Listener
+    from sciextract.retraining.events import Listener, TrainingEvent
 
 
 recipe = command_group(
@@ -117,7 +117,7 @@ def run(
 
         python -m research recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
     """
-    from sciextract.cli.training_screen import stoppable
+    from sciextract.cli.training_screen import stop_on_signals
 
     _refuse_recipes(name)
     grids = needs_extra("research.paper.run")
@@ -126,7 +126,7 @@ def run(
         only=tuple(only or ()), documents=documents, folder=Path(folder) if folder else None,
         network=network, evaluate_every=evaluate_every, device=device,
     )  # fmt: skip
-    with stoppable():
+    with stop_on_signals():
         grid_run = grids.prepare(order)
         stopped = _train(grid_run)
     _end(grid_run, order, Path(json_path) if json_path else None, stopped)
@@ -202,7 +202,7 @@ def grid_report() -> Iterator[Listener]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, cell="", state="", epochs=1)
 
-        def report(event: Event) -> None:
+        def report(event: TrainingEvent) -> None:
             if isinstance(event, CellStarted):
                 progress.reset(task, total=None, cell=_place(event), state="", epochs=event.epochs)
                 progress.update(task, visible=True)
@@ -218,7 +218,7 @@ def grid_report() -> Iterator[Listener]:
         yield report
 
 
-def line_of(event: Event) -> str:
+def line_of(event: TrainingEvent) -> str:
     """An event in words; empty for what is drawn."""
     from research.paper import events
     from sciextract.cli import training_screen

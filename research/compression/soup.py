@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -128,8 +128,7 @@ def _of_model(path: Path, hints: Hints) -> Ingredient:
 
 def _of_run(path: Path, hints: Hints) -> Ingredient:
     config = _config_of(path, hints)
-    stored = Run(path).run() if (path / "run.json").is_file() else {}
-    schema = load_schema(hints.schema or stored.get("schema") or "scierc")
+    schema = load_schema(hints.schema or str(Run(path).record().schema or "scierc"))
     labels = labels_for(config, schema)
     network = build_network(config, labels)
     load_weights(path / BEST, network)
@@ -154,11 +153,10 @@ def _config_of(path: Path, hints: Hints) -> TrainConfig:
     return config_from({**kept, **changes}, str(path))
 
 
-def _stored_config(path: Path) -> dict[str, Any] | None:
-    if (path / "run.json").is_file():
-        config: dict[str, Any] | None = Run(path).run().get("config")
-        if config is not None:
-            return config
+def _stored_config(path: Path) -> Mapping[str, Any] | None:
+    config = Run(path).record().config
+    if config is not None:
+        return config
     if not (path / CHECKPOINT).is_file():
         return None
     try:

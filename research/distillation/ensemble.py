@@ -11,29 +11,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sciextract.documents.document import Document
 from sciextract.inference import candidates
 from sciextract.inference.candidates import relation_input, sentence_ends, span_mask
-from sciextract.inference.coreference import (
+from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
+    Mentions,
     PredictedCluster,
+    ScoredPairs,
     antecedent_probabilities,
+    combine_directions,
     predict_clusters,
+    predict_relations,
+    rescue_mentions,
+    select_mentions,
+    type_probabilities,
 )
-from sciextract.inference.label_layout import Columns, type_probabilities
-from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import (
-    ScoredPairs,
-    combine_directions,
-    predict_relations,
-    rescued,
-)
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.tokenization import Window, plan_windows
+from sciextract.inference.tokenization import plan_windows
 
 _TINY = np.float32(1e-9)
 _NEVER = np.float32(-1e4)
@@ -104,7 +103,7 @@ class Ensemble:
         ]
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
-        mentions = rescued(mentions, pairs, settings)
+        mentions = rescue_mentions(mentions, pairs, settings)
         links, clusters = self._links(views, mentions, settings, document)
         relations = predict_relations(
             pairs.between(mentions.predicted),
@@ -152,15 +151,12 @@ class Ensemble:
         links = candidates.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
             return AntecedentScores.none(), []
-        said = [
-            antecedent_probabilities(
-                links,
-                _link_scores(view, mentions.at(rows), links, document),
-                len(rows),
-                self._temperature,
-            )
-            for view in views
-        ]
+        said, chosen = [], mentions.at(rows)
+        for view in views:
+            first = view.states.first[chosen.spans[:, 0]]
+            last = view.states.last[chosen.spans[:, 1]]
+            scores = view.member.pipeline.link_scores(chosen, first, last, links, document)
+            said.append(antecedent_probabilities(links, scores, len(rows), self._temperature))
         mean = AntecedentScores(links, self._mean(each.probabilities for each in said))
         clusters = predict_clusters(mean, len(rows), settings.thresholds.coreference)
         return mean.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
@@ -190,22 +186,13 @@ def _states(pipeline: Pipeline, document: Document, labels: Labels) -> WordState
         first.append(states.first[kept])
         last.append(states.last[kept])
         said = states.span_logits[kept]
-        cells = _visible_cells(window, said.shape[1])
+        # A span counts where it ends within what the encoder saw.
+        starts = np.arange(window.kept.token_start, window.kept.token_end)
+        ends = starts[:, None] + np.arange(said.shape[1])[None, :]
+        cells = ends < window.seen.token_end
         region = logits[window.kept.token_start : window.kept.token_end, : said.shape[1]]
         region[cells] = said[cells]
     if not first:
         nothing = np.zeros((0, 0), dtype=np.float32)
         return WordStates(nothing, nothing, logits)
     return WordStates(np.concatenate(first), np.concatenate(last), logits)
-
-
-def _visible_cells(window: Window, width: int) -> NDArray[np.bool_]:
-    """Cells (kept words, width) of spans that end within what the encoder saw."""
-    starts = np.arange(window.kept.token_start, window.kept.token_end)
-    return np.asarray(starts[:, None] + np.arange(width)[None, :] < window.seen.token_end)
-
-
-def _link_scores(view: _View, mentions: Mentions, links: Ints, document: Document) -> Floats:
-    first = view.states.first[mentions.spans[:, 0]]
-    last = view.states.last[mentions.spans[:, 1]]
-    return view.member.pipeline.link_scores(mentions, first, last, links, document)

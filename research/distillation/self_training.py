@@ -26,7 +26,7 @@ from research.distillation.task import (
 from research.distillation.teachers import Panel, describe_labels, load_pipeline, open_panel
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UsageError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import MANIFEST, open_folder
 from sciextract.inference.pipeline import Labels
@@ -72,7 +72,7 @@ def certainty(
 ) -> Certainty:
     """Thresholds from a TOML table and from ``LABEL=P`` words, which win.
 
-    >>> from sciextract.inference.label_layout import RelationLayout
+    >>> from sciextract.inference.decoding import RelationLayout
     >>> labels = Labels(("Task",), RelationLayout(("USED-FOR",), frozenset()), True, 10)
     >>> found = certainty(labels, ["0.6", "USED-FOR=0.82"])
     >>> found.of("Task"), found.of("USED-FOR")

@@ -133,7 +133,7 @@ def teach(
     packaging = Packaging(setup.output.name, setup.schema, setup.labels, setup.rules, dev, origin)
     with explained(setup.output):
         found = write_model_folder(as_joint(network), packaging, setup.output)
-        run.write_run(scores=found.scores)
+        run.note(scores=found.scores)
     return found
 
 

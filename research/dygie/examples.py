@@ -115,7 +115,13 @@ def _enumerated(tokens: TokenTable, max_width: int) -> tuple[Ints, Ints]:
 
 def _targets(annotated: AnnotatedDocument, labels: Labels, spans: Ints) -> SentenceTargets:
     rows = {(first, last): row for row, (first, last) in enumerate(spans.tolist())}
-    mentions = _mention_rows(annotated, rows)
+    mentions: dict[str, int] = {}  # wider, fragmented and rejected entities have no row
+    for entity in annotated.annotations.entities:
+        words = annotated.document.tokens.aligned(entity.span)
+        if words is not None and entity.state is not State.REJECTED:
+            row = rows.get((words.token_start, words.token_end - 1))
+            if row is not None:
+                mentions[entity.id] = row
     types = np.zeros(len(spans), dtype=np.int64)
     for entity in annotated.annotations.entities:
         if entity.id in mentions and entity.label in labels.entities:
@@ -124,31 +130,15 @@ def _targets(annotated: AnnotatedDocument, labels: Labels, spans: Ints) -> Sente
     for number, cluster in enumerate(annotated.annotations.clusters):
         if cluster.state is not State.REJECTED:
             clusters[[mentions[each] for each in cluster.mentions if each in mentions]] = number
-    return SentenceTargets(types, _relations(annotated, labels, mentions), clusters)
-
-
-def _mention_rows(annotated: AnnotatedDocument, rows: dict[WordSpan, int]) -> dict[str, int]:
-    """Span row of each entity; wider, fragmented or rejected ones have none."""
-    found = {}
-    for entity in annotated.annotations.entities:
-        words = annotated.document.tokens.aligned(entity.span)
-        if words is not None and entity.state is not State.REJECTED:
-            row = rows.get((words.token_start, words.token_end - 1))
-            if row is not None:
-                found[entity.id] = row
-    return found
-
-
-def _relations(annotated: AnnotatedDocument, labels: Labels, mentions: dict[str, int]) -> Ints:
-    """Relations in the annotated direction only, one label a pair."""
+    # Relations in the annotated direction only, one label a pair.
     classes: dict[tuple[int, int], int] = {}
     for relation in annotated.annotations.relations:
         known = relation.label in labels.relations.labels and relation.state is not State.REJECTED
         if known and relation.head in mentions and relation.tail in mentions:
             pair = mentions[relation.head], mentions[relation.tail]
             classes[pair] = labels.relations.forward_class(relation.label)
-    rows = [(*pair, label) for pair, label in classes.items()]
-    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+    found = [(*pair, label) for pair, label in classes.items()]
+    return SentenceTargets(types, np.array(found, dtype=np.int64).reshape(-1, 3), clusters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,15 +80,15 @@ class RelationHead(nn.Module):
         A span is paired with itself too, as the published code does; such pairs learn "none".
         """
         scores = self.pruner(vectors)[:, 0]
-        pairs = torch.cat([self._pairs(scores, *sentence) for sentence in sentences])
+        found = []
+        for start, end, words in sentences:
+            kept = start + best_rows(scores[start:end], math.ceil(self.spans_per_word * words))
+            found.append(torch.cartesian_prod(kept, kept).view(-1, 2))
+        pairs = torch.cat(found)
         heads, tails = vectors[pairs[:, 0]], vectors[pairs[:, 1]]
         mentions = scores[pairs[:, 0]] + scores[pairs[:, 1]]
         logits = self.pair(torch.cat([heads, tails, heads * tails], dim=1)) + mentions[:, None]
         return pairs, with_null(logits)
-
-    def _pairs(self, scores: Tensor, start: int, end: int, words: int) -> Tensor:
-        kept = start + best_rows(scores[start:end], math.ceil(self.spans_per_word * words))
-        return torch.cartesian_prod(kept, kept).view(-1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +221,7 @@ class DygieNetwork(nn.Module):
         if labels.coreference and config.coreference_weight:
             share, rounds = config.coref_spans_per_word, config.coref_propagation
             self.coreference = CoreferenceHead(size, inner, share, rounds, dropout)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Xavier-normal for every matrix of the heads, width and distance embeddings included."""
+        # Xavier-normal for every matrix of the heads, width and distance embeddings included.
         for name, parameter in self.named_parameters():
             if parameter.ndim > 1 and not name.startswith("words."):
                 nn.init.xavier_normal_(parameter)

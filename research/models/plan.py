@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,10 @@ from research.compression.schemes import Scheme
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
 from research.models.network_stages import Bundled, Coreference, Label, Soup, Subplan, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
+from sciextract.codec import convert
 from sciextract.errors import UsageError
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.files import (
-    Kind,
-    Table,
-    packaged_file,
-    read_toml,
-    refuse_unknown,
-    settings_from,
-)
+from sciextract_trainer.files import packaged_file, read_toml
 
 KINDS: dict[str, type[Stage]] = {
     "pretrain": Pretrain,
@@ -87,8 +81,9 @@ class PlannedModel:
         Raises:
             UsageError: A value is not possible; says which ones are.
         """
-        refuse_unknown(self.quantise, [each.name for each in fields(Scheme)], "quantise")
-        return Scheme(**self.quantise) if self.quantise else None
+        if not self.quantise:
+            return None
+        return convert(self.quantise, Scheme, "quantise", closed=True, error=UsageError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +117,58 @@ def load_plan(name: str) -> Plan:
         UsageError: It is not TOML, or something in it cannot be: names the place, the value and what is allowed.
     """
     path = find_plan(name)
-    return _plan(path, read_toml(path, "plan", "a plan is a TOML file in UTF-8"))
+    values = read_toml(path, "plan", "a plan is a TOML file in UTF-8")
+    base, extends = None, values.get("extends")
+    if extends is not None:
+        if not isinstance(extends, str) or extends in (path.stem, str(path)):
+            raise UsageError(f"{path}: extends = {extends!r} is not another plan", "name a plan")
+        base = load_plan(extends)
+        values = {"schema": base.schema, "dev": base.dev, **values}
+    file = convert(values, _PlanFile, path, closed=True, error=UsageError)
+    stages: dict[str, Stage] = dict(base.stages) if base else {}
+    for key, table in file.stage.items():
+        place, kind = f"{path}: stage.{key}", table.get("kind")
+        if key in stages:
+            raise UsageError(f"{place} is in plan {extends} already", "rename it")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise UsageError(f"{place}: kind = {kind!r} is unknown", f"kinds: {', '.join(KINDS)}")
+        rest = {name: value for name, value in table.items() if name != "kind"}
+        stages[key] = convert(rest, KINDS[kind], place, closed=True, error=UsageError)
+    digest = sha256(path)
+    if base is not None:
+        digest = hashlib.sha256(f"{digest} {base.sha256}".encode()).hexdigest()
+    plan = Plan(
+        name=path.stem,
+        sha256=digest,
+        schema=file.schema,
+        dev=file.dev,
+        encoders={**(base.encoders if base else {}), **file.encoder},
+        stages=stages,
+        models=file.model,
+    )
+    # Every name that is used means something that is made before, of the right kind.
+    made: dict[str, type[Artifact]] = dict.fromkeys(plan.encoders, EncoderArtifact)
+    for own, stage in plan.stages.items():
+        if own in made:
+            raise UsageError(f"{path}: stage.{own} has the name of an encoder", "rename it")
+        for used, wanted in stage.uses().items():
+            _require_one(f"{path}: stage.{own}", used, wanted, made)
+        made[own] = stage.makes
+    for own, model in plan.models.items():
+        _require_one(f"{path}: model.{own}", model.network, NetworkArtifact, made)
+    return plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlanFile:
+    """A plan as it is written; of its stages only the kind tells which settings there are."""
+
+    extends: str | None = None
+    schema: str
+    dev: str
+    encoder: Mapping[str, StartingEncoder] = field(default_factory=dict)
+    stage: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    model: Mapping[str, PlannedModel] = field(default_factory=dict)
 
 
 def find_plan(name: str) -> Path:
@@ -132,82 +178,6 @@ def find_plan(name: str) -> Path:
         InputMissingError: Neither a file nor a packaged plan; names the packaged ones.
     """
     return packaged_file(name, PLANS, "plan")
-
-
-def _plan(path: Path, values: Table) -> Plan:
-    known = ("extends", "schema", "dev", "encoder", "stage", "model")
-    refuse_unknown(values, known, str(path))
-    base = _base(path, values)
-    for key in ("schema", "dev"):
-        if not isinstance(values.get(key), str):
-            raise UsageError(f"{path}: {key} = {values.get(key)!r} is not a text", f"add {key}")
-    tables = {key: _tables(values, key, str(path)) for key in ("encoder", "stage", "model")}
-    stages = {key: _stage(f"{path}: stage.{key}", table) for key, table in tables["stage"].items()}
-    encoders = _each(StartingEncoder, tables["encoder"], f"{path}: encoder")
-    plan = Plan(
-        name=path.stem,
-        sha256=sha256(path) if base is None else _both(sha256(path), base.sha256),
-        schema=values["schema"],
-        dev=values["dev"],
-        encoders={**(base.encoders if base else {}), **encoders},
-        stages={**(base.stages if base else {}), **stages},
-        models=_each(PlannedModel, tables["model"], f"{path}: model"),
-    )
-    _require_references(plan, str(path))
-    return plan
-
-
-def _base(path: Path, values: Table) -> Plan | None:
-    """The plan whose stages come first; its schema and dev gold hold unless others are named."""
-    name = values.get("extends")
-    if name is None:
-        return None
-    if not isinstance(name, str) or name in (path.stem, str(path)):
-        raise UsageError(f"{path}: extends = {name!r} is not another plan", "name a plan")
-    base = load_plan(name)
-    values.setdefault("schema", base.schema)
-    values.setdefault("dev", base.dev)
-    own = values.get("stage", {})
-    if isinstance(own, dict) and (twice := sorted(own.keys() & base.stages.keys())):
-        raise UsageError(f"{path}: stage.{twice[0]} is in plan {name} already", "rename it")
-    return base
-
-
-def _both(one: str, other: str) -> str:
-    return hashlib.sha256(f"{one} {other}".encode()).hexdigest()
-
-
-def _tables(values: Table, key: str, place: str) -> dict[str, Table]:
-    found = values.get(key, {})
-    if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
-        raise UsageError(
-            f"{place}: {key} is not a group of tables", f"write [{key}.NAME] above its settings"
-        )
-    return found
-
-
-def _each(kind: type[Kind], tables: dict[str, Table], place: str) -> dict[str, Kind]:
-    return {name: settings_from(kind, table, f"{place}.{name}") for name, table in tables.items()}
-
-
-def _stage(place: str, table: Table) -> Stage:
-    kind = table.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise UsageError(f"{place}: kind = {kind!r} is unknown", f"kinds: {', '.join(KINDS)}")
-    return settings_from(KINDS[kind], {k: v for k, v in table.items() if k != "kind"}, place)
-
-
-def _require_references(plan: Plan, place: str) -> None:
-    """Every name that is used means something that is made before, of the right kind."""
-    made: dict[str, type[Artifact]] = dict.fromkeys(plan.encoders, EncoderArtifact)
-    for name, stage in plan.stages.items():
-        if name in made:
-            raise UsageError(f"{place}: stage.{name} has the name of an encoder", "rename it")
-        for used, wanted in stage.uses().items():
-            _require_one(f"{place}: stage.{name}", used, wanted, made)
-        made[name] = stage.makes
-    for name, model in plan.models.items():
-        _require_one(f"{place}: model.{name}", model.network, NetworkArtifact, made)
 
 
 _SPOKEN = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sciextract.retraining.events import Event
+from sciextract.retraining.events import TrainingEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellEvent(Event):
+class CellEvent(TrainingEvent):
     """Something that happened to a cell of a grid: its name, its number, and how many cells there are."""
 
     cell: str

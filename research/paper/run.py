@@ -26,7 +26,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.retraining.events import Event, Listener
+from sciextract.retraining.events import Listener, TrainingEvent
 from sciextract.retraining.run_folder import runs_folder
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig
@@ -167,7 +167,7 @@ class GridRun:
     def _trained(self, cell: Cell, folder: CellFolder, report: Listener) -> Result:
         clock = _Clock(folder)
 
-        def hear(event: Event) -> None:
+        def hear(event: TrainingEvent) -> None:
             clock.tick()
             report(event)
 

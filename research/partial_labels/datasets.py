@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sciextract.codec import convert
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
@@ -19,7 +20,7 @@ from sciextract.formats.scierc import parse_record
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract_trainer.data.examples import Bools, Example, Mask, Targets, gold_targets, windows_of
-from sciextract_trainer.files import Table, check_kind, read_toml, refuse_unknown, settings_from
+from sciextract_trainer.files import read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +79,14 @@ class SetPlan:
         continued: What follows the first training, in order.
     """
 
-    sets: tuple[TaughtSet, ...]
-    groups: tuple[tuple[str, ...], ...]
+    sets: tuple[TaughtSet, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
     continued: tuple[Continued, ...] = ()
 
     def repeated(self, repeat: Mapping[str, int]) -> SetPlan:
         """The plan with other repetitions for some sets."""
         sets = (replace(each, repeat=repeat.get(each.name, each.repeat)) for each in self.sets)
         return replace(self, sets=tuple(sets))
-
-
-_KEYS = {
-    "sets": "list[dict[str, Any]]",
-    "groups": "list[list[str]]",
-    "continued": "list[dict[str, Any]]",
-}
 
 
 def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
@@ -104,78 +98,52 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
             or a label that the schema lacks; names the place, the value and the values allowed.
     """
     values = read_toml(path, "plan of data sets", "a plan is a TOML file in UTF-8")
-    refuse_unknown(values, _KEYS, str(path))
-    for key, kind in _KEYS.items():
-        if key in values:
-            check_kind(values[key], kind, f"{path}: {key}")
-    sets = tuple(
-        _set_of(each, f"{path}: sets[{row}]", schema)
-        for row, each in enumerate(values.get("sets", []))
-    )
-    if not sets:
+    plan = convert(values, SetPlan, path, closed=True, error=UsageError)
+    if not plan.sets:
         raise UsageError(f"{path}: no [[sets]]", "name at least one data set and what it teaches")
-    groups = tuple(tuple(group) for group in values.get("groups", []))
-    _check_groups(groups, schema, path)
-    continued = tuple(
-        _continued_of(each, f"{path}: continued[{row}]", sets)
-        for row, each in enumerate(values.get("continued", []))
-    )
-    _check_seeds(continued, path)
-    return SetPlan(sets, groups, continued)
-
-
-def _set_of(values: Table, place: str, schema: LabelSchema) -> TaughtSet:
-    found = settings_from(TaughtSet, values, place)
-    labels = set(schema.entity_labels)
-    allowed = f"labels of the schema {schema.name}: {', '.join(schema.entity_labels)}"
-    for label in found.teaches:
-        if label not in labels:
-            raise UsageError(f"{place}: teaches {label!r}", allowed)
-    for label in found.rename.values():
-        if label not in found.teaches:
-            raise UsageError(
-                f"{place}: renames to {label!r}, which it does not teach",
-                f"it teaches {', '.join(found.teaches)}",
-            )
-    _check_numbers(found, place)
-    return found
-
-
-def _check_numbers(found: TaughtSet, place: str) -> None:
-    for key in ("join", "repeat"):
-        if getattr(found, key) < 1:
-            raise UsageError(f"{place}: {key} = {getattr(found, key)}", "at least 1")
-    for key in ("singles", "empty"):
-        if not 0 <= getattr(found, key) <= 1:
-            raise UsageError(f"{place}: {key} = {getattr(found, key)}", "between 0 and 1")
-
-
-def _continued_of(values: Table, place: str, sets: Sequence[TaughtSet]) -> Continued:
-    found = settings_from(Continued, values, place)
-    if not found.seeds:
-        raise UsageError(f"{place}: seeds is empty", "name a seed for each training")
-    names = [each.name for each in sets]
-    for name, times in found.repeat.items():
-        if name not in names:
-            raise UsageError(f"{place}: repeat names {name!r}", f"sets: {', '.join(names)}")
-        if times < 1:
-            raise UsageError(f"{place}: repeat.{name} = {times}", "at least 1")
-    return found
-
-
-def _check_seeds(continued: Sequence[Continued], path: Path) -> None:
-    seeds = [seed for each in continued for seed in each.seeds]
-    if len(set(seeds)) < len(seeds):
-        raise UsageError(f"{path}: seeds of the continued trainings are {seeds}", "each seed once")
-
-
-def _check_groups(groups: tuple[tuple[str, ...], ...], schema: LabelSchema, path: Path) -> None:
-    named = sorted(label for group in groups for label in group)
-    if groups and named != sorted(schema.entity_labels):
+    labels = schema.entity_labels
+    for row, each in enumerate(plan.sets):
+        place = f"{path}: sets[{row}]"
+        for label in each.teaches:
+            if label not in labels:
+                allowed = f"labels of the schema {schema.name}: {', '.join(labels)}"
+                raise UsageError(f"{place}: teaches {label!r}", allowed)
+        for label in each.rename.values():
+            if label not in each.teaches:
+                raise UsageError(
+                    f"{place}: renames to {label!r}, which it does not teach",
+                    f"it teaches {', '.join(each.teaches)}",
+                )
+        for key, least, most in (
+            ("join", 1, None),
+            ("repeat", 1, None),
+            ("singles", 0, 1),
+            ("empty", 0, 1),
+        ):
+            value = getattr(each, key)
+            if value < least or (most is not None and value > most):
+                allowed = f"at least {least}" if most is None else f"between {least} and {most}"
+                raise UsageError(f"{place}: {key} = {value}", allowed)
+    named = sorted(label for group in plan.groups for label in group)
+    if plan.groups and named != sorted(labels):
         raise UsageError(
             f"{path}: the groups hold {', '.join(named)}",
-            f"each label of the schema once: {', '.join(schema.entity_labels)}",
+            f"each label of the schema once: {', '.join(labels)}",
         )
+    names = [each.name for each in plan.sets]
+    for row, further in enumerate(plan.continued):
+        place = f"{path}: continued[{row}]"
+        if not further.seeds:
+            raise UsageError(f"{place}: seeds is empty", "name a seed for each training")
+        for name, times in further.repeat.items():
+            if name not in names:
+                raise UsageError(f"{place}: repeat names {name!r}", f"sets: {', '.join(names)}")
+            if times < 1:
+                raise UsageError(f"{place}: repeat.{name} = {times}", "at least 1")
+    seeds = [seed for each in plan.continued for seed in each.seeds]
+    if len(set(seeds)) < len(seeds):
+        raise UsageError(f"{path}: seeds of the continued trainings are {seeds}", "each seed once")
+    return plan
 
 
 Record = dict[str, Any]

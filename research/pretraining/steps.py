@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,12 +15,13 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from research.pretraining.blocks import Blocks, Masked, mask_tokens
+from sciextract.codec import convert, plain
 from sciextract.errors import UsageError
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.config import RECIPE_HINT
-from sciextract_trainer.files import plain_values, read_toml, settings_from
+from sciextract_trainer.files import read_toml
 from sciextract_trainer.hardware.device import repeatable
 from sciextract_trainer.optimisation import WeightAverage, linear
 
@@ -72,7 +73,8 @@ class BlockSettings:
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name; lists, as in JSON and TOML, where there are several values."""
-        return plain_values(self)
+        values: dict[str, Any] = plain(self)
+        return values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +106,7 @@ def load_settings(kind: type[SettingsT], path: Path, **changes: Any) -> Settings
         UsageError: It is not TOML, or a setting is unknown, of another type or cannot work.
     """
     values = {**read_toml(path, "recipe", RECIPE_HINT), **changes}
-    known = [each.name for each in fields(kind)]
-    if unknown := sorted(set(values) - set(known)):
-        raise UsageError(
-            f"{path}: unknown settings: {', '.join(unknown)}", f"known: {', '.join(known)}"
-        )
-    return settings_from(kind, values, str(path))
+    return convert(values, kind, path, closed=True, error=UsageError)
 
 
 def require(settings: BlockSettings, name: str, holds: bool, allowed: str) -> None:

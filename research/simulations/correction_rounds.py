@@ -32,11 +32,11 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.base import BadRecord
-from sciextract.retraining.events import DevScored, Event, GateScored, RunDone
+from sciextract.retraining.events import DevScored, GateScored, RunDone, TrainingEvent
 from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import MODEL
+from sciextract.retraining.run_record import RetrainRequest
 from sciextract.store import create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
@@ -240,7 +240,7 @@ def _write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def _quiet(event: Event) -> None:
+def _quiet(event: TrainingEvent) -> None:
     if isinstance(event, DevScored | GateScored | RunDone):
         print(json.dumps(event.to_json())[:300], file=sys.stderr, flush=True)
 

@@ -6,8 +6,6 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -107,6 +105,16 @@ class AnnotateOptions:
             "Minimum score per task (entity, relation or coreference); repeatable.",
         ),
     ] = None
+    promise: Annotated[
+        list[str] | None,
+        option(
+            "TASK=P,...",
+            "Write only what is right that often (entity, relation), by thresholds per label; see docs/promise.md.",
+        ),
+    ] = None
+    confidence: Annotated[
+        float, option("P", "With --promise: how surely it holds for each label.")
+    ] = 0.9
     only: Annotated[
         list[str] | None,
         option("LABEL,...", "Entity labels to predict (default: all of the model's)."),
@@ -174,13 +182,24 @@ class AnnotateOptions:
             UsageError: A threshold or a label cannot be read.
         """
         from sciextract.inference.batching import RunOptions
-        from sciextract.workflows.model_choice import ModelChoice, parse_labels, parse_thresholds
+        from sciextract.workflows.model_choice import (
+            ModelChoice,
+            parse_labels,
+            parse_promise,
+            parse_thresholds,
+        )
 
+        if self.promise and self.threshold:
+            raise UsageError(
+                "--promise chooses the thresholds", "leave out --threshold, or the promise"
+            )
         return ModelChoice(
             model=self.model,
             thresholds=parse_thresholds(self.threshold or []),
             candidates=self.candidates,
             only=parse_labels(self.only or []),
+            promise=parse_promise(self.promise or []),
+            confidence=self.confidence,
             options=RunOptions(
                 **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
             ),
@@ -229,11 +248,8 @@ class AnnotateOptions:
             self._refuse(
                 "and --parts cannot be combined",
                 "--parts FOLDER is the output; it is filled in any order, and the same command resumes it",
-                *(["output"] if self.output_path is not None else []),
-                "resume",
-                "force",
-                "unordered",
-            )
+                *(["output"] if self.output_path is not None else []), "resume", "force", "unordered",
+            )  # fmt: skip
         return True
 
     def _refuse(self, reason: str, hint: str, *names: str) -> None:
@@ -258,14 +274,41 @@ def annotate(options: AnnotateOptions) -> None:
 
         sciextract annotate field/*.jsonl.gz --workers 8 --parts results
     """
-    project = _meant_project(options)
+    # A project comes first: without it, and without inputs, standard input would be waited for.
+    project = _find_project(options)
+    if options.promise and not options.quiet:
+        _show_promise(options, project)
     if project is not None:
         options.check_for_project()
         raise typer.Exit(_annotate_project(project, options))
-    raise typer.Exit(_annotate_sources(_meant_sources(options), options))
+    sources = options.inputs or []
+    if options.sample:
+        if sources:
+            raise UsageError("--sample and INPUT cannot be combined", "omit one of them")
+        from sciextract.resources import data_root
+
+        sources = [str(data_root() / "sample_data" / "abstracts.jsonl")]
+    elif not sources and not _standard_input_is_data():
+        typer.echo(_WAYS, err=True)
+        raise typer.Exit(ExitCode.USAGE)
+    raise typer.Exit(_annotate_sources(sources or ["-"], options))
 
 
-def _meant_project(options: AnnotateOptions) -> Path | None:
+def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
+    """Say of each label what is promised, before anything is predicted."""
+    from contextlib import nullcontext
+
+    from sciextract.cli.annotate_screen import describe_promise
+    from sciextract.store import open_project
+
+    with open_project(project, read=True) if project else nullcontext() as opened:
+        promise = options.model_choice().promised(opened)
+    if promise is not None:
+        for line in describe_promise(promise):
+            say("Promise", line)
+
+
+def _find_project(options: AnnotateOptions) -> Path | None:
     """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
     from sciextract.store.opening import SUFFIX
     from sciextract.workflows.project_choice import implied_project
@@ -280,28 +323,12 @@ def _meant_project(options: AnnotateOptions) -> Path | None:
         # shell loop, and may never end.
         if options.inputs or options.sample:
             return None
-        if _standard_input_is_data() and not _standard_input_is_empty():
-            return None
+        if _standard_input_is_data():
+            # Scripts leave an empty pipe; the first byte tells, and is waited for.
+            peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+            if peek is None or peek(1):
+                return None
     return implied_project(options.project, partial(say, "Note"))
-
-
-def _meant_sources(options: AnnotateOptions) -> list[str]:
-    """What to read.
-
-    Raises:
-        UsageError: ``--sample`` is given with inputs. Exit: Nothing is named and nothing comes in through standard
-        input.
-    """
-    if options.sample:
-        if options.inputs:
-            raise UsageError("--sample and INPUT cannot be combined", "omit one of them")
-        from sciextract.resources import data_root
-
-        return [str(data_root() / "sample_data" / "abstracts.jsonl")]
-    if options.inputs or _standard_input_is_data():
-        return options.inputs or ["-"]
-    typer.echo(_WAYS, err=True)
-    raise typer.Exit(ExitCode.USAGE)
 
 
 def _standard_input_is_data() -> bool:
@@ -315,52 +342,58 @@ def _standard_input_is_data() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-def _standard_input_is_empty() -> bool:
-    """Whether a pipe holds nothing, as scripts leave it; waits for its first byte."""
-    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
-    return peek is not None and not peek(1)
-
-
 def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     """Predict in this process, in several processes, or on a cluster."""
-    from sciextract.cli.annotate_screen import RunScreen, in_words
+    from sciextract.cli.annotate_screen import RunScreen, ViewWriter, describe_run, interrupted
     from sciextract.formats.inputs import expand_inputs
 
     sources = expand_inputs(sources)
-    run = _run_workers if options.uses_workers() else _run_here
+    in_processes = options.uses_workers()
     on_stdout = options.parts is None and options.output_path is None
+    # Results and progress on one terminal would write over each other.
     mixed = on_stdout and is_terminal(sys.stdout)
     progress = not options.quiet and is_terminal(sys.stderr) and not mixed
     screen = RunScreen(sources, options.input_format, progress=progress)
     try:
-        done = run(sources, options, screen)
+        if in_processes:
+            done = _run_workers(sources, options, screen)
+        else:
+            from sciextract.workflows.annotate_job import AnnotateJob
+
+            job = AnnotateJob(
+                inputs=sources,
+                choice=options.model_choice(),
+                target=options.target(),
+                input_format=options.input_format,
+                schema=options.schema,
+                given=options.given_entities,
+                keep_gold=options.predicted,
+            )
+            done = job.run(ViewWriter, screen)
     except KeyboardInterrupt:
         screen.end()
-        say("", *_interrupted(options, screen.documents))
+        count = screen.documents
+        if options.parts is not None:
+            whole = f"the parts in {options.parts} are whole"
+            message = f"interrupted; {whole}, {count} abstracts from this run"
+            say("", message, "to resume, repeat the command")
+        elif options.unordered:
+            hint = "--parts FOLDER can be resumed in any order"
+            say("", f"interrupted after {count} abstracts", hint)
+        else:
+            say("", *interrupted(options.target(), count))
         return ExitCode.INTERRUPTED
     finally:
         screen.end()
-    report(done.to_json(), in_words(done), options.as_json, aside=on_stdout, quiet=options.quiet)
+    report(
+        done.to_json(), describe_run(done), options.as_json, aside=on_stdout, quiet=options.quiet
+    )
     return done.exit_code
 
 
-def _run_here(sources: list[str], options: AnnotateOptions, listener: Listener) -> Report:
-    from sciextract.cli.annotate_screen import ViewWriter
-    from sciextract.workflows.annotate_job import AnnotateJob
-
-    job = AnnotateJob(
-        inputs=sources,
-        choice=options.model_choice(),
-        target=options.target(),
-        input_format=options.input_format,
-        schema=options.schema,
-        given=options.given_entities,
-        keep_gold=options.predicted,
-    )
-    return job.run(ViewWriter, listener)
-
-
 def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listener) -> Report:
+    from sciextract.cli.training_screen import stop_on_signals
+    from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
     from sciextract.scale.run import Request, annotate_into_parts, annotate_into_stream
 
     request = Request(
@@ -370,8 +403,21 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
         options.schema,
         options.given_entities,
     )
-    with _sigterm_as_ctrl_c():
-        engine = _engine(options, listener)
+    # What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last message.
+    with stop_on_signals(signal.SIGTERM):
+        timeout = options.timeout or TIMEOUT_SECONDS
+        if options.engine == "ray":
+            from sciextract.scale.ray.engine import RayEngine
+
+            engine: Engine = RayEngine(options.workers, options.address, timeout, listener.note)
+        else:
+            from sciextract.inference.batching import usable_cores
+
+            isolated = options.workers == 1 or options.timeout is not None
+            workers = options.workers or usable_cores()
+            engine = ProcessEngine(
+                workers, timeout, listener.note, listener.under_way, isolated=isolated
+            )
         if options.parts is not None:
             export = options.export_format or "jsonl"
             return annotate_into_parts(request, engine, options.parts, export, listener)
@@ -379,55 +425,9 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
         return annotate_into_stream(request, engine, options.target(), in_order, listener)
 
 
-def _engine(options: AnnotateOptions, listener: Listener) -> Engine:
-    from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
-
-    timeout = options.timeout or TIMEOUT_SECONDS
-    if options.engine == "ray":
-        from sciextract.scale.ray.engine import RayEngine
-
-        return RayEngine(options.workers, options.address, timeout, listener.note)
-    from sciextract.inference.batching import usable_cores
-
-    workers = options.workers or usable_cores()
-    isolated = options.workers == 1 or options.timeout is not None
-    return ProcessEngine(workers, timeout, listener.note, listener.under_way, isolated=isolated)
-
-
-def _interrupted(options: AnnotateOptions, documents: int) -> tuple[str, str]:
-    if options.parts is not None:
-        return (
-            f"interrupted; the parts in {options.parts} are whole, {documents} abstracts from this run",
-            "to resume, repeat the command",
-        )
-    if options.unordered:
-        return (
-            f"interrupted after {documents} abstracts",
-            "--parts FOLDER can be resumed in any order",
-        )
-    from sciextract.cli.annotate_screen import interrupted
-
-    return interrupted(options.target(), documents)
-
-
-@contextmanager
-def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last
-    message."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     """Import, predict, export."""
-    from sciextract.cli.annotate_screen import project_in_words
+    from sciextract.cli.annotate_screen import describe_project
     from sciextract.cli.project_files import ImportScreen
     from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
@@ -435,6 +435,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     export, output = options.export_format, options.output_path
     job = ProjectJob(
         project,
+        # The desk shows what stayed below the thresholds, and queues are made of it.
         replace(options.model_choice(), candidates=True),
         tuple(options.inputs or []),
         options.input_format,
@@ -457,7 +458,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
         line.clear()
     report(
         done.to_json(),
-        project_in_words(done),
+        describe_project(done),
         as_json=options.as_json,
         aside=export is not None and output is None,
         quiet=options.quiet,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import ProgressLine, colours_wanted, say
-from sciextract.errors import InputMissingError, SciextractError, as_command
+from sciextract.errors import SciextractError, as_command
 from sciextract.formats.base import leads_outside
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from sciextract.documents.annotations import Relation
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
+    from sciextract.inference.promise import Promise
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
@@ -41,7 +41,21 @@ def interrupted(target: Target, documents: int) -> tuple[str, str]:
     )
 
 
-def in_words(report: Report) -> str:
+def describe_promise(promise: Promise) -> Iterator[str]:
+    """What is promised of each label, and what is not."""
+    wanted = ", ".join(f"{task} {value:g}" for task, value in promise.wanted.items())
+    yield f"precision of at least {wanted}, each label with confidence {promise.confidence:g}; chosen on {promise.source}"
+    for each in promise.labels:
+        name = f"{each.task} {each.label}"
+        if each.threshold is not None:
+            yield f"{name}: scores from {each.threshold:.2f}; held-out precision {each.precision:.2f}, recall {each.recall:.2f}"
+        elif each.further is not None:
+            yield f"{name}: cannot be promised and is not written; it takes about {each.further} more abstracts"
+        else:
+            yield f"{name}: cannot be promised and is not written; too few held-out items, or too often wrong ({each.precision:.2f} right of all)"
+
+
+def describe_run(report: Report) -> str:
     """The summary of a run."""
     counts, (bad, quarantined) = report.counts, report.left_out
     predicted = ", ".join(
@@ -64,7 +78,7 @@ def in_words(report: Report) -> str:
     )
 
 
-def project_in_words(done: ProjectReport) -> str:
+def describe_project(done: ProjectReport) -> str:
     """The summary of a run on a project."""
     words = ""
     if done.imported is not None:
@@ -87,28 +101,6 @@ _BLOCK_BYTES = 1 << 20
 _FIRST_LINES = 20
 
 
-class TotalCounter:
-    """Counts in the background, so that the first result does not wait for it.
-
-    Attributes:
-        total: Records of all inputs; ``None`` until they are counted, and where they cannot be.
-    """
-
-    def __init__(self, paths: Sequence[str], format_id: str | None) -> None:
-        self.total: int | None = None
-        self._paths = paths
-        self._format = format_id
-
-    def start(self) -> threading.Thread:
-        """Begin to count."""
-        thread = threading.Thread(target=self._count, daemon=True)
-        thread.start()
-        return thread
-
-    def _count(self) -> None:
-        self.total = count_records(self._paths, self._format)
-
-
 def count_records(paths: Sequence[str], format_id: str | None = None) -> int | None:
     """Records in files and folders; ``None`` when a source has no end or no countable format.
 
@@ -116,75 +108,53 @@ def count_records(paths: Sequence[str], format_id: str | None = None) -> int | N
     """
     total = 0
     try:
-        expanded = expand_inputs(paths)
-    except InputMissingError:
+        for path in expand_inputs(paths):
+            if not os.path.isfile(path) and not os.path.isdir(path):
+                return None
+            for file in [path] if os.path.isfile(path) else _files_in(path):
+                count = _count_file(file, format_id)
+                if count is None:
+                    return None
+                total += count
+    except (OSError, csv.Error, SciextractError):
         return None
-    for path in expanded:
-        if not os.path.isfile(path) and not os.path.isdir(path):
-            return None
-        for file in _files(path):
-            try:
-                count = _records_in(file, format_id)
-            except (OSError, csv.Error, SciextractError):
-                return None
-            if count is None:
-                return None
-            total += count
     return total
 
 
-def _files(path: str) -> Iterator[str]:
-    if os.path.isfile(path):
-        yield path
-        return
+def _files_in(folder: str) -> Iterator[str]:
+    """The files that would be read, by the same rules: nothing hidden, no link out of the folder."""
     suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
-    for parent, folders, names in os.walk(path):
+    for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        wanted = (
-            name
-            for name in results_in(names)
-            if not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
-        )
-        files = (os.path.join(parent, name) for name in wanted)
-        yield from (file for file in files if not leads_outside(file, path))
+        for name in results_in(names):
+            file = os.path.join(parent, name)
+            fits = not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
+            if fits and not leads_outside(file, folder):
+                yield file
 
 
-def _records_in(file: str, format_id: str | None) -> int | None:
+def _count_file(file: str, format_id: str | None) -> int | None:
     if has_suffix(file, (".zip",)):
         return None
-    format_name = format_id or recognise(unpacked_name(file), _first_line(file)).id
-    if format_name == "text":
-        return 1
-    if format_name in ("jsonl", "scierc"):
-        return _lines_in(file)
-    if format_name in ("csv", "tsv"):
-        return _rows_in(file)
-    return None
-
-
-def _first_line(file: str) -> str:
     with open_bytes(file) as stream:
         lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
         first = next((line for line in lines if line.strip()), b"")
-    return first.decode("utf-8-sig", "replace")
-
-
-def _lines_in(file: str) -> int:
-    count, last = 0, b"\n"
+    head = first.decode("utf-8-sig", "replace")
+    name = format_id or recognise(unpacked_name(file), head).id
+    if name == "text":
+        return 1
     with open_bytes(file) as stream:
-        while block := stream.read(_BLOCK_BYTES):
-            count += block.count(b"\n")
-            last = block[-1:]
-    return count + (last != b"\n")
-
-
-def _rows_in(file: str) -> int:
-    with (
-        open_bytes(file) as packed,
-        io.TextIOWrapper(packed, encoding="utf-8", errors="replace", newline="") as stream,
-    ):
-        rows = sum(1 for row in csv.reader(stream) if row)
-    return max(0, rows - 1)
+        if name in ("jsonl", "scierc"):
+            count, last = 0, b"\n"
+            while block := stream.read(_BLOCK_BYTES):
+                count += block.count(b"\n")
+                last = block[-1:]
+            return count + (last != b"\n")
+        if name in ("csv", "tsv"):
+            # Not lines: a field in quotes may go on over several.
+            text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+            return max(0, sum(1 for row in csv.reader(text) if row) - 1)
+    return None
 
 
 _MOST_WARNINGS = 5
@@ -211,10 +181,14 @@ class RunScreen(Listener):
         self._done = 0
         self._warned = 0
         self._shown = 0
-        self._counter = TotalCounter(inputs, input_format)
+        self._total: int | None = None
         self._progress = ProgressLine(progress)
         if progress:
-            self._counter.start()
+            # In the background, so that the first result does not wait until a large folder is counted.
+            threading.Thread(target=self._count, args=(inputs, input_format), daemon=True).start()
+
+    def _count(self, inputs: list[str], input_format: str | None) -> None:
+        self._total = count_records(inputs, input_format)
 
     def note(self, message: str) -> None:
         """Say it."""
@@ -233,6 +207,7 @@ class RunScreen(Listener):
         """Say the warnings of the first few documents, and count."""
         self.documents = counts.documents
         self._warned += warned
+        # All are counted, few are shown: a corpus in another language would fill the screen.
         for warning in warnings[: _MOST_WARNINGS - self._shown]:
             self._shown += 1
             self._show("Warning", warning)
@@ -242,7 +217,7 @@ class RunScreen(Listener):
     def under_way(self, records: int) -> None:
         """Draw how many records are done, those on their way into a part among them."""
         done = self._before + self._done + records
-        self._progress.update(done, self._counter.total, skipped=self._before)
+        self._progress.update(done, self._total, skipped=self._before)
 
     def end(self) -> None:
         """Clear the progress line and say how many warnings were not shown."""
@@ -282,6 +257,7 @@ class ViewWriter:
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
+        # Rich writes to a page of its own: the stream sees whole documents, and answers for a closed pipe.
         page = io.StringIO()
         self._console.file = page
         for line in self._lines(document):
@@ -295,42 +271,29 @@ class ViewWriter:
         from rich.text import Text
 
         yield Text(visible(document.document.doc_key), style="bold reverse")
-        yield from self._wrapped(self._marked_text(document), " " * _INDENT)
-        yield from self._section("Relations", self._relations(document))
-        yield from self._section("Same thing", self._clusters(document))
-        if not document.annotations.entities:
+        annotations = document.annotations
+        marked = Text()
+        shown = visible(document.document.text, keep="\n")
+        for piece, label in bracketed(shown, annotations.entities):
+            marked.append(piece, self._styles.get(label, ""))
+        yield from self._wrapped(marked, " " * _INDENT)
+        relations = []
+        for relation in annotations.relations:
+            start = "<-" if relation.label in self._symmetric else "-"
+            arrow = f" {start}{visible(relation.label)}-> "
+            line = self._mention(document, relation.head)
+            line.append(arrow, self._styles.get(relation.label, ""))
+            line.append_text(self._mention(document, relation.tail))
+            relations.append((relation.score, line))
+        yield from self._section("Relations", relations)
+        clusters = []
+        for cluster in annotations.clusters:
+            mentions = [self._mention(document, mention) for mention in cluster.mentions]
+            clusters.append((cluster.score, Text(" = ").join(mentions)))
+        yield from self._section("Same thing", clusters)
+        if not annotations.entities:
             yield Text("  nothing found", style="italic")
         yield Text()
-
-    def _marked_text(self, document: AnnotatedDocument) -> Text:
-        from rich.text import Text
-
-        shown = visible(document.document.text, keep="\n")
-        marked = Text()
-        for piece, label in bracketed(shown, document.annotations.entities):
-            marked.append(piece, self._styles.get(label, ""))
-        return marked
-
-    def _relations(self, document: AnnotatedDocument) -> Iterator[tuple[float | None, Text]]:
-        from rich.text import Text
-
-        for relation in document.annotations.relations:
-            line = Text()
-            line.append_text(self._mention(document, relation.head))
-            line.append(f" {self._arrow(relation)} ", self._styles.get(relation.label, ""))
-            line.append_text(self._mention(document, relation.tail))
-            yield relation.score, line
-
-    def _arrow(self, relation: Relation) -> str:
-        start = "<-" if relation.label in self._symmetric else "-"
-        return f"{start}{visible(relation.label)}->"
-
-    def _clusters(self, document: AnnotatedDocument) -> Iterator[tuple[float | None, Text]]:
-        from rich.text import Text
-
-        for cluster in document.annotations.clusters:
-            mentions = [self._mention(document, mention) for mention in cluster.mentions]
-            yield cluster.score, Text(" = ").join(mentions)
 
     def _mention(self, document: AnnotatedDocument, entity_id: str) -> Text:
         from rich.text import Text
@@ -367,6 +330,7 @@ def _console() -> Console:
     console = Console(
         file=sys.stdout, color_system="auto" if colours_wanted() else None, highlight=False
     )
+    # Fixed now: later its file is a page in memory, which has no width.
     console.width, console.height = console.size
     return console
 

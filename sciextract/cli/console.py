@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from functools import partial, wraps
 from inspect import Parameter, Signature
@@ -80,7 +81,12 @@ class ProgressLine:
         if not self._shown or now - self._drawn_at < _REDRAW_SECONDS:
             return
         line = progress_text(done, total, (done - skipped) / (now - self._started))
-        sys.stderr.write(f"\r\x1b[2K{line[: _terminal_width() - 1]}")
+        width = _USUAL_WIDTH
+        with suppress(OSError, ValueError):
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns
+            width = max(_NARROWEST, columns or _USUAL_WIDTH)
+        # One column less: a full line wraps on some terminals, and \r no longer reaches its start.
+        sys.stderr.write(f"\r\x1b[2K{line[: width - 1]}")
         sys.stderr.flush()
         self._drawn, self._drawn_at = True, now
 
@@ -104,13 +110,14 @@ def progress_text(done: int, total: int | None, per_second: float) -> str:
     return f"{done:,} of {total:,} abstracts, {per_second:.1f} a second{left}"
 
 
-def framed(command: Callable[[], int]) -> int:
+def run_guarded(command: Callable[[], int]) -> int:
     """Run a command as the outermost frame: every way to fail becomes a message and an exit code."""
     code: int = ExitCode.FAILED
     _open_closed_streams()
     try:
-        code = _outcome(command)
+        code = _run_command(command)
         sys.stdout.flush()
+    # The reader, such as head, has what it wanted: not an error.
     except BrokenPipeError:
         _forget_standard_output()
         return ExitCode.DONE
@@ -134,11 +141,12 @@ def _open_closed_streams() -> None:
         ("stdout", "w", os.O_RDONLY),
         ("stderr", "w", os.O_WRONLY),
     ):
+        # The mode of standard output is wrong on purpose: writing then fails as on a closed stream.
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 - lives until exit
 
 
-def _outcome(command: Callable[[], int]) -> int:
+def _run_command(command: Callable[[], int]) -> int:
     try:
         return command()
     except SciextractError as error:
@@ -151,7 +159,17 @@ def _outcome(command: Callable[[], int]) -> int:
         raise
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            return _too_long(os.fsdecode(error.filename or ""))
+            name = os.fsdecode(error.filename or "")
+            longest = max((len(os.fsencode(part)) for part in name.split(os.sep)), default=0)
+            whole = (
+                f"its longest name has {longest:,} bytes, the whole path {len(os.fsencode(name)):,}"
+            )
+            say(
+                "Error",
+                f"{name}: this path is too long: {whole}",
+                "most systems allow 255 bytes per file name and 4,095 per path; files created next to it count, too",
+            )
+            return ExitCode.USAGE
         if reason := no_room(error):
             say("Error", f"{error.filename or 'standard output'}: {reason}")
         elif error.errno in _NOT_ALLOWED and error.filename:
@@ -164,23 +182,12 @@ def _outcome(command: Callable[[], int]) -> int:
         return _unexpected(error)
 
 
-def _too_long(name: str) -> int:
-    longest = max((len(os.fsencode(part)) for part in name.split(os.sep)), default=0)
-    problem = f"its longest name has {longest:,} bytes, the whole path {len(os.fsencode(name)):,}"
-    say(
-        "Error",
-        f"{name}: this path is too long: {problem}",
-        "most systems allow 255 bytes per file name and 4,095 per path; files created next to it count, too",
-    )
-    return ExitCode.USAGE
-
-
 def _unexpected(error: Exception) -> int:
-    from sciextract.workflows.crash import write_report
+    from sciextract.errors import write_crash_report
 
     problem = f"sciextract failed unexpectedly ({type(error).__name__})"
     try:
-        report = write_report(error)
+        report = write_crash_report(error)
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:
@@ -204,13 +211,6 @@ def _print_error(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _terminal_width() -> int:
-    try:
-        return max(_NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH)
-    except (OSError, ValueError):
-        return _USUAL_WIDTH
-
-
 _Options = TypeVar("_Options")
 
 
@@ -227,6 +227,7 @@ def command_with(
         def command(**values: Any) -> None:
             run(options(**values))
 
+        # The hints are strings here, and Typer needs the objects behind them.
         types = get_type_hints(options, include_extras=True)
         parameters = [
             Parameter(
@@ -257,6 +258,7 @@ class FormatCommand(TyperCommand):
             for word in each.opts
         }
         for old, new in (("--format", "--from"), ("--format", "--to"), ("--export", "--to")):
+            # A command that has such an option of its own keeps it.
             if new in named and old not in named:
                 named[old] = named[new]
                 parser.add_option(named[new], [old], dest=named[new].name)
@@ -291,8 +293,8 @@ def model_names(incomplete: str) -> list[str]:
     return [model.name for model in known_models() if model.name.startswith(incomplete)]
 
 
+# Settings by metavar: every option or argument of that kind is a model.
 _COMPLETED: dict[str, dict[str, Any]] = {"NAME|DIR": {"autocompletion": model_names}}
-"""Settings by metavar: every option or argument of that kind is a model."""
 
 
 def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
@@ -358,17 +360,19 @@ def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
     settings = {"help_option_names": ["-h", "--help"]}
     group = typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, help=help)
     if alone:
-        group.callback(invoke_without_command=True, help=help)(_show_help)
+
+        @group.callback(invoke_without_command=True, help=help)
+        def show_help(context: typer.Context) -> None:
+            if context.invoked_subcommand is None:
+                typer.echo(context.get_help(), err=True)
+                raise typer.Exit(ExitCode.USAGE)
+
     return group
 
 
-def _show_help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(ExitCode.USAGE)
-
-
-def opened_project(named: str | None, author: str | None = None, *, read: bool = False) -> Project:
+def open_chosen_project(
+    named: str | None, author: str | None = None, *, read: bool = False
+) -> Project:
     """The project that a command means, opened.
 
     Raises:
@@ -377,10 +381,10 @@ def opened_project(named: str | None, author: str | None = None, *, read: bool =
     """
     from sciextract.store import open_project
 
-    return open_project(chosen_project(named), author, read=read)
+    return open_project(find_chosen_project(named), author, read=read)
 
 
-def chosen_project(named: str | None) -> Path:
+def find_chosen_project(named: str | None) -> Path:
     """The path of the project that a command means; says it when that is not the one of the variable.
 
     Raises:
@@ -393,7 +397,7 @@ def chosen_project(named: str | None) -> Path:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.filesystem import is_network
+    from sciextract.store.connection import is_network
 
     if is_network(project):
         say(

@@ -14,9 +14,10 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
+    from sciextract.errors import FormatError
     from sciextract.metrics.promotion import Compared, GateReport
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
-    from sciextract.workflows.evaluate import Evaluation
+    from sciextract.workflows.evaluate import EvaluatedModel
     from sciextract.workflows.models.compare import ComparedModels
 
 _VARIANTS = ("ordered", "unordered", "doubled")
@@ -82,11 +83,10 @@ def evaluate(options: EvaluateOptions) -> None:
 
         sciextract evaluate test.jsonl plmarker.json --only Method,Task
     """
-    evaluation = _evaluate(options)
+    scored, bad_records = _evaluate(options)
     if options.as_json:
-        typer.echo(json.dumps(evaluation.report.to_json(), indent=2))
+        typer.echo(json.dumps(scored.to_json(), indent=2))
     else:
-        scored = evaluation.report
         legend = _LEGEND.format(least="one mention" if options.singletons else "two mentions")
         print_table(f"Scores, documents: {scored.documents}", _NUMBERS, _rows(scored), legend, 0)
         labels = [
@@ -99,13 +99,13 @@ def evaluate(options: EvaluateOptions) -> None:
         ]
         if labels:
             print_table("By label (relations: ordered, not strict)", _NUMBERS, labels, gap=0)
-    _print_messages([*map(str, evaluation.bad_records), *evaluation.report.warnings])
-    if evaluation.bad_records:
+    _print_messages([*map(str, bad_records), *scored.warnings])
+    if bad_records:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _evaluate(options: EvaluateOptions) -> Evaluation:
-    from sciextract.workflows import evaluate as workflow
+def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatError, ...]]:
+    from sciextract.workflows.evaluate import evaluate_file
     from sciextract.workflows.model_choice import ModelChoice, parse_labels
 
     wanted = parse_labels(options.only or [])
@@ -113,28 +113,22 @@ def _evaluate(options: EvaluateOptions) -> Evaluation:
         if options.fields is not None:
             raise UsageError("--fields needs PREDICTED", "give a file of predictions")
         choice = ModelChoice(options.model, only=wanted)
-        annotator = choice.load()
+        predicted: str | EvaluatedModel = choice.load()
         _print_messages(filter(None, [choice.message()]))
-        return workflow.evaluate_model(
-            options.gold,
-            annotator,
-            schema=options.schema,
-            bootstrap=options.bootstrap,
-            only=wanted,
-            singletons=options.singletons,
-        )
-    if options.model is not None:
-        raise UsageError(
-            f"PREDICTED {options.predicted!r} and --model {options.model!r} cannot be combined",
-            "omit one of them",
-        )
-    if options.gold == options.predicted == "-":
-        raise UsageError("GOLD and PREDICTED cannot both be standard input", "name one file")
-    labels = options.schema or workflow.DEFAULT_SCHEMA
-    return workflow.evaluate_files(
+    else:
+        predicted = options.predicted
+        if options.model is not None:
+            raise UsageError(
+                f"PREDICTED {predicted!r} and --model {options.model!r} cannot be combined",
+                "omit one of them",
+            )
+        if options.gold == predicted == "-":
+            problem = "GOLD and PREDICTED cannot both be standard input"
+            raise UsageError(problem, "name one file")
+    return evaluate_file(
         options.gold,
-        options.predicted,
-        schema=labels,
+        predicted,
+        schema=options.schema,
         bootstrap=options.bootstrap,
         only=wanted,
         singletons=options.singletons,
@@ -200,12 +194,14 @@ def print_table(
     from rich.text import Text
 
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD, padding=(0, gap, 0, 0))
+    # Numbers must not wrap: a table that is too wide folds names instead.
     table.title_justify = table.caption_justify = "left"
     table.add_column("", overflow="fold")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for name, cells in rows:
         table.add_row(Text(visible(name)), *cells)
+    # Made here and not kept: the width is that of the terminal now, and of a file 80.
     Console(highlight=False).print(table)
 
 

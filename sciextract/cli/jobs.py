@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from sciextract.cli.console import (
     JsonEventsOption,
@@ -14,9 +14,6 @@ from sciextract.cli.console import (
     say,
 )
 from sciextract.errors import as_command
-
-if TYPE_CHECKING:
-    from sciextract.retraining.remote.jobs import ListedJob
 
 jobs = command_group(
     "jobs",
@@ -48,14 +45,12 @@ def list_(
     from sciextract.retraining.remote.jobs import overview
 
     known = overview(ask=not offline)
-    print_rows(((job.to_json(), _line_of(job)) for job in known), as_json)
+    for job in known:
+        share = "" if job.epochs == 0 else f"epoch {job.epoch}/{job.epochs}"
+        line = f"{job.name:<36}  {job.host:<20}  {job.state:<12}  {share}".rstrip()
+        print_rows([(job.to_json(), line)], as_json)
     if not known and not as_json:
         say("", "no jobs", "sciextract retrain --remote HOST begins one")
-
-
-def _line_of(line: ListedJob) -> str:
-    share = "" if line.epochs == 0 else f"epoch {line.epoch}/{line.epochs}"
-    return f"{line.name:<36}  {line.host:<20}  {line.state:<12}  {share}".rstrip()
 
 
 @jobs.command()
@@ -96,12 +91,12 @@ def fetch(
 
 
 def _attend(job: str, *, as_json: bool) -> None:
-    from sciextract.cli.training_screen import reporting, show_result
+    from sciextract.cli.training_screen import report_events, show_result
     from sciextract.retraining.remote.jobs import find_job
     from sciextract.retraining.remote.trainer import attach as follow
 
     run, _ = find_job(job)
-    with reporting(as_json) as listener:
+    with report_events(as_json) as listener:
         result = follow(run, listener)
     if not as_json:
         show_result(result)

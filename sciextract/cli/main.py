@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -13,39 +14,38 @@ from typer.core import TyperGroup
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import FormatCommand, flag, framed
-from sciextract.cli.convert import convert
+from sciextract.cli.console import FormatCommand, flag, run_guarded
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
 from sciextract.cli.jobs import jobs
 from sciextract.cli.maintenance import backup, doctor, log, redo, undo
 from sciextract.cli.models import models
-from sciextract.cli.project_files import export, import_, init
+from sciextract.cli.project_files import convert, export, import_, init
 from sciextract.cli.queue import queue
 from sciextract.cli.schemas import schema
 from sciextract.cli.status import search, stats, status
 from sciextract.cli.suggest import suggest
 from sciextract.cli.teams import adjudicate, agree, merge
-from sciextract.cli.training import retrain
+from sciextract.cli.training import learn, retrain
 from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
+# The variable in which the script of ``--show-completion`` asks for the words that may follow.
 _COMPLETE = "_SCIEXTRACT_COMPLETE"
-"""The variable in which the script of ``--show-completion`` asks for the words that may follow."""
 
+# What SQLite takes for an integer.
 _LARGEST = 2**63 - 1
-"""What SQLite takes for an integer."""
 
+# The commands as ``--help`` shows them; those that no section names stand below.
 _SECTIONS = {
     "Abstracts": "annotate convert evaluate",
     "Projects": "init import suggest tui export status search stats queue schema",
     "Safety of a project": "log undo redo backup doctor",
     "Several annotators": "merge agree adjudicate",
-    "Models and training": "models retrain jobs",
+    "Models and training": "learn models retrain jobs",
     "Knowledge graph": "graph",
 }
-"""The commands as ``--help`` shows them; those that no section names stand below."""
 
 
 class _Sections(TyperGroup):
@@ -79,7 +79,7 @@ app = typer.Typer(
 )
 for command in (
     annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
-    doctor, stats, merge, agree, adjudicate, tui, retrain,
+    doctor, stats, merge, agree, adjudicate, tui, learn, retrain,
 ):  # fmt: skip
     app.command(command.__name__.rstrip("_"), cls=FormatCommand)(command)
 for group in (models, jobs, queue, schema, graph):
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: The words after ``sciextract``; those of the process when ``None``.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    sys.exit(framed(lambda: _run(words)))
+    sys.exit(run_guarded(lambda: _run(words)))
 
 
 @app.callback(invoke_without_command=True)
@@ -128,29 +128,21 @@ def _run(words: list[str]) -> int:
     except typer.Abort:
         raise KeyboardInterrupt from None
     except typer.TyperException as error:
-        return _wrong_use(error)
+        at: typer.Context | None = getattr(error, "ctx", None)
+        if at is not None:
+            help_ = f"Try '{at.command_path} --help' for help."
+            typer.echo(f"{at.get_usage()}\n{help_}\n", err=True)
+        typer.echo(f"Error: {visible(error.format_message(), keep=chr(10))}", err=True)
+        return error.exit_code
     except OverflowError as error:
-        if not (huge := [word for word in words if _is_huge(word)]):
+        huge = []
+        for word in words:  # a number, or the value behind ``--option=``
+            with suppress(ValueError):
+                if abs(float(word.rpartition("=")[2])) > _LARGEST:
+                    huge.append(word)
+        if not huge:
             raise
         raise UsageError(
             f"{', '.join(huge)}: too large a number", f"numbers go up to {_LARGEST:,}"
         ) from error
     return ExitCode.DONE
-
-
-def _is_huge(word: str) -> bool:
-    """Whether a word, or the value behind ``--option=``, is a number that no library takes."""
-    try:
-        return abs(float(word.rpartition("=")[2])) > _LARGEST
-    except ValueError:
-        return False
-
-
-def _wrong_use(error: typer.TyperException) -> int:
-    context: typer.Context | None = getattr(error, "ctx", None)
-    if context is not None:
-        typer.echo(
-            f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True
-        )
-    typer.echo(f"Error: {visible(error.format_message(), keep=chr(10))}", err=True)
-    return error.exit_code

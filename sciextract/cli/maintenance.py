@@ -13,9 +13,9 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
-    chosen_project,
+    find_chosen_project,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -26,11 +26,10 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.store import Project
-    from sciextract.store.context import Outcome
+    from sciextract.store.document_state import Outcome
     from sciextract.store.events import Event
     from sciextract.store.maintenance.backup import Backup
-    from sciextract.store.maintenance.doctor import Repaired
-    from sciextract.store.maintenance.findings import Findings
+    from sciextract.store.maintenance.doctor import Examination, Repaired
 
 
 def log(
@@ -48,18 +47,16 @@ def log(
     """
     from dataclasses import asdict
 
-    with opened_project(project, read=True) as opened:
-        events = opened.log(limit)
-    print_rows(((asdict(event), _event_line(event)) for event in events), as_json)
-
-
-def _event_line(event: Event) -> str:
     from sciextract.store.undo import describe
 
-    mark = "undone " if event.undone else ""
-    target = f" of event {event.target}" if event.target else ""
-    line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
-    return f"{line}  [{counted(event.documents, 'abstract')}]"
+    with open_chosen_project(project, read=True) as opened:
+        events = opened.log(limit)
+    for event in events:
+        mark = "undone " if event.undone else ""
+        target = f" of event {event.target}" if event.target else ""
+        line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
+        line += f"  [{counted(event.documents, 'abstract')}]"
+        print_rows([(asdict(event), line)], as_json)
 
 
 def undo(
@@ -86,7 +83,8 @@ def undo(
 
     if event is not None and steps > 1:
         raise UsageError("--event and --steps cannot be combined", "omit one of them")
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
+        # Each step by itself, and told: what was undone stays undone where a later step is refused.
         for _ in range(steps):
             _report_turn("undone", opened, *opened.undo(event), as_json)
 
@@ -105,7 +103,7 @@ def redo(
 
         sciextract redo --steps 3
     """
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         for _ in range(steps):
             _report_turn("done again", opened, *opened.redo(), as_json)
 
@@ -116,6 +114,7 @@ def _report_turn(
     """Say what was undone or redone; the lists of differences of merges and adjudications follow it."""
     from sciextract.store.undo import describe
 
+    # The words of workflows.disagreements, which is imported only where one of them was undone.
     if event.kind in ("adjudicate", "merge project"):
         from sciextract.workflows.adjudicate import follow
 
@@ -133,8 +132,8 @@ def backup(
 ) -> None:
     """Create a dated backup next to the project; the newest ten are kept.
 
-    Backups are also created before imports into a project with content, before migrations, retraining and
-    project-wide actions. The newest ten of these are kept separately.
+    Backups are also created before imports into a project with content, before retraining and project-wide
+    actions. The newest ten of these are kept separately.
 
     Examples:
 
@@ -145,14 +144,14 @@ def backup(
     from pathlib import Path
 
     from sciextract.store import open_project
-    from sciextract.store.connection import check_header
+    from sciextract.store.connection import check_project
     from sciextract.store.maintenance import backup as backups
     from sciextract.workflows.project_choice import VARIABLE
 
     if restore is not None:
         # A lost project comes back to its own place, not over the only other one here.
         project = project or os.environ.get(VARIABLE)
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     for left, removed in ({} if list_only else backups.clear_killed(path)).items():
         if removed:
             say("note", f"removed {left}, which a killed restore left")
@@ -163,6 +162,7 @@ def backup(
                 "if none is, remove it",
             )
     if restore is not None:
+        # The project as it is becomes a backup itself, so that a restore can be taken back.
         kept = backups.restore(Path(restore), path)
         words = f"{path} is {restore} now" + (
             f"; the previous state is saved as {kept}" if kept else ""
@@ -181,7 +181,7 @@ def backup(
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
         print_rows([(_backup_json(each), words)], as_json)
     if not made_before:
-        check_header(path)  # a missing project is an error; one that is gone still has its backups
+        check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")
 
 
@@ -200,8 +200,8 @@ def doctor(
 ) -> None:
     """Check the project file: SQLite integrity, state, log, offsets, counts.
 
-    Nothing is changed without --repair, which rebuilds the search indexes and the state from the log, and recovers
-    the readable part of a damaged file into a new project next to it.
+    Nothing is changed without --repair, which rebuilds the search indexes, and the state from the log. For a
+    damaged file it names the newest sound backup.
 
     Examples:
 
@@ -213,7 +213,7 @@ def doctor(
     from sciextract.store.maintenance.doctor import examine
     from sciextract.store.maintenance.doctor import repair as mend
 
-    path = chosen_project(project)
+    path = find_chosen_project(project)
     repaired = mend(path, author) if repair else None
     findings = repaired.after if repaired is not None else examine(path)
     lines = [*_finding_lines(findings), *(_repair_lines(repaired) if repaired else ())]
@@ -221,7 +221,7 @@ def doctor(
     raise typer.Exit(ExitCode.DONE if findings.sound else ExitCode.FAILED)
 
 
-def _finding_lines(findings: Findings) -> Iterator[str]:
+def _finding_lines(findings: Examination) -> Iterator[str]:
     hint = ""
     for finding in findings.findings:
         if hint and finding.hint != hint:
@@ -235,23 +235,21 @@ def _finding_lines(findings: Findings) -> Iterator[str]:
 
 def _repair_lines(repaired: Repaired) -> Iterator[str]:
     """What was mended, in words."""
+    from sciextract.errors import as_command
+
     if repaired.kept is not None:
         yield f"the file as it was: {repaired.kept}"
     for words, count in (
         ("abstracts rebuilt from the log", len(repaired.rebuilt)),
         ("abstracts counted anew", len(repaired.counted)),
-        ("records of unclean exits removed", repaired.forgotten),
     ):
         if count:
             yield f"{count:,} {words}"
     if repaired.indexed:
         yield "search indexes rebuilt"
-    if repaired.salvaged is not None:
-        saved = repaired.salvaged
-        place = f"in {saved.path}" if saved.path else "nothing could be read"
-        yield (
-            f"saved from the damaged file: {saved.documents:,} of {saved.documents + saved.lost_documents:,} "
-            f"abstracts, {saved.items:,} items: {place}"
-        )
     if repaired.sound_backup is not None:
-        yield f"newest sound backup: {repaired.sound_backup}"
+        backup, path = repaired.sound_backup, repaired.after.path
+        restore = as_command("sciextract", "backup", "--restore", backup, "--project", path)
+        yield f"newest sound backup: {backup}; to restore it: {restore}"
+    elif repaired.after.damaged:
+        yield "no sound backup; SQLite's own tool may read the rest: sqlite3 FILE .recover"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,13 +22,19 @@ from sciextract.cli.console import (
     report,
     say,
 )
-from sciextract.errors import ExitCode, UsageError, as_command
+from sciextract.errors import (
+    ExitCode,
+    ModelDamagedError,
+    ModelNotFoundError,
+    UsageError,
+    as_command,
+)
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
     from sciextract.store import Project
-    from sciextract.workflows.models import KnownModel
+    from sciextract.workflows.models.registry import KnownModel
 
 
 models = command_group(
@@ -59,13 +65,26 @@ def list_(
 
         sciextract models list --project parsing.sciextract --json
     """
-    from sciextract.workflows.models import known_models
+    from sciextract.workflows.models.choice import current
+    from sciextract.workflows.models.registry import known_models
 
+    used, problem = None, ""
     with _opened(project, read=True) as opened:
-        used, problem = _in_use(opened)
+        try:
+            used = current(opened).folder
+        except (ModelNotFoundError, ModelDamagedError) as error:
+            problem = (
+                f"{error.message}\n  {error.hint}"  # the list shows what can be chosen instead
+            )
     for each in known_models():
-        values = {**each.to_json(), "in_use": each.folder == used}
-        print_rows([(values, _model_line(each, each.folder == used))], as_json)
+        words = "in the package" if each.bundled else f"since {each.since[:16]}".replace("T", " ")
+        if each.distribution:
+            words = f"from {each.distribution}"
+        if each.problem:
+            words = f"cannot be used: {each.problem}"
+        in_use = each.folder == used
+        line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
+        print_rows([({**each.to_json(), "in_use": in_use}, line)], as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
@@ -87,8 +106,10 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
-    from sciextract.workflows.models import current, find_model
+    from sciextract.workflows.models.choice import current
+    from sciextract.workflows.models.registry import find_model
 
+    # A name needs no project, which may be damaged.
     with _opened(project if name is None else None, read=True) as opened:
         model = current(opened) if name is None else find_model(name)
     folder = model.open()
@@ -118,7 +139,7 @@ def use(
 
         sciextract models use sci
     """
-    from sciextract.workflows.models import use as choose
+    from sciextract.workflows.models.choice import use as choose
 
     with _opened(project, author) as opened:
         model = choose(name, opened)
@@ -142,7 +163,7 @@ def rollback(
 
         sciextract models rollback
     """
-    from sciextract.workflows.models import rollback as take_back
+    from sciextract.workflows.models.choice import rollback as take_back
 
     with _opened(project, author) as opened:
         current = take_back(opened)
@@ -205,6 +226,10 @@ def export(
     name: _Model,
     file: Annotated[str, argument("FILE", "The file to write: .tar or .zip.")],
     force: Annotated[bool, flag("Replace an existing file.", "--force")] = False,
+    with_base: Annotated[
+        bool,
+        flag("Include the model that it was learned on, for machines without it.", "--with-base"),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a model into one file, to share or archive. The same model gives the same bytes.
@@ -215,11 +240,9 @@ def export(
 
         sciextract models export parsing-1a2b3c4d parsing.zip --force
     """
-    from pathlib import Path
+    from sciextract.workflows.models.registry import export as write
 
-    from sciextract.workflows.models import export as write
-
-    model = write(name, Path(file), force=force)
+    model = write(name, Path(file), force=force, with_base=with_base)
     bring = as_command("sciextract", "models", "import", file)
     words = f"{model.id} is in {file}; {bring} brings it in elsewhere"
     report({"model": model.id, "file": file}, words, as_json)
@@ -243,24 +266,12 @@ def import_(
 
         sciextract models import my-model --name parsing
     """
-    from pathlib import Path
-
-    from sciextract.workflows.models import import_ as bring_in
+    from sciextract.workflows.models.registry import import_ as bring_in
 
     model = bring_in(Path(file), name)
     use = as_command("sciextract", "models", "use", model.id)
     words = f"{model.id} is registered; {use} lets it predict"
     report({**model.to_json()}, words, as_json)
-
-
-def _model_line(model: KnownModel, used: bool) -> str:
-    """A model; a star marks the one that predicts."""
-    words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
-    if model.distribution:
-        words = f"from {model.distribution}"
-    if model.problem:
-        words = f"cannot be used: {model.problem}"
-    return f"{'*' if used else ' '} {model.id:<32}  {words}"
 
 
 def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
@@ -282,29 +293,15 @@ def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
     yield visible(card.rstrip(), keep="\n")
 
 
-@contextmanager
 def _opened(
     path: str | None, author: str | None = None, *, read: bool = False
-) -> Iterator[Project | None]:
+) -> AbstractContextManager[Project | None]:
     """The named project, or nothing."""
     if path is None:
-        yield None
-        return
+        return nullcontext()
     from sciextract.store import open_project
 
-    with open_project(path, author, read=read) as project:
-        yield project
-
-
-def _in_use(project: Project | None) -> tuple[object, str]:
-    """The folder of the model that predicts, and what is wrong when the chosen one cannot."""
-    from sciextract.errors import ModelDamagedError, ModelNotFoundError
-    from sciextract.workflows.models import current
-
-    try:
-        return current(project).folder, ""
-    except (ModelNotFoundError, ModelDamagedError) as error:
-        return None, f"{error.message}\n  {error.hint}"
+    return open_project(path, author, read=read)
 
 
 @models.command()

@@ -1,4 +1,4 @@
-"""``sciextract init``, ``import`` and ``export``: what goes into a project file and out of it."""
+"""``sciextract init``, ``import`` and ``export``: what goes into a project file and out of it; ``convert`` without one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sciextract.cli.console import (
     argument,
     flag,
     is_terminal,
-    opened_project,
+    open_chosen_project,
     option,
     output_formats,
     report,
     say,
     warn_of_network,
 )
-from sciextract.errors import FormatError, as_command
+from sciextract.errors import as_command
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def import_(
     from sciextract.workflows.import_files import import_files, layers_named
 
     screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
         try:
@@ -125,7 +125,7 @@ def import_(
             )
         finally:
             screen.end()
-    report(imported.to_json(), _imported(imported), as_json, quiet=quiet)
+    report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
 
 
@@ -193,14 +193,15 @@ def export(
     job = ExportJob(
         export_format, output, strict, undecided, source, force, with_base, predicted, everything
     )
-    with opened_project(project, read=True) as opened:
+    # Read only: an export must work on a project that somebody else is writing.
+    with open_chosen_project(project, read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
-    report(done.to_json(), _exported(done), as_json, aside=aside, quiet=quiet)
+    report(done.to_json(), _describe_export(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
 
 
-def _imported(done: ImportReport) -> str:
+def _describe_import(done: ImportReport) -> str:
     counts = done.counts
     parts = [f"{counted(counts.documents, 'new abstract')}"]
     if counts.known:
@@ -218,7 +219,7 @@ def _imported(done: ImportReport) -> str:
     return f"{'; '.join(parts)}; {done.seconds:.1f} s"
 
 
-def _exported(done: ExportReport) -> str:
+def _describe_export(done: ExportReport) -> str:
     place = done.output or "standard output"
     if done.strict and done.losses:
         words = f"nothing written: {done.format} would lose information, and --strict is set"
@@ -263,7 +264,18 @@ class ImportScreen:
         """The functions that an import calls."""
         from sciextract.workflows.import_files import ImportListener
 
-        return ImportListener(self._bad_record, self._warn, self._line.update, self._note)
+        def warn(doc_key: str, warnings: tuple[str, ...]) -> None:
+            self._warned += 1
+            if self._warned <= _MOST_WARNED:
+                self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
+
+        either = "--fields gold or --fields predicted decides which are imported"
+        return ImportListener(
+            bad_record=lambda error: self._say("Bad record", error.message, error.hint),
+            warned=warn,
+            progress=self._line.update,
+            note=lambda note: self._say("", note, either),
+        )
 
     def end(self) -> None:
         """Clear the progress line and say how many remarks were not shown."""
@@ -272,17 +284,65 @@ class ImportScreen:
             more = counted(self._warned - _MOST_WARNED, "more abstract")
             say("Warning", f"{more} with remarks; {self._more}")
 
-    def _bad_record(self, error: FormatError) -> None:
-        self._say("Bad record", error.message, error.hint)
-
-    def _warn(self, doc_key: str, warnings: tuple[str, ...]) -> None:
-        self._warned += 1
-        if self._warned <= _MOST_WARNED:
-            self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
-
-    def _note(self, note: str) -> None:
-        self._say("", note, "--fields gold or --fields predicted decides which are imported")
-
     def _say(self, kind: str, message: str, hint: str = "") -> None:
         self._line.clear()
         say(kind, message, hint)
+
+
+def convert(
+    inputs: Annotated[
+        list[str], argument("IN...", "Files, folders, zip archives, or - for a pipe.")
+    ],
+    to: Annotated[
+        str, option("F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats)
+    ],
+    output: Annotated[
+        str | None, option("PATH", "File or folder (default: standard output).")
+    ] = None,
+    input_format: InputFormatOption = None,
+    rename: Annotated[str, option("OLD=NEW,...", "Rename entity and relation labels.")] = "",
+    strict: StrictOption = False,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Convert annotated abstracts from one format into another, without a project.
+
+    Anything that the format cannot represent is counted and reported. With --output or --strict, either the whole
+    result is written or nothing. docs/formats.md lists the formats.
+
+    Examples:
+
+        sciextract convert corpus/ --to scierc --output corpus.jsonl
+
+        sciextract convert train.jsonl --from scierc --to brat --output brat --strict
+
+        sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
+
+        cat export.jsonl | sciextract convert - --from doccano --to jsonl
+    """
+    from sciextract.workflows.convert import ConvertJob, parse_renames
+
+    aside = output in (None, "-")
+    drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
+    screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
+    job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force)
+    try:
+        done = job.run(screen.listener())
+    finally:
+        screen.end()
+    for label in (label for label, count in done.renamed.items() if not count):
+        say("Warning", f"--rename: nothing has the label {label!r}")
+    if done.documents:
+        place = done.output or "standard output"
+        words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    elif done.losses:
+        words = f"nothing written: {done.format} would lose information, and --strict is set"
+    else:
+        words = "nothing written: no record could be read"
+    if done.bad:
+        words += f"; {counted(done.bad, 'bad record')} left out"
+    for kind, count in done.losses.items():
+        words += f"; {done.format} cannot hold {kind}: {count}"
+    report(done.to_json(), words, as_json, aside=aside, quiet=quiet)
+    raise typer.Exit(done.exit_code)

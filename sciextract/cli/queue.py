@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,15 +14,12 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     command_group,
-    opened_project,
+    open_chosen_project,
     option,
     print_rows,
     report,
 )
 from sciextract.text.english import counted
-
-if TYPE_CHECKING:
-    from sciextract.workflows.active.queues import MadeQueue
 
 queue = command_group(
     "queue",
@@ -34,28 +30,17 @@ queue = command_group(
 _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)]
 
 
-class OrderWord(StrEnum):
-    """What ``--by`` knows; the words of :class:`sciextract.workflows.active.ranking.By`."""
-
-    ENTROPY = "entropy"
-    MARGIN = "margin"
-    LEAST_CONFIDENCE = "least-confidence"
-    COMMITTEE = "committee"
-    DIVERSITY = "diversity"
-    RANDOM = "random"
-
-
 @queue.command()
 def make(
     by: Annotated[
-        OrderWord,
+        Literal["entropy", "margin", "least-confidence", "committee", "diversity", "random"],
         typer.Option(
             help=(
                 "Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
                 " (committee), dissimilarity to all others (diversity), or random order."
             )
         ),
-    ] = OrderWord.ENTROPY,
+    ] = "entropy",
     model: Annotated[
         list[str] | None,
         option(
@@ -89,14 +74,22 @@ def make(
     from sciextract.workflows.active.queues import QueueOrder, make_queue
     from sciextract.workflows.active.ranking import By
 
-    order = QueueOrder(By(by.value), tuple(model or ()), most, name or "", seed)
+    # The words are written out above: importing By costs numpy, and --help would pay for it.
+    order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
     line = ProgressLine(not quiet and is_terminal(sys.stderr))
-    with opened_project(project) as opened:
+    with open_chosen_project(project) as opened:
         try:
             made = make_queue(opened, order, line.update)
         finally:
             line.clear()
-    report(made.to_json(), _in_words(made), as_json, quiet=quiet)
+    words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
+    words += f"{counted(made.pool, 'abstract')} that are not done"
+    if made.models:
+        words += f", as {' and '.join(made.models)} would have it"
+    if made.predicted:
+        words += f" ({counted(made.predicted, 'prediction')} made for it)"
+    words += "; to work through it: sciextract tui, then F3"
+    report(made.to_json(), words, as_json, quiet=quiet)
 
 
 @queue.command("list")
@@ -115,7 +108,7 @@ def list_(
     from sciextract.cli.console import say
     from sciextract.store.queries import queue_lengths
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
         print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
@@ -141,7 +134,7 @@ def show(
 
     from sciextract.workflows.active.queues import abstracts_of
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         abstracts = abstracts_of(opened, name)
     for place, each in enumerate(abstracts, 1):
         progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
@@ -159,17 +152,7 @@ def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False
     """
     from sciextract.workflows.active.queues import drop_queue
 
-    with opened_project(project) as opened:
+    with open_chosen_project(project) as opened:
         drop_queue(opened, name)
     words = f"the queue {name} is deleted; its abstracts are unchanged"
     report({"dropped": name}, words, as_json)
-
-
-def _in_words(made: MadeQueue) -> str:
-    words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
-    words += f"{counted(made.pool, 'abstract')} that are not done"
-    if made.models:
-        words += f", as {' and '.join(made.models)} would have it"
-    if made.predicted:
-        words += f" ({counted(made.predicted, 'prediction')} made for it)"
-    return f"{words}; to work through it: sciextract tui, then F3"

@@ -67,8 +67,16 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
     if as_json:
         typer.echo(json.dumps(schema_to_mapping(found)))
         return
-    for line in _lines(found):
-        typer.echo(line)
+    lines = [f"{found.name}: {found.title}", _summary(found)]
+    for entity in found.entities:
+        lines += ["", f"{entity.key}  {entity.label}"]
+        lines += _details(entity.definition, entity.examples)
+    for relation in found.relations:
+        pairs = ", ".join(f"{head} > {tail}" for head, tail in relation.pairs) or "every pair"
+        direction = " (no direction)" if relation.symmetric else ""
+        lines += ["", f"{relation.key}  {relation.label}{direction}: {pairs}"]
+        lines += _details(relation.definition, relation.examples)
+    typer.echo("\n".join(lines))
 
 
 @schema.command()
@@ -129,8 +137,8 @@ def new(
         entities = [entity_type(each) for each in entity]
         relations = [relation_type(each, undirected) for each in relation or ()]
     else:
-        entities = [entity_type(each) for each in _asked_entities()]
-        relations = [relation_type(*each) for each in _asked_relations()]
+        entities = [entity_type(each) for each in _ask_entities()]
+        relations = [relation_type(*each) for each in _ask_relations()]
         coreference = typer.confirm("Group mentions of the same thing (coreference)?", err=True)
     if unknown := undirected - {each.label for each in relations}:
         labels = ", ".join(each.label for each in relations) or "none"
@@ -187,51 +195,29 @@ def _summary(found: LabelSchema) -> str:
     return types + (", coreference" if found.coreference else "")
 
 
-def _lines(found: LabelSchema) -> list[str]:
-    lines = [f"{found.name}: {found.title}", _summary(found)]
-    for entity in found.entities:
-        lines += [
-            "",
-            f"{entity.key}  {entity.label}",
-            *_details(entity.definition, entity.examples),
-        ]
-    for relation in found.relations:
-        pairs = ", ".join(f"{head} > {tail}" for head, tail in relation.pairs) or "every pair"
-        direction = " (no direction)" if relation.symmetric else ""
-        lines += ["", f"{relation.key}  {relation.label}{direction}: {pairs}"]
-        lines += _details(relation.definition, relation.examples)
-    return lines
-
-
 def _details(definition: str, examples: tuple[str, ...]) -> list[str]:
     listed = f"e.g. {'; '.join(examples)}" if examples else ""
     return [f"   {text}" for text in (definition, listed) if text]
 
 
-def _asked_entities() -> list[str]:
+def _ask(question: str) -> str:
+    """An answer that may be empty; asked on standard error, so that output can be redirected."""
+    return str(typer.prompt(question, default="", show_default=False, err=True))
+
+
+def _ask_entities() -> list[str]:
     labels = typer.prompt("Entity types, separated by commas (e.g. Alloy, Property)", err=True)
     return [
-        f"{label}={typer.prompt(f'Definition of {label} (Enter: none)', default='', show_default=False, err=True)}"
-        for label in map(str.strip, labels.split(","))
-        if label
+        f"{label}={_ask(f'Definition of {label} (Enter: none)')}"
+        for label in filter(None, map(str.strip, labels.split(",")))
     ]
 
 
-def _asked_relations() -> list[tuple[str, frozenset[str]]]:
-    labels = typer.prompt(
-        "Relation types, separated by commas (Enter: none)",
-        default="",
-        show_default=False,
-        err=True,
-    )
+def _ask_relations() -> list[tuple[str, frozenset[str]]]:
+    labels = _ask("Relation types, separated by commas (Enter: none)")
     asked = []
     for label in filter(None, map(str.strip, labels.split(","))):
-        pairs = typer.prompt(
-            f"Pairs for {label}, e.g. Alloy>Property (Enter: every pair)",
-            default="",
-            show_default=False,
-            err=True,
-        )
+        pairs = _ask(f"Pairs for {label}, e.g. Alloy>Property (Enter: every pair)")
         directed = typer.confirm(f"Does {label} have a direction?", default=True, err=True)
         asked.append((f"{label}={pairs}", frozenset() if directed else frozenset({label})))
     return asked

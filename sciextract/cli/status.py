@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from math import fsum
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -13,7 +14,7 @@ from sciextract.cli.console import (
     ProjectOption,
     argument,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -24,7 +25,7 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.store.statistics import Stats, Status
-    from sciextract.workflows.learning_curve import CurvePoint, LearningCurve
+    from sciextract.workflows.learning_curve import LearningCurve
 
 
 def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
@@ -38,7 +39,7 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """
     from sciextract.store.statistics import status_of
 
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         current = status_of(opened)
     print_report(current, _status_lines(current), as_json)
     if not as_json:
@@ -91,8 +92,9 @@ def search(
     from sciextract.store.search import Query, find
 
     query = Query(" ".join(words or []), place, label, state, score_below, disagreement, flagged)
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         hits = find(opened.connection, query, limit)
+    # On standard error, so that rows can be cut and sorted as they are.
     if hits and not as_json:
         typer.echo(f"{'number':>7}  key  title", err=True)
     for hit in hits:
@@ -121,8 +123,6 @@ def _status_lines(current: Status) -> Iterator[str]:
         yield f"{counted(current.flagged, 'abstract')} flagged"
     if current.newest_backup:
         yield f"newest backup: {current.newest_backup}"
-    if current.unclean:
-        yield "the project was not closed properly; to check it: sciextract doctor"
     yield from (
         f"WARNING: fewer items than when the project was last closed: {drop}"
         for drop in current.alarms
@@ -150,7 +150,7 @@ def stats(
 
         sciextract stats --json
     """
-    with opened_project(project, read=True) as opened:
+    with open_chosen_project(project, read=True) as opened:
         if learning:
             from sciextract.workflows.learning_curve import learning_curve
 
@@ -163,8 +163,8 @@ def stats(
     print_report(statistics, _stats_lines(statistics), as_json)
 
 
+# Finished abstracts after which the running score is printed; the last one is, too.
 _SHOWN_AFTER = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
-"""Finished abstracts after which the running score is printed; the last one is, too."""
 
 
 def _learning_lines(curve: LearningCurve) -> Iterator[str]:
@@ -180,46 +180,37 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
     yield f"{'':<12} {'abstracts':>9} {'shown':>7}   {'abstracts':>9} {'adapter':>7} {'without':>7}"
     used = [(layer, each) for layer, each in curve.layers.items() if each.items]
     for layer, each in used:
-        yield from _layer_lines(layer, each.shown, each.adapter, each.other)
+        last = len(each.shown)
+        for after in sorted({*(point for point in _SHOWN_AFTER if point < last), last} - {0}):
+            line = f"{layer:<12} {after:>9,} {each.shown[after - 1]:>7.1f}"
+            if after <= len(each.adapter):
+                with_it, without = each.adapter[after - 1], each.other[after - 1]
+                line += f"   {after:>9,} {with_it:>7.1f} {without:>7.1f}"
+            yield line
     for layer, each in used:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
         for switch in each.use.switches:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
-    yield from _effort_lines(points)
-
-
-def _layer_lines(
-    layer: str, shown: Sequence[float], adapter: Sequence[float], other: Sequence[float]
-) -> Iterator[str]:
-    for after in sorted({*(each for each in _SHOWN_AFTER if each < len(shown)), len(shown)} - {0}):
-        line = f"{layer:<12} {after:>9,} {shown[after - 1]:>7.1f}"
-        if after <= len(adapter):
-            line += f"   {after:>9,} {adapter[after - 1]:>7.1f} {other[after - 1]:>7.1f}"
-        yield line
-
-
-def _effort_lines(points: Sequence[CurvePoint]) -> Iterator[str]:
-    from statistics import fmean
-
-    def mean(values: Iterable[float | None], digits: int = 1) -> str:
-        known = [each for each in values if each is not None]
-        return f"{fmean(known):.{digits}f}" if known else "unknown"
-
     latest = points[-10:]
     yield (
-        f"decision keys per abstract (movement is not recorded): {mean(each.keys for each in points)}; "
-        f"latest {len(latest)}: {mean(each.keys for each in latest)}"
+        f"decision keys per abstract (movement is not recorded): {_mean(each.keys for each in points)}; "
+        f"latest {len(latest)}: {_mean(each.keys for each in latest)}"
     )
     both = [each for each in points if each.keys_adapter is not None]
     if both:
         yield (
-            f"decision keys to correct what was suggested: {mean(each.keys_adapter for each in both)} with the "
-            f"adapter, {mean(each.keys_other for each in both)} without it (estimated)"
+            f"decision keys to correct what was suggested: {_mean(each.keys_adapter for each in both)} with the "
+            f"adapter, {_mean(each.keys_other for each in both)} without it (estimated)"
         )
     yield (
-        f"seconds an abstract: {mean(each.seconds for each in points)}; "
-        f"latest {len(latest)}: {mean(each.seconds for each in latest)}"
+        f"seconds an abstract: {_mean(each.seconds for each in points)}; "
+        f"latest {len(latest)}: {_mean(each.seconds for each in latest)}"
     )
+
+
+def _mean(values: Iterable[float | None]) -> str:
+    known = [each for each in values if each is not None]
+    return f"{fsum(known) / len(known):.1f}" if known else "unknown"
 
 
 def _stats_lines(statistics: Stats) -> Iterator[str]:
@@ -232,23 +223,19 @@ def _stats_lines(statistics: Stats) -> Iterator[str]:
             f"{row.added:8,} {share}"
         )
     yield f"edits: {', '.join(f'{kind} {count:,}' for kind, count in statistics.edits.items()) or 'none'}"
-    yield from _calibration(statistics)
+    if statistics.calibration_error is None:
+        yield "calibration: no decisions on the model's items yet"
+    else:
+        yield f"calibration (expected calibration error {statistics.calibration_error:.3f}):"
+        for each in statistics.reliability:
+            if each.count and each.mean_score is not None and each.accepted is not None:
+                yield (
+                    f"  score {each.low:.1f} to {each.high:.1f}: {each.count:6,} decided, "
+                    f"claimed {each.mean_score:.2f}, accepted {each.accepted:.2f}"
+                )
     if statistics.seconds_per_abstract is not None:
         yield f"time: {statistics.seconds_per_abstract:.1f} s an abstract ({statistics.timed_abstracts:,} timed)"
     for day, count in statistics.done_by_day.items():
         yield f"done on {day}: {count:,}"
     for author, count in statistics.actions_by_author.items():
         yield f"{author}: {count:,} actions"
-
-
-def _calibration(statistics: Stats) -> Iterator[str]:
-    if statistics.calibration_error is None:
-        yield "calibration: no decisions on the model's items yet"
-        return
-    yield f"calibration (expected calibration error {statistics.calibration_error:.3f}):"
-    for each in statistics.reliability:
-        if each.count and each.mean_score is not None and each.accepted is not None:
-            yield (
-                f"  score {each.low:.1f} to {each.high:.1f}: {each.count:6,} decided, "
-                f"claimed {each.mean_score:.2f}, accepted {each.accepted:.2f}"
-            )

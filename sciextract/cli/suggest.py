@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,16 +18,13 @@ from sciextract.cli.console import (
     flag,
     input_formats,
     is_terminal,
-    opened_project,
+    open_chosen_project,
     option,
     report,
     say,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
 from sciextract.text.english import counted
-
-if TYPE_CHECKING:
-    from sciextract.workflows.suggest import SuggestReport
 
 
 def suggest(
@@ -105,10 +102,11 @@ def suggest(
     if bool(files) == bool(sources):
         problem = "FILE goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         if files:
             done = suggest_from(opened, files, formats[0])
         else:
+            # A file needs no line: reading it takes moments, a model minutes.
             line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
             try:
                 done = suggest_by(opened, sources, line.update)
@@ -117,15 +115,12 @@ def suggest(
         path = opened.path
     for note in done.notes:
         say("Warning", note)
-    report(done.to_json(), _words(done, path), as_json, quiet=quiet)
-    raise typer.Exit(ExitCode.PARTIAL if done.bad else ExitCode.DONE)
-
-
-def _words(done: SuggestReport, project: Path) -> str:
-    total = sum(done.items.values())
-    words = f"{counted(total, 'suggestion')} in {counted(done.documents, 'abstract')}"
+    total = counted(sum(done.items.values()), "suggestion")
+    words = f"{total} in {counted(done.documents, 'abstract')}"
     by_source = ", ".join(f"{source} {count:,}" for source, count in sorted(done.items.items()))
     words += f" ({by_source})" if by_source else ""
     if done.skipped:
         words += f"; {counted(done.skipped, 'abstract')} with done entities left out"
-    return f"{words}; next: {as_command('sciextract', 'tui', project)}"
+    words += f"; next: {as_command('sciextract', 'tui', path)}"
+    report(done.to_json(), words, as_json, quiet=quiet)
+    raise typer.Exit(ExitCode.PARTIAL if done.bad else ExitCode.DONE)

@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     ProjectOption,
     argument,
     flag,
-    opened_project,
+    open_chosen_project,
     option,
     print_report,
     print_rows,
@@ -23,7 +23,6 @@ from sciextract.cli.console import (
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.workflows.adjudicate import Dispute
     from sciextract.workflows.agreement import Agreed
 
 
@@ -52,7 +51,7 @@ def merge(
 
     from sciextract.workflows.agreement import merge_projects
 
-    with opened_project(project, author) as opened:
+    with open_chosen_project(project, author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)
     counts = done.counts
     words = (
@@ -116,12 +115,16 @@ def adjudicate(
 
         sciextract adjudicate --key 1f0c2a9b77d4 --take theirs
     """
-    from sciextract.errors import ExitCode
+    from sciextract.errors import ExitCode, UsageError
     from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
 
-    with opened_project(project, author, read=take is None) as opened:
+    with open_chosen_project(project, author, read=take is None) as opened:
         differences = [each for each in disputes(opened, source) if not key or each.key in key]
-        _check_keys(key or [], differences)
+        if unknown := sorted(set(key or ()) - {each.key for each in differences}):
+            raise UsageError(
+                f"no difference has the key {', '.join(unknown)}",
+                "sciextract adjudicate lists them",
+            )
         done = AdjudicationResult()
         if take is not None:
             done = decide_all(opened, differences, take, only_these=bool(key))
@@ -140,33 +143,20 @@ def adjudicate(
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)
 
 
-def _check_keys(wanted: list[str], differences: list[Dispute]) -> None:
-    from sciextract.errors import UsageError
-
-    unknown = sorted(set(wanted) - {each.key for each in differences})
-    if unknown:
-        raise UsageError(
-            f"no difference has the key {', '.join(unknown)}",
-            "sciextract adjudicate lists them",
-        )
-
-
 def _difference_line(difference: Mapping[str, Any], text: str) -> str:
-    sides = [f"{side}: {_side(difference[side], text)}" for side in ("mine", "theirs")]
+    sides = []
+    for name in ("mine", "theirs"):
+        side, words = difference[name], "nothing"
+        if side is not None:
+            mentions = [
+                " ".join(text[start:end] for start, end in each) for each in side["fragments"]
+            ]
+            words = f"{mentions[0]} [{side['label']}]"
+            if len(mentions) > 1:
+                words = f" {side['label'] or 'same as'} ".join(mentions)
+        sides.append(f"{name}: {words}")
     where = f"{difference['key']}  {difference['doc_key']}  {difference['layer']}"
     return f"{where}  {'  |  '.join(sides)}"
-
-
-def _side(side: dict[str, object] | None, text: str) -> str:
-    if side is None:
-        return "nothing"
-    spans: list[list[list[int]]] = side["fragments"]  # type: ignore[assignment]
-    names = [" ".join(text[start:end] for start, end in each) for each in spans]
-    return (
-        f" {side['label'] or 'same as'} ".join(names)
-        if len(names) > 1
-        else f"{names[0]} [{side['label']}]"
-    )
 
 
 _NAME_WIDTH = 52
@@ -189,21 +179,11 @@ def _lines(path: str, value: Any) -> Iterator[str]:
     for figure in ("f1", "kappa"):
         if figure in value:
             digits = 1 if figure == "f1" else 2
-            shown = _figure(value[figure], digits)
-            line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}  {_interval(value, digits)}"
-            yield line.rstrip()
+            shown = "   –" if value[figure] is None else f"{value[figure]:5.{digits}f}"
+            line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}"
+            if interval := value.get("interval"):
+                line += f"  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
+            yield line
     for name, inner in value.items():
         if isinstance(inner, dict) and name != "interval":
             yield from _lines(f"{path} {name}", inner)
-
-
-def _figure(value: float | None, digits: int) -> str:
-    return "   –" if value is None else f"{value:5.{digits}f}"
-
-
-def _interval(value: dict[str, Any], digits: int) -> str:
-    interval = value.get("interval")
-    if not interval:
-        return ""
-    low, high = interval.values() if isinstance(interval, dict) else interval
-    return f"[{low:.{digits}f}, {high:.{digits}f}]"

@@ -5,26 +5,29 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sciextract.cli.console import (
     JsonEventsOption,
+    JsonOption,
+    ProgressLine,
     ProjectOption,
-    chosen_project,
     command_with,
+    find_chosen_project,
     flag,
     given_options,
+    is_terminal,
     option,
     say,
 )
 from sciextract.cli.training_screen import (
     needs_extra,
-    reporting,
+    report_events,
     show_result,
     show_seeds,
-    stoppable,
+    stop_on_signals,
 )
 from sciextract.errors import (
     InputMissingError,
@@ -35,9 +38,9 @@ from sciextract.errors import (
 )
 
 if TYPE_CHECKING:
-    from sciextract.retraining.events import Listener
-    from sciextract.retraining.remote.trainer import RemoteTarget
-    from sciextract.retraining.request import RetrainRequest
+    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run_folder import Run
+    from sciextract.retraining.run_record import RetrainRequest
     from sciextract_trainer.run import TrainingJob
 
 
@@ -134,7 +137,7 @@ class RetrainOptions:
     run: Annotated[str | None, option("DIR", "Run folder; a stopped run resumes from it.")] = None
     as_json: JsonEventsOption = False
 
-    def chosen_device(self) -> str:
+    def choose_device_name(self) -> str:
         """The device to train on.
 
         Raises:
@@ -148,7 +151,7 @@ class RetrainOptions:
 
     def request(self) -> RetrainRequest:
         """The request of a retraining on a project."""
-        from sciextract.retraining.request import RetrainRequest
+        from sciextract.retraining.run_record import RetrainRequest
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
@@ -189,7 +192,7 @@ class RetrainOptions:
             self.recipe or "scierc-joint",
             {key: value for key, value in settings.items() if value is not None},
             schema=self.schema or "scierc", data=data, dev=dev, output=output,
-            run_folder=_path(self.run), device=self.chosen_device(),
+            run_folder=_path(self.run), device=self.choose_device_name(),
         )  # fmt: skip
 
     def require_paths(self) -> None:
@@ -198,7 +201,11 @@ class RetrainOptions:
         Raises:
             UsageError: One is missing.
         """
-        has_dev = self.dev is not None or _has_dev(self.data)
+        from sciextract.formats.inputs import Part, splits_of
+
+        has_dev = self.dev is not None or (
+            self.data is not None and Part.DEV in splits_of(Path(self.data))
+        )
         needed = {"--data": self.data, "--dev": has_dev or None, "--output": self.output}
         missing = [name for name, value in needed.items() if value is None]
         if missing:
@@ -226,24 +233,17 @@ def retrain(options: RetrainOptions) -> None:
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    device, remote = options.chosen_device(), options.remote
+    device = options.choose_device_name()
     of_remote = given_options(options, "remote_python", "slurm", "detach")
-    if of_remote and remote is None:
+    if of_remote and options.remote is None:
         raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
     of_files = given_options(
         options, "data", "dev", "output", "encoder", "schema", "processes", "seeds"
     )
     of_projects = given_options(
-        options,
-        "project",
-        "base",
-        "gate",
-        "model",
-        "name",
-        "blind_gate",
-        "no_cross_validation",
+        options, "project", "base", "gate", "model", "name", "blind_gate", "no_cross_validation",
         "remote",
-    )
+    )  # fmt: skip
     if of_files and of_projects:
         raise UsageError(
             f"{of_files[0]} is for training from files, {of_projects[0]} for a project",
@@ -252,103 +252,111 @@ def retrain(options: RetrainOptions) -> None:
     if of_files:
         _train_files(options)
         return
-    request, folder = options.request(), _path(options.run)
-    if _is_remote(folder):
-        _follow(folder, options.as_json)
-    elif remote is not None:
-        from sciextract.retraining.remote.trainer import RemoteTarget
+    _train_on_project(options, device)
 
-        python = options.remote_python or "python3"
-        target = RemoteTarget(remote, python, device, options.slurm)
-        _train_remotely(request, folder, target, options.detach, options.as_json)
-    else:
-        _train_project(request, folder, device, options.as_json)
+
+def learn(
+    project: ProjectOption = None,
+    name: Annotated[
+        str | None, option("NAME", "Name of the new model (default: the project's).")
+    ] = None,
+    output: Annotated[
+        str | None, option("DIR", "Write this folder instead of registering the model.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        option(
+            "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a model of the corrections of a project, in seconds, without PyTorch.
+
+    The encoder of a model stays as it is; only its heads are learned. The result is used like any model, with
+    --model or models use. It is cross-validated over the finished abstracts: the scores say what to expect on
+    others of the kind, and annotate --promise chooses thresholds by them.
+
+    Examples:
+
+        sciextract learn --project alloys.sciextract
+
+        sciextract learn --project alloys.sciextract --name alloys --output alloys-model
+    """
+    from sciextract.cli.training_screen import show_learned
+    from sciextract.retraining.promotion import model_name
+    from sciextract.store import open_project
+    from sciextract.workflows.models.learned import learn_model
+
+    path = find_chosen_project(project)
+    line = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened:
+        try:
+            learned = learn_model(
+                opened,
+                model_name(name, path),
+                model=model,
+                output=_path(output),
+                on_progress=line.update,
+            )
+        finally:
+            line.clear()
+    show_learned(learned, path, as_json)
 
 
 def _path(name: str | None) -> Path | None:
     return None if name is None else Path(name)
 
 
-def _train_project(
-    request: RetrainRequest, folder: Path | None, device: str, as_json: bool
-) -> None:
-    with needs_extra():
-        from sciextract_trainer.hardware.device import choose_device
-        from sciextract_trainer.hardware.distributed import require_alone
-        from sciextract_trainer.retraining import LocalTrainer
-
+def _train_on_project(options: RetrainOptions, device: str) -> None:
+    """Retrain here or on another machine; a run that has a job there is followed to its end."""
     from sciextract.retraining.run import retrain as run_retraining
+    from sciextract.retraining.run_folder import Run, is_begun
 
-    require_alone()
-    chosen = choose_device(device)
-    request = _with_project(request, folder)
-    with stoppable(), reporting(as_json) as listener:
-        trainer = LocalTrainer(chosen)
-        result = run_retraining(request, folder, trainer, listener)
-    if not as_json:
-        show_result(result)
+    request, folder = options.request(), _path(options.run)
+    if folder is not None:
+        from sciextract.retraining.remote.jobs import location_of
 
+        location = location_of(Run(folder))
+        if location is not None and location.state != "sending":
+            from sciextract.retraining.remote.trainer import attach
 
-def _train_remotely(
-    request: RetrainRequest, folder: Path | None, target: RemoteTarget, detach: bool, as_json: bool
-) -> None:
-    from sciextract.retraining.remote.trainer import RemoteTrainer
-    from sciextract.retraining.run import retrain as run_retraining
-    from sciextract.retraining.run_folder import Run
+            with stop_on_signals(), report_events(options.as_json) as listener:
+                result: RetrainResult | Run = attach(Run(folder), listener, again=True)
+            if not options.as_json:
+                show_result(result)
+            return
+    if options.remote is None:
+        with needs_extra():
+            from sciextract_trainer.hardware.device import choose_device
+            from sciextract_trainer.hardware.distributed import require_alone
+            from sciextract_trainer.retraining import LocalTrainer
+        require_alone()
+        # Before the project is looked for: a device that is not there stops the command at once.
+        here = choose_device(device)
+    if folder is None or not is_begun(folder):  # a run that was begun knows its project
+        project = find_chosen_project(request.project)
+        if not project.exists():
+            raise ProjectMissingError(
+                f"{project}: there is no such project",
+                "retrain learns from the corrected abstracts of a project: name one with --project",
+            )
+        request = replace(request, project=str(project))
+    with stop_on_signals(), report_events(options.as_json) as listener:
+        if options.remote is None:
+            result = run_retraining(request, folder, LocalTrainer(here), listener)
+        else:
+            from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer
 
-    request = _with_project(request, folder)
-    with stoppable(), reporting(as_json) as listener:
-        trainer = RemoteTrainer.on(target, folder, listener, detach=detach)
-        result = run_retraining(request, folder, trainer, listener)
+            python = options.remote_python or "python3"
+            target = RemoteTarget(options.remote, python, device, options.slurm)
+            remote = RemoteTrainer.on(target, folder, listener, detach=options.detach)
+            result = run_retraining(request, folder, remote, listener)
     if isinstance(result, Run):
         watch = as_command("sciextract", "jobs", "attach", result.name)
-        say("", f"{result.name} runs on {target.host}", watch)
-    elif not as_json:
+        say("", f"{result.name} runs on {options.remote}", watch)
+    elif not options.as_json:
         show_result(result)
-
-
-def _follow(folder: Path, as_json: bool) -> None:
-    """Take up a run that has a job on another machine."""
-    from sciextract.retraining.remote.trainer import attach
-    from sciextract.retraining.run_folder import Run
-
-    with stoppable(), reporting(as_json) as listener:
-        result = attach(Run(folder), listener, again=True)
-    if not as_json:
-        show_result(result)
-
-
-def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainRequest:
-    """The request with a project, which is looked for unless the run was begun with one."""
-    from sciextract.retraining.request import is_begun
-
-    if folder is not None and is_begun(folder):
-        return request
-    project = chosen_project(request.project)
-    if not project.exists():
-        raise ProjectMissingError(
-            f"{project}: there is no such project",
-            "retrain learns from the corrected abstracts of a project: name one with --project",
-        )
-    return replace(request, project=str(project))
-
-
-def _is_remote(folder: Path | None) -> TypeGuard[Path]:
-    """Whether the run that is taken up has a job on another machine."""
-    if folder is None:
-        return False
-    from sciextract.retraining.remote.jobs import location_of
-    from sciextract.retraining.run_folder import Run
-
-    location = location_of(Run(folder))
-    return location is not None and location.state != "sending"
-
-
-def _has_dev(data: str | None) -> bool:
-    """Whether the data are a folder with a validation split."""
-    from sciextract.formats.inputs import Part, splits_of
-
-    return data is not None and Part.DEV in splits_of(Path(data))
 
 
 def _train_files(options: RetrainOptions) -> None:
@@ -362,15 +370,24 @@ def _train_files(options: RetrainOptions) -> None:
     from sciextract.retraining.run_folder import Run
 
     job = options.job()
+    # The first process only starts the others, with the same words; each of them comes here again as a member.
     if options.processes is not None and not is_member():
         command = [sys.executable, "-m", "sciextract", *sys.argv[1:]]
-        with stoppable():
+        with stop_on_signals():
             raise typer.Exit(run_together(command, options.processes, job.device))
-    with stoppable(), reporting(options.as_json, is_first()) as listener:
+    with stop_on_signals(), report_events(options.as_json, is_first()) as listener:
         config = job.config
         listener(FilesStarted(epochs=config.epochs, device=str(job.device), bf16=config.bf16))
         try:
-            scores = _trained(job, options.seeds, listener)
+            if options.seeds is None:
+                from sciextract_trainer.run import run_training
+
+                scores: dict[str, Any] = run_training(job, listener)
+            else:
+                from sciextract_trainer.seeds import run_seeds
+
+                scores = run_seeds(job, range(1, options.seeds + 1), listener).to_json()
+        # A program that reads events learns that it can go on before the process ends.
         except KeyboardInterrupt:
             listener(Stopped(message="stopped", hint="the same command"))
             raise
@@ -378,14 +395,3 @@ def _train_files(options: RetrainOptions) -> None:
         listener(FilesDone(output=str(job.output), scores=scores, curves=curves))
     if options.seeds is not None and not options.as_json and is_first():
         show_seeds(scores)
-
-
-def _trained(job: TrainingJob, seeds: int | None, listener: Listener) -> dict[str, Any]:
-    """Scores of one training, or of as many seeds."""
-    if seeds is None:
-        from sciextract_trainer.run import run_training
-
-        return run_training(job, listener)
-    from sciextract_trainer.seeds import run_seeds
-
-    return run_seeds(job, range(1, seeds + 1), listener).to_json()

@@ -12,12 +12,15 @@ from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
-    from sciextract.retraining.events import DevScored, Event, Listener
+    from pathlib import Path
+
+    from sciextract.retraining.events import Listener, TrainingEvent
     from sciextract.retraining.promotion import RetrainResult
     from sciextract.retraining.run_folder import Run
+    from sciextract.workflows.models.learned import LearnedModel
 
 
-def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
+def report_events(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
     """The listener: for a person, or a program that reads lines; of all but the first process, for nobody."""
     from sciextract.retraining.events import print_json
 
@@ -35,6 +38,35 @@ def show_result(result: RetrainResult | Run) -> None:
     if isinstance(result, RetrainResult):
         gate_table(result.report, ("before", "after", "difference", "P(better)"))
         say("", result.message, result.hint)
+
+
+def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
+    """Print what is known of a model that was learned, and how to use it."""
+    from sciextract.cli.console import report, say
+    from sciextract.cli.evaluate import gate_table
+    from sciextract.errors import as_command
+    from sciextract.learning.validation import LEAST
+
+    model, validation = learned.model, learned.validation
+    found = {
+        **model.to_json(),
+        "learned_from": learned.documents,
+        "seconds": round(learned.seconds, 2),
+        "scores": validation.to_json(),
+        "gate": learned.gate and learned.gate.to_json(),
+    }
+    place = model.id if model.registered else str(model.folder)
+    words = f"{model.id}: learned from {learned.documents} abstracts in {learned.seconds:.1f} s"
+    if not as_json:
+        for line in validation.lines():
+            say("", line)
+        if not validation.layers:
+            say("Note", f"not measured: that takes {LEAST} finished abstracts")
+        if learned.gate is not None:
+            gate_table(learned.gate, ("base", "learned", "difference", "P(better)"))
+    use = as_command("sciextract", "models", "use", place, "--project", project)
+    annotate = as_command("sciextract", "annotate", "FILE", "--model", place, "--to", "jsonl")
+    report(found, f"{words}; {annotate} predicts with it, {use} makes it the project's", as_json)
 
 
 def show_seeds(scores: Mapping[str, Any]) -> None:
@@ -71,7 +103,7 @@ def live_report() -> Iterator[Listener]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
 
-        def listen(event: Event) -> None:
+        def listen(event: TrainingEvent) -> None:
             if isinstance(event, RunStarted | FilesStarted):
                 progress.update(task, epochs=event.epochs)
             if isinstance(event, Step):
@@ -91,7 +123,7 @@ def live_report() -> Iterator[Listener]:
         yield listen
 
 
-def line_of(event: Event) -> str:
+def line_of(event: TrainingEvent) -> str:
     """An event in words; empty for what is printed elsewhere.
 
     >>> from sciextract.retraining.events import MemoryShort
@@ -123,7 +155,7 @@ def line_of(event: Event) -> str:
             return f"note: {event.message}"
         case events.ForgettingMethod():
             return f"against forgetting: {event.message}"
-        case events.Labelled():
+        case events.DocumentsLabelled():
             return f"labelled {event.documents} of {event.of} abstracts"
         case events.Resumed():
             return f"resuming after epoch {event.epoch}"
@@ -133,7 +165,13 @@ def line_of(event: Event) -> str:
                 f"continuing with {event.documents} documents per batch"
             )
         case events.DevScored():
-            return _dev_line(event)
+            names = ("entity", "relation", "unordered", "strict", "coreference")
+            found = {name: getattr(event, name) for name in names}
+            f1 = {name: "-" if each is None else f"{each:.1f}" for name, each in found.items()}
+            return (
+                f"epoch {event.epoch}: dev entity {f1['entity']} relation {f1['relation']} "
+                f"(unordered {f1['unordered']}, strict {f1['strict']}) coreference {f1['coreference']}"
+            )
         case events.Exporting():
             return "exporting"
         case events.FoldStarted():
@@ -153,17 +191,6 @@ def line_of(event: Event) -> str:
     return ""  # scores are printed at the end, errors by the outermost frame
 
 
-def _dev_line(event: DevScored) -> str:
-    def score(value: float | None) -> str:
-        return "-" if value is None else f"{value:.1f}"
-
-    return (
-        f"epoch {event.epoch}: dev entity {score(event.entity)} relation {score(event.relation)} "
-        f"(unordered {score(event.unordered)}, strict {score(event.strict)}) "
-        f"coreference {score(event.coreference)}"
-    )
-
-
 _EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
 
 
@@ -179,9 +206,14 @@ def needs_extra() -> Iterator[None]:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
+def stop_on_signals(*kinds: signal.Signals) -> Iterator[None]:
+    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell.
+
+    Args:
+        kinds: Only these signals.
+    """
+    # Shells start background jobs with SIGINT ignored, which a process inherits.
+    kinds = kinds or (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.signal(kind, signal.default_int_handler) for kind in kinds}
     try:
         yield

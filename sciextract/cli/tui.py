@@ -106,6 +106,7 @@ def _serve(paths: list[str], words: list[str], host: str, port: int) -> None:
         from sciextract_app.web import WebDesk
     except ModuleNotFoundError as error:
         raise MissingExtraError("the desk in a browser", "web") from error
+    # Checked here, so that a wrong path is a message now and not an empty page in the browser.
     plan(paths)
     join = subprocess.list2cmdline if os.name == "nt" else shlex.join
     command = [sys.executable, "-m", "sciextract", "tui", *words, "--", *paths]

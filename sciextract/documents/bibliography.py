@@ -70,7 +70,15 @@ def bibliography_of(fields: Mapping[str, Any]) -> Bibliography:
     >>> bibliography_of({"DOI": "https://doi.org/10.1000/ABC", "PY": "2019///"}).doi
     '10.1000/abc'
     """
-    named = _by_plain_name(fields)
+    named: dict[str, list[Any]] = {}
+    for name, value in fields.items():
+        if not isinstance(name, str):
+            continue
+        plain = re.sub(r"[\s._-]", "", name.lower())
+        if plain in _NESTED and isinstance(value, Mapping):
+            for inner, held in value.items():
+                named.setdefault(str(inner).lower(), []).append(held)
+        named.setdefault(plain, []).append(value)
     return Bibliography(
         doi=next(_found(named, _DOI, bare_doi), None),
         pmid=next(_found(named, _PMID, pmid_of), None),
@@ -168,19 +176,6 @@ def _found(named: Mapping[str, list[Any]], names: Iterable[str], use: Any) -> It
             used = use(value)
             if used:
                 yield used
-
-
-def _by_plain_name(fields: Mapping[str, Any]) -> dict[str, list[Any]]:
-    named: dict[str, list[Any]] = {}
-    for name, value in fields.items():
-        if not isinstance(name, str):
-            continue
-        plain = re.sub(r"[\s._-]", "", name.lower())
-        if plain in _NESTED and isinstance(value, Mapping):
-            for inner, held in value.items():
-                named.setdefault(str(inner).lower(), []).append(held)
-        named.setdefault(plain, []).append(value)
-    return named
 
 
 def _line_of(value: object) -> str | None:

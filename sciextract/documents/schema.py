@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import SchemaError
 
@@ -128,7 +128,15 @@ class LabelSchema:
 
         Names, colours, keys, wording and order do not change it.
         """
-        canonical = json.dumps(_rules(self), sort_keys=True, separators=(",", ":"))
+        rules = {
+            "coreference": self.coreference,
+            "entities": sorted(self.entity_labels),
+            "relations": {
+                each.label: {"symmetric": each.symmetric, "pairs": sorted(set(each.pairs))}
+                for each in self.relations
+            },
+        }
+        canonical = json.dumps(rules, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
 
 
@@ -138,10 +146,31 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
     Rejected items are not looked at; mentions without a type are allowed. Warnings never change
     annotations: gold that breaks the rules stays as it is.
     """
-    annotations = annotated.annotations
-    counts = Counter(
-        [*_entity_problems(annotations, schema), *_relation_problems(annotations, schema)]
-    )
+    annotations, counts = annotated.annotations, Counter[str]()
+    has = f"schema {schema.name!r} has"
+    types = {entity.id: entity.label for entity in annotations.entities}
+    for entity in annotations.entities:
+        known = entity.label in ("", *schema.entity_labels)
+        if entity.state is not State.REJECTED and not known:
+            allowed = ", ".join(schema.entity_labels)
+            counts[f"unknown entity label {entity.label!r}; {has} {allowed}"] += 1
+    for relation in annotations.relations:
+        if relation.state is State.REJECTED:
+            continue
+        label = relation.label
+        if label not in schema.relation_labels:
+            allowed = ", ".join(schema.relation_labels) or "none"
+            counts[f"unknown relation label {label!r}; {has} {allowed}"] += 1
+        elif not {relation.head, relation.tail} <= types.keys():
+            problem = "with an argument that is not an entity of the document"
+            counts[f"relation {label} {problem}"] += 1
+        else:
+            head, tail = types[relation.head], types[relation.tail]
+            # An unknown type has a warning of its own.
+            known = {head, tail} <= {*schema.entity_labels}
+            if known and not schema.relation(label).allows(head, tail):
+                problem = f"is not a legal pair of schema {schema.name!r}"
+                counts[f"relation {label} from {head} to {tail} {problem}"] += 1
     clusters = sum(cluster.state is not State.REJECTED for cluster in annotations.clusters)
     if clusters and not schema.coreference:
         counts[f"clusters, but schema {schema.name!r} has no coreference"] = clusters
@@ -162,48 +191,3 @@ def _matches(pairs: Iterable[tuple[str, str]], head_label: str, tail_label: str)
     return any(
         head in (ANY_TYPE, head_label) and tail in (ANY_TYPE, tail_label) for head, tail in pairs
     )
-
-
-def _rules(schema: LabelSchema) -> dict[str, object]:
-    return {
-        "coreference": schema.coreference,
-        "entities": sorted(schema.entity_labels),
-        "relations": {
-            relation.label: {"symmetric": relation.symmetric, "pairs": sorted(set(relation.pairs))}
-            for relation in schema.relations
-        },
-    }
-
-
-def _entity_problems(annotations: Annotations, schema: LabelSchema) -> Iterator[str]:
-    known = {"", *schema.entity_labels}
-    for entity in annotations.entities:
-        if entity.state is not State.REJECTED and entity.label not in known:
-            yield (
-                f"unknown entity label {entity.label!r}; "
-                f"schema {schema.name!r} has {', '.join(schema.entity_labels)}"
-            )
-
-
-def _relation_problems(annotations: Annotations, schema: LabelSchema) -> Iterator[str]:
-    types = {entity.id: entity.label for entity in annotations.entities}
-    for relation in annotations.relations:
-        if relation.state is State.REJECTED:
-            continue
-        if relation.label not in schema.relation_labels:
-            yield (
-                f"unknown relation label {relation.label!r}; "
-                f"schema {schema.name!r} has {', '.join(schema.relation_labels) or 'none'}"
-            )
-        elif not {relation.head, relation.tail} <= types.keys():
-            yield f"relation {relation.label} with an argument that is not an entity of the document"
-        else:
-            yield from _pair_problem(
-                schema, relation.label, types[relation.head], types[relation.tail]
-            )
-
-
-def _pair_problem(schema: LabelSchema, label: str, head: str, tail: str) -> Iterator[str]:
-    """A warning for a pair of known types that the relation does not list."""
-    if {head, tail} <= set(schema.entity_labels) and not schema.relation(label).allows(head, tail):
-        yield f"relation {label} from {head} to {tail} is not a legal pair of schema {schema.name!r}"

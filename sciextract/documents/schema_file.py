@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,6 @@ _RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", "definition", 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _Value = TypeVar("_Value")
-_Type = TypeVar("_Type", EntityType, RelationType)
 
 
 def bundled_schemas() -> tuple[str, ...]:
@@ -53,7 +52,8 @@ def load_schema(name_or_path: str | Path) -> LabelSchema:
         SchemaError: No bundled schema has the name, or the file has a mistake.
         InputMissingError: The file does not exist.
     """
-    if isinstance(name_or_path, Path) or _looks_like_path(name_or_path):
+    words = str(name_or_path)
+    if isinstance(name_or_path, Path) or words.endswith(".toml") or "/" in words or "\\" in words:
         return _read(Path(name_or_path), str(name_or_path))
     if name_or_path not in bundled_schemas():
         raise SchemaError(
@@ -75,19 +75,33 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     """
     top = _Section(data, place)
     top.refuse_unknown(_TOP_KEYS)
-    entities = _types(top.tables("entities"), place, "entity", _entity)
+    entities = tuple([EntityType(**values) for _, values in _types(top, "entities", _ENTITY_KEYS)])
     if not entities:
         raise top.error("entities", "is empty; expected at least one entity type")
-    relations = _types(top.tables("relations", required=False), place, "relation", _relation)
-    _check_pairs(relations, entities, place)
-    name = top.word("name")
+    allowed = [*(entity.label for entity in entities), ANY_TYPE]
+    relations = []
+    for section, values in _types(top, "relations", _RELATION_KEYS, []):
+        symmetric, pairs = section.get("symmetric", bool, False), section.get("pairs", list, [])
+        for pair in pairs:
+            words = isinstance(pair, list) and all(isinstance(end, str) for end in pair)
+            if not words or len(pair) != 2:
+                raise section.error("pairs", f'has {pair!r}; expected ["head type", "tail type"]')
+            for end in pair:
+                if end not in allowed:
+                    problem = f"names the unknown type {end!r}; choose from: {', '.join(allowed)}"
+                    raise section.error("pairs", problem)
+        legal = tuple([(head, tail) for head, tail in pairs])
+        relations.append(RelationType(**values, symmetric=symmetric, pairs=legal))
+    name = top.get("name", str)
+    if not is_label(name) or " " in name:
+        raise top.error("name", f"is {name!r}; expected a word without spaces, not empty")
     return LabelSchema(
         name=name,
         title=top.get("title", str, name),
         version=top.get("version", str, "1"),
         coreference=top.get("coreference", bool, False),
         entities=entities,
-        relations=relations,
+        relations=tuple(relations),
     )
 
 
@@ -144,25 +158,6 @@ class _Section:
             raise self.error(key, f"is {value!r}; expected {_KIND_NAMES[kind]}")
         return value
 
-    def word(self, key: str) -> str:
-        """A name: not empty, printable, without spaces."""
-        value = self.get(key, str)
-        if not is_label(value) or " " in value:
-            raise self.error(key, f"is {value!r}; expected a word without spaces, not empty")
-        return value
-
-    def tables(self, key: str, *, required: bool = True) -> Sequence[Mapping[str, Any]]:
-        values = self.get(key, list, None if required else [])
-        if not all(isinstance(value, Mapping) for value in values):
-            raise self.error(key, f"is {values!r}; expected tables, written as [[{key}]]")
-        return values
-
-    def strings(self, key: str) -> tuple[str, ...]:
-        values = self.get(key, list, [])
-        if not all(isinstance(value, str) and value for value in values):
-            raise self.error(key, f"is {values!r}; expected a list of strings that are not empty")
-        return tuple(values)
-
 
 _KIND_NAMES: Mapping[type, str] = {
     str: 'a string in quotes, like "text"',
@@ -173,10 +168,6 @@ _KIND_NAMES: Mapping[type, str] = {
 
 def _bundled_folder() -> Traversable:
     return data_root() / "schemas" / "labels"
-
-
-def _looks_like_path(text: str) -> bool:
-    return text.endswith(".toml") or "/" in text or "\\" in text
 
 
 def _read(file: Traversable, place: str) -> LabelSchema:
@@ -193,16 +184,11 @@ def _read(file: Traversable, place: str) -> LabelSchema:
         raise SchemaError(
             f"{place}: byte {error.start} is not UTF-8", "save it as UTF-8"
         ) from error
-    return parse_schema(_parse_toml(text, place), place)
-
-
-def _parse_toml(text: str, place: str) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(text)
+        return parse_schema(tomllib.loads(text), place)
     except tomllib.TOMLDecodeError as error:
         problem = str(error)
-        found = _TOML_PLACE.search(problem)
-        if found:
+        if found := _TOML_PLACE.search(problem):
             place = f"{place}:{found[1]}:{found[2]}"
             problem = problem[: found.start()]
         raise SchemaError(f"{place}: broken TOML: {problem}") from error
@@ -211,105 +197,53 @@ def _parse_toml(text: str, place: str) -> Mapping[str, Any]:
 
 
 def _types(
-    tables: Iterable[Mapping[str, Any]],
-    place: str,
-    kind: str,
-    build: Callable[[_Section], _Type],
-) -> tuple[_Type, ...]:
-    types: list[_Type] = []
+    top: _Section, name: str, keys: Sequence[str], default: list[Any] | None = None
+) -> Iterator[tuple[_Section, dict[str, Any]]]:
+    """The tables of that name, each with what entity and relation types have in common; labels and keys differ."""
+    tables = top.get(name, list, default)
+    if not all(isinstance(table, Mapping) for table in tables):
+        raise top.error(name, f"is {tables!r}; expected tables, written as [[{name}]]")
+    kind = {"entities": "entity", "relations": "relation"}[name]
+    labels: set[str] = set()
+    by_key: dict[str, str] = {}
     for number, table in enumerate(tables, start=1):
-        section = _Section(table, f"{place}: {_type_place(kind, number, table)}")
-        built = build(section)
-        _refuse_duplicates(section, built, types)
-        types.append(built)
-    return tuple(types)
+        label = table.get("label")
+        shown = f" ({label})" if isinstance(label, str) and label else ""
+        section = _Section(table, f"{top.place}: {kind} {number}{shown}")
+        section.refuse_unknown(keys)
+        values = _common_values(section)
+        label, key = values["label"], values["key"]
+        if label in labels:
+            raise section.error("label", f"is {label!r} a second time; labels must differ")
+        if key in by_key:
+            raise section.error("key", f"is {key!r}, which {by_key[key]} has; keys must differ")
+        labels.add(label)
+        by_key[key] = label
+        yield section, values
 
 
-def _type_place(kind: str, number: int, table: Mapping[str, Any]) -> str:
-    label = table.get("label")
-    return f"{kind} {number} ({label})" if isinstance(label, str) and label else f"{kind} {number}"
-
-
-def _refuse_duplicates(section: _Section, new: _Type, earlier: Iterable[_Type]) -> None:
-    for other in earlier:
-        if new.label == other.label:
-            raise section.error("label", f"is {new.label!r} a second time; labels must differ")
-        if new.key == other.key:
-            raise section.error("key", f"is {new.key!r}, which {other.label} has; keys must differ")
-
-
-def _entity(section: _Section) -> EntityType:
-    section.refuse_unknown(_ENTITY_KEYS)
-    return EntityType(
-        label=_label(section),
-        key=_shortcut(section),
-        colour=_colour(section),
-        definition=section.get("definition", str, ""),
-        examples=section.strings("examples"),
-    )
-
-
-def _relation(section: _Section) -> RelationType:
-    section.refuse_unknown(_RELATION_KEYS)
-    return RelationType(
-        label=_label(section),
-        key=_shortcut(section),
-        colour=_colour(section),
-        symmetric=section.get("symmetric", bool, False),
-        pairs=_pairs(section),
-        definition=section.get("definition", str, ""),
-        examples=section.strings("examples"),
-    )
-
-
-def _label(section: _Section) -> str:
-    label = section.get("label", str)
+def _common_values(section: _Section) -> dict[str, Any]:
+    label, key = section.get("label", str), section.get("key", str)
     if label == ANY_TYPE:
         raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
     if not is_label(label):
         allowed = "printable characters, not empty, without a blank at either end"
         raise section.error("label", f"is {label!r}; expected {allowed}")
-    return label
-
-
-def _shortcut(section: _Section) -> str:
-    key = section.get("key", str)
     single = len(key) == 1 and key.isprintable() and not key.isspace()
+    # A terminal sends a combining character together with what it stands on.
     if not single or unicodedata.combining(key) or key in RESERVED_KEYS:
-        raise section.error(
-            "key",
-            f"is {key!r}; expected one printable character, none of {' '.join(sorted(RESERVED_KEYS))}",
-        )
-    return key
-
-
-def _colour(section: _Section) -> str:
+        reserved = " ".join(sorted(RESERVED_KEYS))
+        problem = f"is {key!r}; expected one printable character, none of {reserved}"
+        raise section.error("key", problem)
     colour = section.get("colour", str)
     if not _COLOUR.fullmatch(colour):
         raise section.error("colour", f'is {colour!r}; expected "#rrggbb" with hexadecimal digits')
-    return colour.lower()
-
-
-def _pairs(section: _Section) -> tuple[tuple[str, str], ...]:
-    pairs = section.get("pairs", list, [])
-    for pair in pairs:
-        words = isinstance(pair, list) and all(isinstance(end, str) for end in pair)
-        if not words or len(pair) != 2:
-            raise section.error("pairs", f'has {pair!r}; expected ["head type", "tail type"]')
-    return tuple([(head, tail) for head, tail in pairs])
-
-
-def _check_pairs(
-    relations: Iterable[RelationType], entities: Iterable[EntityType], place: str
-) -> None:
-    allowed = [*(entity.label for entity in entities), ANY_TYPE]
-    for number, relation in enumerate(relations, start=1):
-        for end in (end for pair in relation.pairs for end in pair):
-            if end not in allowed:
-                section = _Section({}, f"{place}: relation {number} ({relation.label})")
-                raise section.error(
-                    "pairs", f"names the unknown type {end!r}; choose from: {', '.join(allowed)}"
-                )
+    definition, examples = section.get("definition", str, ""), section.get("examples", list, [])
+    if not all(isinstance(each, str) and each for each in examples):
+        problem = f"is {examples!r}; expected a list of strings that are not empty"
+        raise section.error("examples", problem)
+    made = {"label": label, "key": key, "colour": colour.lower()}
+    return {**made, "definition": definition, "examples": tuple(examples)}
 
 
 def _plain(each: EntityType | RelationType, keys: Iterable[str]) -> dict[str, Any]:

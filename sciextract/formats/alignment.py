@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,28 +33,22 @@ def align_tokens(text: str, sentences: list[list[str]], place: Place) -> TokenTa
     for index, sentence in enumerate(sentences):
         first = len(spans)
         for number, token in enumerate(sentence):
-            span = _next(text, position, token)
-            if span is None:
-                found = (
-                    f"{quoted(token)} found, but `text` continues with {quoted(text[position:])}"
-                )
-                raise place.error(found, field=f"sentences[{index}][{number}]")
-            spans.append(span)
-            position = span.char_end
+            start = position
+            while start < len(text) and text[start].isspace() and text[start] != token[0]:
+                start += 1
+            forms = (form for form in (token, unescape(token)) if form)
+            form = next((form for form in forms if text.startswith(form, start)), None)
+            if form is None:
+                found = f"{quoted(token)} found, but `text` continues with"
+                problem = f"{found} {quoted(text[position:])}"
+                raise place.error(problem, field=f"sentences[{index}][{number}]")
+            position = start + len(form)
+            spans.append(Span(start, position))
         if sentence:
             ranges.append(TokenRange(first, len(spans)))
-    forms = tuple([token for sentence in sentences for token in sentence])
+    given = tuple([token for sentence in sentences for token in sentence])
     table = TokenTable(tuple(spans), tuple(ranges))
-    return table if table.slices(text) == forms else TokenTable(table.spans, table.sentences, forms)
-
-
-def _next(text: str, position: int, token: str) -> Span | None:
-    while position < len(text) and text[position].isspace() and text[position] != token[0]:
-        position += 1
-    for form in (token, unescape(token)):
-        if form and text.startswith(form, position):
-            return Span(position, position + len(form))
-    return None
+    return table if table.slices(text) == given else TokenTable(table.spans, table.sentences, given)
 
 
 def token_table(
@@ -152,50 +147,46 @@ def to_spans(given: Sequence[GivenSpan], text: str, place: Place) -> tuple[list[
         FormatError: A span leaves the text or is not its mention, in either unit.
     """
     plain = [_fitting(each, Span(each.start, each.end), text) for each in given]
-    if text.isascii() or max(text) < "\U00010000":
-        return _all_of(plain, given, text, place), ""
-    units = _from_utf16(given, text)
-    if None in plain and units:
-        return units, READ_AS_UTF16
-    spans = _all_of(plain, given, text, place)
+    units: list[Span] = []
+    # Only characters outside the BMP take two UTF-16 units.
+    if not text.isascii() and max(text) >= "\U00010000":
+        offsets = OffsetMap(text)
+        with suppress(FormatError):
+            for each in given:
+                span = Span(offsets.from_utf16(each.start), offsets.from_utf16(each.end))
+                if _fitting(each, span, text) is None:
+                    break
+                units.append(span)
+        if len(units) < len(given):
+            units = []
+        if None in plain and units:
+            return units, READ_AS_UTF16
+    else:
+        units = [span for span in plain if span is not None]
+    spans = []
+    for found, each in zip(plain, given, strict=True):
+        if found is None:
+            # Raises itself where the span leaves the text.
+            span = span_at([each.start, each.end], len(text), each.field, place)
+            problem = (
+                f"the mention is {quoted(each.mention)}, but the text has {quoted(span.of(text))}"
+            )
+            hint = "the text was changed after the annotation, so offsets may be wrong"
+            at = f" at {[each.start, each.end]}"
+            raise place.error(problem + at, field=each.field, hint=hint)
+        spans.append(found)
     proven = all(each.mention is not None for each in given)
     if proven or not units or units == spans:
         return spans, ""
     return spans, LIKELY_UTF16 if _cut_words(spans, text) > _cut_words(units, text) else AMBIGUOUS
 
 
-def _all_of(
-    found: list[Span | None], given: Sequence[GivenSpan], text: str, place: Place
-) -> list[Span]:
-    for span, each in zip(found, given, strict=True):
-        if span is None:
-            raise _problem(each, text, place)
-    return [span for span in found if span is not None]
-
-
 def _fitting(given: GivenSpan, span: Span, text: str) -> Span | None:
     if span.char_end > len(text):
         return None
-    is_same = given.mention is None or _plain(given.mention) == _plain(span.of(text))
-    return span if is_same else None
-
-
-def _from_utf16(given: Sequence[GivenSpan], text: str) -> list[Span]:
-    """The spans if all offsets count UTF-16 units, else nothing."""
-    offsets, spans = OffsetMap(text), []
-    for each in given:
-        try:
-            span = Span(offsets.from_utf16(each.start), offsets.from_utf16(each.end))
-        except FormatError:
-            return []
-        if _fitting(each, span, text) is None:
-            return []
-        spans.append(span)
-    return spans
-
-
-def _plain(mention: str) -> str:
-    return _BLANKS.sub(" ", mention)
+    if given.mention is None or _BLANKS.sub(" ", given.mention) == _BLANKS.sub(" ", span.of(text)):
+        return span
+    return None
 
 
 def _cut_words(spans: Sequence[Span], text: str) -> int:
@@ -204,13 +195,3 @@ def _cut_words(spans: Sequence[Span], text: str) -> int:
     return sum(
         text[edge - 1 : edge].isalnum() and text[edge : edge + 1].isalnum() for edge in edges
     )
-
-
-def _problem(given: GivenSpan, text: str, place: Place) -> FormatError:
-    try:
-        span = span_at([given.start, given.end], len(text), given.field, place)
-    except FormatError as error:
-        return error
-    found = f"the mention is {quoted(given.mention)}, but the text has {quoted(span.of(text))}"
-    hint = "the text was changed after the annotation, so offsets may be wrong"
-    return place.error(f"{found} at {[given.start, given.end]}", field=given.field, hint=hint)

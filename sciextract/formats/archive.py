@@ -53,7 +53,17 @@ def open_archive(path: str) -> Iterator[Path]:
     with TemporaryDirectory(prefix="sciextract-") as holder:
         folder = Path(holder) / "unpacked"
         folder.mkdir()
-        _extract(path, folder)
+        try:
+            with open_bytes(path) as stream, zipfile.ZipFile(stream) as archive:
+                for member in _checked(archive.infolist(), path):
+                    _unpack(archive, member, folder, path)
+        except OSError as error:
+            raise FormatError(f"cannot be read: {error.strerror}", path=path) from error
+        except _BROKEN as error:
+            hint = "fetch or pack it again; unzip -t FILE checks it"
+            raise FormatError(
+                f"no zip archive, or damaged: {error}", path=path, hint=hint
+            ) from error
         yield folder
 
 
@@ -95,18 +105,6 @@ class Names:
         return text.replace(str(self.folder), self.path)
 
 
-def _extract(path: str, folder: Path) -> None:
-    try:
-        with open_bytes(path) as stream, zipfile.ZipFile(stream) as archive:
-            for member in _checked(archive.infolist(), path):
-                _unpack(archive, member, folder, path)
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=path) from error
-    except _BROKEN as error:
-        hint = "fetch or pack it again; unzip -t FILE checks it"
-        raise FormatError(f"no zip archive, or damaged: {error}", path=path, hint=hint) from error
-
-
 def _checked(infos: Sequence[zipfile.ZipInfo], path: str) -> list[_Member]:
     """The files to unpack, in the archive's order."""
     if len(infos) > MAX_MEMBERS:
@@ -115,9 +113,25 @@ def _checked(infos: Sequence[zipfile.ZipInfo], path: str) -> list[_Member]:
     members, total = [], 0
     for info in infos:
         parts = _safe_parts(info, path)
-        _refuse_kind(info, path)
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
+            raise _refused(info, f"is {what}; expected files and folders", path)
+        if info.flag_bits & _ENCRYPTED:
+            raise _refused(info, "is encrypted", path, "unpack it yourself and give the folder")
+        if info.compress_type not in _METHODS:
+            problem = (
+                f"is packed with method {info.compress_type}; expected store (0) and deflate (8)"
+            )
+            raise _refused(info, problem, path, "pack it again: zip -r NEW.zip FOLDER")
         total += info.file_size
-        _refuse_size(info, total, path)
+        if total > MAX_BYTES:
+            problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
+            raise _refused(info, problem, path, "unpack it yourself and give the folder")
+        if info.file_size > allowed_bytes(info.compress_size):
+            ratio = info.file_size // max(1, info.compress_size)
+            problem = f"unpacks to {ratio:,} times its size; the limit is {MAX_RATIO} (a zip bomb?)"
+            raise _refused(info, problem, path, "unpack it yourself if you trust it")
         is_folder = info.orig_filename.endswith(("/", "\\"))
         if not is_folder and parts[0] != _LITTER:
             members.append(_Member(info, parts))
@@ -135,28 +149,6 @@ def _safe_parts(info: zipfile.ZipInfo, path: str) -> tuple[str, ...]:
     if "\x00" in name or not parts:
         raise _refused(info, "has no usable name", path)
     return parts
-
-
-def _refuse_kind(info: zipfile.ZipInfo, path: str) -> None:
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
-        raise _refused(info, f"is {what}; expected files and folders", path)
-    if info.flag_bits & _ENCRYPTED:
-        raise _refused(info, "is encrypted", path, "unpack it yourself and give the folder")
-    if info.compress_type not in _METHODS:
-        problem = f"is packed with method {info.compress_type}; expected store (0) and deflate (8)"
-        raise _refused(info, problem, path, "pack it again: zip -r NEW.zip FOLDER")
-
-
-def _refuse_size(info: zipfile.ZipInfo, total: int, path: str) -> None:
-    if total > MAX_BYTES:
-        problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
-        raise _refused(info, problem, path, "unpack it yourself and give the folder")
-    if info.file_size > allowed_bytes(info.compress_size):
-        ratio = info.file_size // max(1, info.compress_size)
-        problem = f"unpacks to {ratio:,} times its size; the limit is {MAX_RATIO} (a zip bomb?)"
-        raise _refused(info, problem, path, "unpack it yourself if you trust it")
 
 
 def _unpack(archive: zipfile.ZipFile, member: _Member, folder: Path, path: str) -> None:

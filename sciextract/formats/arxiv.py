@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -37,12 +36,6 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, neither XML nor JSON, or holds no entry.
     """
-    source, start = _opened(source)
-    yield from _feed(source) if start.startswith(_XML_STARTS) else read_items(source, _record)
-
-
-def _opened(source: Source) -> tuple[Source, bytes]:
-    """The source, still whole, and its first line that is not blank."""
     head = b""
     with closing(source.lines()) as lines:
         for line in lines:
@@ -50,40 +43,41 @@ def _opened(source: Source) -> tuple[Source, bytes]:
             if line.strip():
                 break
     if source.path == STDIN:
+        # What was taken from standard input to see its first line is put back.
         source = Source(STDIN, head + source.start[len(head) :])
-    return source, head.removeprefix(codecs.BOM_UTF8).strip()
+    if not head.removeprefix(codecs.BOM_UTF8).strip().startswith(_XML_STARTS):
+        yield from read_items(source, _record)
+        return
 
+    def read(numbered: tuple[int, Element], number: int) -> AnnotatedDocument:
+        line, entry = numbered
+        url = _text(entry, f"{_ATOM}id")
+        address = _ADDRESS.fullmatch(url)
+        title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
+        if "/api/errors" in url:
+            raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
+        doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
+        place = Place(
+            source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
+        )
+        fields = {
+            "year": year_of(_text(entry, f"{_ATOM}published")),
+            "doi": doi,
+            "venue": _text(entry, f"{_ARXIV}journal_ref"),
+            "authors": [
+                family_first(_text(each, f"{_ATOM}name"))
+                for each in entry.findall(f"{_ATOM}author")
+            ],
+            "url": url,
+            "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
+            "published": _text(entry, f"{_ATOM}published"),
+            "updated": _text(entry, f"{_ATOM}updated"),
+            "comment": _text(entry, f"{_ARXIV}comment"),
+        }
+        return make_record(place, title, abstract, fields)
 
-def _feed(source: Source) -> Iterator[ReadItem]:
     nothing = FormatError("the feed holds no entry", path=source.path)
-    return read_each(numbered_elements(source, {"entry"}), partial(_entry, source=source), nothing)
-
-
-def _entry(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, entry = numbered
-    url = _text(entry, f"{_ATOM}id")
-    address = _ADDRESS.fullmatch(url)
-    title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
-    if "/api/errors" in url:
-        raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
-    doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
-    place = Place(
-        source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
-    )
-    fields = {
-        "year": year_of(_text(entry, f"{_ATOM}published")),
-        "doi": doi,
-        "venue": _text(entry, f"{_ARXIV}journal_ref"),
-        "authors": [
-            family_first(_text(each, f"{_ATOM}name")) for each in entry.findall(f"{_ATOM}author")
-        ],
-        "url": url,
-        "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
-        "published": _text(entry, f"{_ATOM}published"),
-        "updated": _text(entry, f"{_ATOM}updated"),
-        "comment": _text(entry, f"{_ARXIV}comment"),
-    }
-    return make_record(place, title, abstract, fields)
+    yield from read_each(numbered_elements(source, {"entry"}), read, nothing)
 
 
 def _text(element: Element, path: str) -> str:
@@ -94,40 +88,32 @@ def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
     place = replace(place, doc_key=str(record.get("id") or place.doc_key))
     title = unwrapped(string_of(record, "title", place))
     abstract = unwrapped(string_of(record, "abstract", place))
+    # The year of the first version, else of the last change.
+    versions = record.get("versions")
+    first = versions[0] if isinstance(versions, list) and versions else None
+    created = first.get("created") if isinstance(first, dict) else None
     found: dict[str, Any] = {
-        "year": _first_year(record),
+        "year": year_of(created) or year_of(record.get("update_date")),
         "doi": bare_doi(record.get("doi")),
         "venue": unwrapped(string_of(record, "journal-ref", place)),
-        "authors": _authors(record, place),
+        "authors": [*filter(None, _authors(record, place))],
         "url": f"https://arxiv.org/abs/{record['id']}" if record.get("id") else None,
         "categories": string_of(record, "categories", place).split(),
     }
     keep_unusable(found, {"doi": record.get("doi")}, "arxiv")
-    return make_record(
-        place, title, abstract, {**unknown_fields(record, _INTERPRETED, place), **found}
-    )
+    fields = {**unknown_fields(record, _INTERPRETED, place), **found}
+    return make_record(place, title, abstract, fields)
 
 
-def _first_year(record: dict[str, Any]) -> int | None:
-    """The year of the first version, else of the last change."""
-    versions = record.get("versions")
-    first = versions[0] if isinstance(versions, list) and versions else None
-    created = first.get("created") if isinstance(first, dict) else None
-    return year_of(created) or year_of(record.get("update_date"))
-
-
-def _authors(record: dict[str, Any], place: Place) -> list[str]:
+def _authors(record: dict[str, Any], place: Place) -> Iterator[str]:
     """``Family, Given`` from the parsed names, else from the line of names."""
     parsed = record.get("authors_parsed")
-    if isinstance(parsed, list) and parsed:
-        return [name for each in parsed if (name := _parsed_name(each))]
-    line = unwrapped(string_of(record, "authors", place))
-    return [family_first(name) for name in re.split(r",\s+(?:and\s+)?|\s+and\s+", line) if name]
-
-
-def _parsed_name(parts: object) -> str:
-    if not isinstance(parts, list):
-        return ""
-    words = [part.strip() if isinstance(part, str) else "" for part in parts]
-    family, given, suffix = [*words, "", "", ""][:3]
-    return ", ".join(filter(None, (" ".join(filter(None, (family, suffix))), given)))
+    if not isinstance(parsed, list) or not parsed:
+        line = unwrapped(string_of(record, "authors", place))
+        yield from map(family_first, re.split(r",\s+(?:and\s+)?|\s+and\s+", line))
+        return
+    for parts in parsed:
+        listed = parts if isinstance(parts, list) else []
+        words = [part.strip() if isinstance(part, str) else "" for part in listed]
+        family, given, suffix = [*words, "", "", ""][:3]
+        yield ", ".join(filter(None, (" ".join(filter(None, (family, suffix))), given)))

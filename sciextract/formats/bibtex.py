@@ -15,7 +15,6 @@ from bibtexparser.middlewares.names import (
     split_multiple_persons_names,
 )
 from bibtexparser.model import (
-    Block,
     DuplicateFieldKeyBlock,
     Entry,
     ImplicitComment,
@@ -25,6 +24,7 @@ from bibtexparser.model import (
 from bibtexparser.splitter import Splitter
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.bibliographic import keep_unusable, make_record, unwrapped
@@ -40,7 +40,7 @@ class BrokenValueError(ValueError):
 
 
 @dataclass(slots=True)
-class Strings:
+class BibtexStrings:
     """The names of ``@string`` in one file, and what they may still make of too little.
 
     Attributes:
@@ -53,32 +53,31 @@ class Strings:
     def plain(self, value: str) -> str:
         """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
 
-        >>> Strings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
+        >>> BibtexStrings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
         'Proc. January {A}'
 
         Raises:
             BrokenValueError: It is something else, or the names of the file make too much of little.
         """
-        pieces = [_piece(piece.strip(), self.values) for piece in _pieces(value)]
-        filled = sum(len(piece) for piece, is_name in pieces if is_name)
+        plain, filled = "", 0
+        for piece in map(str.strip, _pieces(value)):
+            is_delimited = piece[:1] in ("{", '"')
+            if is_delimited and _closing(piece) == len(piece) - 1:
+                plain += piece[1:-1]
+            elif is_delimited or _MARK.search(piece):
+                raise BrokenValueError(f"{quoted(piece)} is not one value; is a comma missing?")
+            else:
+                name = self.values.get(piece.lower())
+                plain += piece if name is None else name
+                filled += len(name or "")
+        # Names may stand for names: a few lines can make gigabytes.
         if filled > MAX_RATIO * len(value):
             if self._harmless < filled:
                 raise BrokenValueError(
                     f"{quoted(value)} stands for {filled:,} characters; the limit is {MAX_RATIO} times its own length"
                 )
             self._harmless -= filled
-        return "".join(piece for piece, _ in pieces)
-
-
-def _piece(piece: str, strings: Mapping[str, str]) -> tuple[str, bool]:
-    """What a piece stands for, and whether it is a name that was filled in."""
-    if piece[:1] in ("{", '"'):
-        if _closing(piece) == len(piece) - 1:
-            return piece[1:-1], False
-    elif not _MARK.search(piece):
-        found = strings.get(piece.lower())
-        return (piece, False) if found is None else (found, True)
-    raise BrokenValueError(f"{quoted(piece)} is not one value; is a comma missing?")
+        return plain
 
 
 def _closing(piece: str) -> int:
@@ -144,27 +143,65 @@ class BibtexEntry:
         return self.kind not in _NO_RECORD or "abstract" in self.fields
 
 
-@dataclass(slots=True)
-class _Text:
-    """The lines from one block start to the next."""
-
-    first_line: int
-    lines: list[str] = field(default_factory=list)
-    error: FormatError | None = None
-
-
 def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
     """Entries in file order, block by block, so that a broken one harms no other.
 
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
-    strings = Strings()
-    for text in _texts(source):
-        if text.error is not None:
-            yield text.error
-            continue
-        yield from _entries_of(text, strings, source.path)
+    strings = BibtexStrings()
+    first_line, lines = 1, [""]
+    error: FormatError | None = None
+    for number, line in decoded_lines(source):
+        if isinstance(line, FormatError):
+            error = error or line
+        elif _BLOCK_START.match(line):
+            yield from [error] if error else _entries_of(lines, first_line, strings, source.path)
+            first_line, lines, error = number, [line], None
+        else:
+            lines.append(line)
+    yield from [error] if error else _entries_of(lines, first_line, strings, source.path)
+
+
+def _entries_of(
+    lines: list[str], first_line: int, strings: BibtexStrings, path: str
+) -> Iterator[BibtexEntry | FormatError]:
+    """The entries of the lines from one block start to the next; a ``@string`` is remembered."""
+    # bibtexparser looks for the opening brace on the line of the type only.
+    content = re.sub(r"\A(\s*@\w+)[ \t]*\r?\n\s*(?=[{(])", r"\1", "".join(lines))
+    try:
+        blocks = Splitter(content).split().blocks
+    except ParsingException as error:
+        yield FormatError(f"broken entry: {error}", path=path, line=first_line)
+        return
+    for block in blocks:
+        line = first_line + (block.start_line or 0)
+        inner = block.ignore_error_block if isinstance(block, DuplicateFieldKeyBlock) else block
+        try:
+            if isinstance(block, String):
+                strings.values[block.key.lower()] = strings.plain(block.value)
+            if isinstance(inner, Entry):
+                fields: dict[str, str] = {}
+                repeated: list[str] = []
+                for each in inner.fields:
+                    name, value = each.key.lower(), strings.plain(each.value)
+                    if fields.setdefault(name, value) != value:
+                        repeated.append(name)
+                kind = inner.entry_type.lower()
+                yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
+                continue
+            raw, problem = (block.raw or "").strip(), ""
+            lost = _LOST_ENTRY.match(raw) if isinstance(block, ImplicitComment) else None
+            if lost:
+                problem = f"broken entry: no opening brace after {quoted(lost[0])}"
+            elif isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
+                words = getattr(block.error, "abort_reason", str(block.error))
+                problem = f"broken entry {quoted(raw.split(',')[0])}: {words}"
+        except BrokenValueError as error:
+            problem = f"broken entry: {error}"
+        if problem:
+            key = block.key if isinstance(block, Entry) else ""
+            yield Place(path, line, key).error(problem)
 
 
 def read_parents(source: Source) -> dict[str, BibtexEntry]:
@@ -179,77 +216,6 @@ def read_parents(source: Source) -> dict[str, BibtexEntry]:
         for entry in read_entries(source)
         if isinstance(entry, BibtexEntry) and entry.kind in _PARENT_TYPES
     }
-
-
-def _texts(source: Source) -> Iterator[_Text]:
-    text = _Text(1)
-    for number, line in decoded_lines(source):
-        if isinstance(line, FormatError):
-            text.error = text.error or line
-        elif _BLOCK_START.match(line):
-            if text.lines or text.error:
-                yield text
-            text = _Text(number, [line])
-        else:
-            text.lines.append(line)
-    yield text
-
-
-def _entries_of(text: _Text, strings: Strings, path: str) -> Iterator[BibtexEntry | FormatError]:
-    content = "".join(text.lines)
-    try:
-        blocks = Splitter(_joined_start(content)).split().blocks
-    except ParsingException as error:
-        yield FormatError(f"broken entry: {error}", path=path, line=text.first_line)
-        return
-    for block in blocks:
-        line = text.first_line + (block.start_line or 0)
-        try:
-            found = _entry_of(block, line, strings)
-            problem = _problem(block)
-        except BrokenValueError as error:
-            found, problem = None, f"broken entry: {error}"
-        if found is not None:
-            yield found
-        elif problem:
-            key = block.key if isinstance(block, Entry) else ""
-            yield Place(path, line, key).error(problem)
-
-
-def _entry_of(block: Block, line: int, strings: Strings) -> BibtexEntry | None:
-    """The entry of a block, if it holds one; a ``@string`` is remembered."""
-    if isinstance(block, String):
-        strings.values[block.key.lower()] = strings.plain(block.value)
-    inner = block.ignore_error_block if isinstance(block, DuplicateFieldKeyBlock) else block
-    return _entry(inner, line, strings) if isinstance(inner, Entry) else None
-
-
-def _joined_start(content: str) -> str:
-    """The block with its opening brace on the line of its type, where bibtexparser looks for it."""
-    return re.sub(r"\A(\s*@\w+)[ \t]*\r?\n\s*(?=[{(])", r"\1", content)
-
-
-def _problem(block: Block) -> str:
-    """What is wrong with a block that is not an entry; nothing with comments."""
-    raw = (block.raw or "").strip()
-    if isinstance(block, ImplicitComment):
-        lost = _LOST_ENTRY.match(raw)
-        return f"broken entry: no opening brace after {quoted(lost[0])}" if lost else ""
-    if isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
-        words = getattr(block.error, "abort_reason", str(block.error))
-        return f"broken entry {quoted(raw.split(',')[0])}: {words}"
-    return ""
-
-
-def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
-    fields: dict[str, str] = {}
-    repeated: list[str] = []
-    for each in entry.fields:
-        name, value = each.key.lower(), strings.plain(each.value)
-        if name in fields and fields[name] != value:
-            repeated.append(name)
-        fields.setdefault(name, value)
-    return BibtexEntry(entry.entry_type.lower(), entry.key, line, fields, tuple(repeated))
 
 
 _VENUES = ("journal", "journaltitle", "booktitle", "maintitle", "series", "venue")
@@ -270,79 +236,76 @@ def read_bibtex(source: Source) -> Iterator[ReadItem]:
     """
     found = False
     keys: set[str] = set()
-    parents: Mapping[str, BibtexEntry] = read_parents(source)
+    parents = read_parents(source)
     for number, entry in enumerate(read_entries(source), start=1):
         found = True
         if isinstance(entry, FormatError):
             yield BadRecord(entry)
         elif entry.is_record:
             again = entry.key in keys
-            keys.add(entry.key)
-            yield _item(_filled(entry, parents), source, number, again)
+            keys.update({entry.key} - {""})
+            try:
+                yield _document(entry, parents, source, number, again)
+            except FormatError as error:
+                yield BadRecord(error)
     if not found:
         hint = "an entry looks like @article{key, title = {...}, abstract = {...}}"
         raise FormatError("the file holds no BibTeX entry", path=source.path, hint=hint)
 
 
-def _item(entry: BibtexEntry, source: Source, number: int, again: bool) -> ReadItem:
-    place = Place(source.path, entry.line, entry.key or f"{source.stem}:{number}")
-    values = {name: _decoded(name, value) for name, value in entry.fields.items()}
-    warnings = [f"the key {quoted(entry.key)} occurs a second time"] if again and entry.key else []
-    warnings += [
-        f"the field {quoted(name)} occurs twice, the first one is used" for name in entry.repeated
-    ]
-    title, abstract = values.get("title", ""), values.get("abstract", "")
-    try:
-        return make_record(place, title, abstract, _fields(entry, values), tuple(warnings))
-    except FormatError as error:
-        return BadRecord(error)
-
-
-def _filled(entry: BibtexEntry, parents: Mapping[str, BibtexEntry]) -> BibtexEntry:
-    """The entry with what its ``crossref`` parent adds; its own fields win."""
-    parent = parents.get(entry.fields.get("crossref", "").strip().lower())
-    if parent is None:
-        return entry
-    added = {name: parent.fields[name] for name in _INHERITED if name in parent.fields}
-    title = parent.fields.get("booktitle") or parent.fields.get("title")
-    if title:
-        added["booktitle"] = title
-    return BibtexEntry(entry.kind, entry.key, entry.line, added | entry.fields, entry.repeated)
-
-
-def _decoded(name: str, value: str) -> str:
-    if name in _VERBATIM:
-        return re.sub(r"\\([_%&#~{}])", r"\1", value).strip()
-    return decode_latex(unwrapped(value))
-
-
-def _fields(entry: BibtexEntry, values: Mapping[str, str]) -> dict[str, Any]:
+def _document(
+    entry: BibtexEntry,
+    parents: Mapping[str, BibtexEntry],
+    source: Source,
+    number: int,
+    again: bool,
+) -> AnnotatedDocument:
+    """The document of an entry, filled with what its ``crossref`` parent adds; its own fields win."""
+    given = entry.fields
+    parent = parents.get(given.get("crossref", "").strip().lower())
+    if parent is not None:
+        added = {name: parent.fields[name] for name in _INHERITED if name in parent.fields}
+        if title := parent.fields.get("booktitle") or parent.fields.get("title"):
+            added["booktitle"] = title
+        given = added | given
+    values = {
+        name: re.sub(r"\\([_%&#~{}])", r"\1", value).strip()
+        if name in _VERBATIM
+        else decode_latex(unwrapped(value))
+        for name, value in given.items()
+    }
     venue = next((name for name in _VENUES if values.get(name)), "")
-    found: dict[str, Any] = {
+    authors = unwrapped(given.get("author") or given.get("authors", ""))
+    fields: dict[str, Any] = {
         "year": year_of(values.get("year")) or year_of(values.get("date")),
         "doi": bare_doi(values.get("doi")) or bare_doi(values.get("url")),
         "pmid": pmid_of(values.get("pmid")),
         "venue": values.get(venue),
-        "authors": _names(entry.fields.get("author") or entry.fields.get("authors", "")),
+        "authors": [
+            name
+            for each in (split_multiple_persons_names(authors) if authors else [])
+            if (name := _name(each.strip()))
+        ],
         "url": values.get("url"),
         "keywords": [
             word for each in re.split("[;,]", values.get("keywords", "")) if (word := each.strip())
         ],
         "entry_type": entry.kind,
     }
-    keep_unusable(found, {name: values.get(name) for name in ("year", "doi", "pmid")}, "bibtex")
-    return found | {
-        name: value for name, value in values.items() if name not in {*_INTERPRETED, venue}
-    }
-
-
-def _names(value: str) -> list[str]:
-    """``Family, Given`` of each author, groups in braces whole."""
-    names = split_multiple_persons_names(unwrapped(value)) if value else []
-    return [name for each in names if (name := _name(each.strip()))]
+    keep_unusable(fields, {name: values.get(name) for name in ("year", "doi", "pmid")}, "bibtex")
+    used = {*_INTERPRETED, venue}
+    fields |= {name: value for name, value in values.items() if name not in used}
+    warnings = [f"the key {quoted(entry.key)} occurs a second time"] if again else []
+    warnings += [
+        f"the field {quoted(name)} occurs twice, the first one is used" for name in entry.repeated
+    ]
+    place = Place(source.path, entry.line, entry.key or f"{source.stem}:{number}")
+    title, abstract = values.get("title", ""), values.get("abstract", "")
+    return make_record(place, title, abstract, fields, tuple(warnings))
 
 
 def _name(name: str) -> str:
+    """``Family, Given`` of an author; a group in braces whole."""
     if name.startswith("{") and name.endswith("}"):
         return decode_latex(name)
     try:

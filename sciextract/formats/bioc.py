@@ -29,6 +29,7 @@ from sciextract.formats.alignment import token_table
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bioc_passages import (
     INFON_NAMES,
+    RELATION_KEYS,
     UNITS,
     BiocText,
     bibliography,
@@ -36,7 +37,6 @@ from sciextract.formats.bioc_passages import (
     label_of,
     other_infons,
     passages_at,
-    relation_label_of,
     score_of,
     unused,
 )
@@ -157,7 +157,17 @@ class _Reading:
         containers.append((record, "document"))
         text, located = self._located(containers)
         for index, annotation, spans in located:
-            self._add_entity(index, annotation, spans)
+            if not spans:
+                items.unread["bioc annotation without a location"] += 1
+                continue
+            infons = infons_of(annotation)
+            entity = items.entity(spans, label_of(infons), score_of(infons))
+            ref = str(annotation.get("id", ""))
+            if ref in self._by_ref:
+                items.remarks["annotation whose id occurs before in the document"] += 1
+            self._by_ref.setdefault(ref, entity)
+            self._by_place.setdefault((index, ref), entity)
+            items.unread["bioc identifier or other infon of an annotation"] += bool(unused(infons))
         for index, (container, field) in enumerate(containers):
             for relation, name in self._objects(container, "relations", field):
                 self._add_relation(relation, name, index)
@@ -208,20 +218,6 @@ class _Reading:
             raise self._place.error(f"{found} at {ranges}", field=f"{field}.text")
         return spans
 
-    def _add_entity(self, index: int, annotation: Record, spans: list[Span]) -> None:
-        if not spans:
-            self._items.unread["bioc annotation without a location"] += 1
-            return
-        infons = infons_of(annotation)
-        entity = self._items.entity(spans, label_of(infons), score_of(infons))
-        ref = str(annotation.get("id", ""))
-        if ref in self._by_ref:
-            self._items.remarks["annotation whose id occurs before in the document"] += 1
-        self._by_ref.setdefault(ref, entity)
-        self._by_place.setdefault((index, ref), entity)
-        if unused(infons):
-            self._items.unread["bioc identifier or other infon of an annotation"] += 1
-
     def _add_relation(self, relation: Record, field: str, index: int) -> None:
         items, infons = self._items, infons_of(relation)
         nodes = self._objects(relation, "nodes", field)
@@ -230,30 +226,28 @@ class _Reading:
         if not is_cluster and len(nodes) != 2:
             items.unread["bioc relation that is not a pair of mentions"] += 1
             return
-        mentions = [self._argument(node, where, index) for node, where in nodes]
+        mentions = []
+        for node, where in nodes:
+            # Ids are unique in a passage, in some files in the document.
+            ref = str(node.get("refid", ""))
+            entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
+            if entity is None:
+                allowed = f"ids of annotations: {', '.join(sorted(self._by_ref)[:8]) or 'none'}"
+                raise self._place.unexpected(ref, allowed, field=f"{where}.refid")
+            mentions.append(entity)
         if is_cluster:
             items.cluster(mentions, score_of(infons))
             return
         # The standard leaves the names of roles open: those that say so turn the pair around.
         if roles[0].lower() in _TAIL_ROLES or roles[1].lower() in _HEAD_ROLES:
             mentions.reverse()
-        label = relation_label_of(infons)
+        label = label_of(infons, RELATION_KEYS)
         if not label:
             label = UNLABELLED
             items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
         items.relation(mentions[0], mentions[1], label, score_of(infons))
         if unused(infons):
             items.unread["bioc infon of a relation"] += 1
-
-    def _argument(self, node: Record, field: str, index: int) -> Entity:
-        """The entity that a node means: ids are unique in a passage, in some files in the document."""
-        ref = str(node.get("refid", ""))
-        entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
-        if entity is None:
-            known = ", ".join(sorted(self._by_ref)[:8]) or "none"
-            allowed = f"ids of annotations: {known}"
-            raise self._place.unexpected(ref, allowed, field=f"{field}.refid")
-        return entity
 
     def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
         where = name if field == "document" else f"{field}.{name}"

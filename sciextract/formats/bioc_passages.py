@@ -196,9 +196,9 @@ class BiocText:
         return spans if marked else []
 
 
-_ENTITY_KEYS = ("type", "label", "entity", "entity_type", "category")
-_RELATION_KEYS = ("type", "relation", "relation type", "relation_type", "label")
-_LABEL_KEYS = frozenset({*_ENTITY_KEYS, *_RELATION_KEYS})
+ENTITY_KEYS = ("type", "label", "entity", "entity_type", "category")
+RELATION_KEYS = ("type", "relation", "relation type", "relation_type", "label")
+_LABEL_KEYS = frozenset({*ENTITY_KEYS, *RELATION_KEYS})
 #: Infons of passages in the BioC files of PubMed and PubMed Central.
 INFON_NAMES = {
     "pmid": "article-id_pmid",
@@ -209,14 +209,10 @@ INFON_NAMES = {
 _AUTHOR = re.compile(r"surname:([^;]*)(?:;given-names:(.*))?")
 
 
-def label_of(infons: Mapping[str, Any]) -> str:
-    """The type of an annotation, empty when it has none."""
-    return _first(infons, _ENTITY_KEYS)
-
-
-def relation_label_of(infons: Mapping[str, Any]) -> str:
-    """The type of a relation, empty when it has none."""
-    return _first(infons, _RELATION_KEYS)
+def label_of(infons: Mapping[str, Any], keys: Sequence[str] = ENTITY_KEYS) -> str:
+    """The type of an annotation, or of a relation with its keys; empty when it has none."""
+    values = (infons.get(key) for key in keys)
+    return next((str(each) for each in values if isinstance(each, str | int) and str(each)), "")
 
 
 def score_of(infons: Mapping[str, Any]) -> float | None:
@@ -230,7 +226,7 @@ def score_of(infons: Mapping[str, Any]) -> float | None:
 
 def unused(infons: Mapping[str, Any]) -> dict[str, Any]:
     """The infons that are neither the label nor the score."""
-    label = label_of(infons) or relation_label_of(infons)
+    label = label_of(infons) or label_of(infons, RELATION_KEYS)
     rest = {
         key: value for key, value in infons.items() if key not in _LABEL_KEYS or str(value) != label
     }
@@ -273,11 +269,3 @@ def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, A
         if "title" in passage.kind and (title := " ".join(text for _, text in passage.pieces)):
             fields["title"] = title
     return fields
-
-
-def _first(infons: Mapping[str, Any], keys: Sequence[str]) -> str:
-    for key in keys:
-        value = infons.get(key)
-        if isinstance(value, str | int) and str(value):
-            return str(value)
-    return ""

@@ -9,11 +9,11 @@ import codecs
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -31,9 +31,16 @@ from sciextract.formats.base import (
     read_each,
 )
 from sciextract.formats.decoding import decoded_content, decoded_lines
-from sciextract.formats.items import COREFERENCE, CorpusItems, not_rejected
+from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
-from sciextract.formats.layers import LINE_BREAKS, LabelNames, encodable, entities_in_text, repeats
+from sciextract.formats.layers import (
+    LINE_BREAKS,
+    LabelNames,
+    encodable,
+    entities_in_text,
+    named_links,
+    repeats,
+)
 from sciextract.formats.sink import FolderWriter, LineSink
 from sciextract.text.analyse import analyse
 
@@ -71,16 +78,11 @@ def notes_for(folder: Path) -> Notes:
         FormatError: The file of notes cannot be read at all.
     """
     absolute = folder.absolute()
-    for parent in (absolute, *absolute.parents):
-        if (parent / SCHEMA_FILE).is_file():
-            return _read_notes(parent)
-    return Notes(absolute)
-
-
-def _read_notes(folder: Path) -> Notes:
-    notes = Notes(folder)
-    path = folder / NOTES_FILE
-    if not path.is_file():
+    # brat uses the nearest configuration above a folder; ours has its notes beside it.
+    above = (absolute, *absolute.parents)
+    notes = Notes(next((each for each in above if (each / SCHEMA_FILE).is_file()), absolute))
+    path = notes.folder / NOTES_FILE
+    if not path.is_file() or not (notes.folder / SCHEMA_FILE).is_file():
         return notes
     for number, line in decoded_lines(Source(str(path))):
         try:
@@ -97,16 +99,14 @@ def _read_notes(folder: Path) -> Notes:
         if isinstance(file, str) and isinstance(key, str):
             notes.doc_keys[file] = key
         if isinstance(file, str) and isinstance(exact, dict):
-            notes.fragments[file] = {name: _exact_spans(value) for name, value in exact.items()}
+            # What are no pairs of numbers leave brat's own fragments.
+            notes.fragments[file] = {
+                name: tuple(Span(start, end) for start, end in pairs)
+                for name, pairs in exact.items()
+                if isinstance(pairs, list)
+                and all(isinstance(p, list) and [*map(type, p)] == [int, int] for p in pairs)
+            }
     return notes
-
-
-def _exact_spans(value: object) -> tuple[Span, ...]:
-    """Fragments of a note; none where they are not pairs of numbers, so that brat's own hold."""
-    pairs = value if isinstance(value, list) else []
-    if all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
-        return tuple(Span(start, end) for start, end in pairs)
-    return ()
 
 
 def pieces_of(text: str, fragments: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -178,82 +178,8 @@ _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
 _SHAPE = "expected a folder of .txt and .ann files, or one such file"
 
 
-@dataclass(frozen=True, slots=True)
-class _TextBound:
-    """A T line: its label, its fragments, the file's copy of its characters, its line number."""
-
-    label: str
-    fragments: tuple[Span, ...]
-    written: str
-    line: int | None
-
-
-@dataclass(slots=True)
-class _AnnLines:
-    """The lines of one file by kind.
-
-    Attributes:
-        mentions: T lines by id.
-        relations: Label, ids of head and tail, and line number of R lines, by id.
-        groups: The members of ``*`` lines.
-        triggers: Id of the trigger (a T line) by id of its event.
-        defined: Every id that a line defines.
-        unread: All other lines, by kind.
-    """
-
-    mentions: dict[str, _TextBound] = field(default_factory=dict)
-    relations: dict[str, tuple[str, str, str, int | None]] = field(default_factory=dict)
-    groups: list[tuple[str, ...]] = field(default_factory=list)
-    triggers: dict[str, str] = field(default_factory=dict)
-    defined: set[str] = field(default_factory=set)
-    unread: Counter[str] = field(default_factory=Counter)
-
-    def add(self, line: str, place: Place) -> None:
-        """Take a line.
-
-        Raises:
-            FormatError: A T, R or ``*`` line has a wrong shape, or an id occurs twice.
-        """
-        name, _, rest = line.partition("\t")
-        if name in self.mentions or name in self.relations:
-            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
-        if name == "*":
-            _, *members = rest.split() or [""]
-            if not members:
-                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
-            self.groups.append(tuple(members))
-            return
-        self.defined.add(name)
-        if name[:1] == "T":
-            data, _, written = rest.partition("\t")
-            match = _MENTION.fullmatch(data)
-            if match is None:
-                raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
-            pairs = [pair.split() for pair in match[2].split(";")]
-            fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
-            self.mentions[name] = _TextBound(match[1], fragments, written, place.line)
-        elif name[:1] == "R":
-            match = _RELATION.fullmatch(rest.split("\t")[0])
-            if match is None:
-                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
-            label, role, head, other_role, tail = match.groups()
-            if (role, other_role) == ("Arg2", "Arg1"):
-                head, tail = tail, head
-            self.relations[name] = (label, head, tail, place.line)
-        else:
-            self.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
-            if match := _EVENT.match(line):
-                self.triggers[match[1]] = match[2]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """One document's files: those that exist, by suffix.
-
-    Attributes:
-        base: Their path without suffix.
-        doc_key: The key, where no note says another one.
-    """
+class _Pair(NamedTuple):
+    """One document's files: their path without suffix, its key where no note says another one, and what exists, by suffix."""
 
     base: Path
     doc_key: str
@@ -275,7 +201,14 @@ def read_brat(source: Source) -> Iterator[ReadItem]:
     notes = notes_for(path if path.is_dir() else path.parent)
     yield from map(BadRecord, notes.errors)
     nothing = FormatError(f"no such file below, {_SHAPE}", path=source.path)
-    pairs = _pairs_below(path) if path.is_dir() else iter([_pair_of(path)])
+    pairs = _pairs_below(path)
+    if not path.is_dir():
+        stem, suffix = os.path.splitext(path.name)
+        if suffix.lower() not in _SUFFIXES:
+            raise FormatError(f"a file {quoted(path.name)} found, {_SHAPE}", path=str(path))
+        siblings = {end: path.with_name(stem + end) for end in _SUFFIXES} | {suffix.lower(): path}
+        files = {end: file for end, file in siblings.items() if file.is_file()}
+        pairs = iter([_Pair(path.with_name(stem), stem, files)])
     yield from read_each(pairs, lambda pair, _: _document(pair, notes, source), nothing)
 
 
@@ -297,15 +230,6 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
             yield _Pair(Path(parent, stem), (below / stem).as_posix(), files)
 
 
-def _pair_of(path: Path) -> _Pair:
-    stem, suffix = os.path.splitext(path.name)
-    if suffix.lower() not in _SUFFIXES:
-        raise FormatError(f"a file {quoted(path.name)} found, {_SHAPE}", path=str(path))
-    siblings = {end: path.with_name(stem + end) for end in _SUFFIXES} | {suffix.lower(): path}
-    files = {end: file for end, file in siblings.items() if file.is_file()}
-    return _Pair(path.with_name(stem), stem, files)
-
-
 def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     name = os.path.relpath(pair.base.absolute(), notes.folder).replace(os.sep, "/")
     key = notes.doc_keys.get(name, pair.doc_key)
@@ -314,13 +238,15 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     if ".txt" not in pair.files:
         raise place.error(f"no text: {pair.base.name}.txt is missing")
     text = _content(pair.files[".txt"])
-    lines = _AnnLines()
     content = _content(ann).removeprefix("\ufeff") if ann else ""
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            lines.add(line.rstrip("\r"), replace(place, line=number))
+    lines = [
+        (replace(place, line=number), line.rstrip("\r"))
+        for number, line in enumerate(content.split("\n"), start=1)
+        if line.strip()
+    ]
     items = CorpusItems(key, source.provenance)
-    _add_items(items, lines, text, place, notes.labels, notes.fragments.get(name, {}))
+    mentions = _add_entities(items, lines, text, notes, name)
+    _add_links(items, lines, mentions, notes.labels)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
             file = f"{pair.base.name}{suffix}"
@@ -341,72 +267,83 @@ def _content(path: Path) -> str:
     return mark + decoded_content(Source(str(path)))
 
 
-def _add_items(
-    items: CorpusItems,
-    lines: _AnnLines,
-    text: str,
-    place: Place,
-    labels: Mapping[str, str],
-    exact: Mapping[str, tuple[Span, ...]],
-) -> None:
-    """Add what our model has a place for, and count the rest.
-
-    Args:
-        items: Where it goes.
-        lines: The lines of the file.
-        text: The document's text.
-        place: The file.
-        labels: Label by its name in the file.
-        exact: Fragments by T id that the file alone does not tell.
-    """
+def _add_entities(
+    items: CorpusItems, lines: list[tuple[Place, str]], text: str, notes: Notes, file: str
+) -> dict[str, Entity]:
+    """Add the T lines, each checked against the file's copy of its characters; gives the entities by T id."""
     by_name: dict[str, Entity] = {}
-    for name, mention in lines.mentions.items():
-        at = replace(place, line=mention.line)
-        fragments = _fragments(name, mention, text, at, exact.get(name, ()))
-        by_name[name] = items.entity(fragments, labels.get(mention.label, mention.label))
-    # An event that is an argument stands for its trigger.
-    for event, trigger in lines.triggers.items():
-        if trigger in by_name:
-            by_name[event] = by_name[trigger]
+    exact = notes.fragments.get(file, {})
+    for place, line in lines:
+        if line[:1] != "T":
+            continue
+        name, _, rest = line.partition("\t")
+        data, _, written = rest.partition("\t")
+        match = _MENTION.fullmatch(data)
+        if match is None:
+            raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
+        if name in by_name:
+            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+        pairs = [[*map(int, pair.split())] for pair in match[2].split(";")]
+        fragments = [Span(start, end) for start, end in pairs]
+        for span in fragments:
+            if not 0 <= span.char_start < span.char_end <= len(text):
+                found = f"{span.char_start} {span.char_end} found"
+                allowed = f"START < END <= {len(text)} (characters of the text)"
+                raise place.error(f"{found}; expected {allowed}", field=name)
+        strings = [span.of(text) for span in fragments]
+        if written and not any(repeats(copy, strings) for copy in (written, written.rstrip("\t"))):
+            expected = f"the text there is {quoted(' '.join(strings))}"
+            raise place.error(f"{quoted(written)} found, but {expected}", field=name)
+        pieces = tuple(sorted(fragments))
+        if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
+            raise place.error("its fragments overlap", field=name)
+        told = exact.get(name, ())
+        whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
+        by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
+    return by_name
 
-    def ends_of(names: Sequence[str], line: int | None = None) -> list[Entity]:
-        unknown = next((name for name in names if name not in lines.defined), None)
+
+def _add_links(
+    items: CorpusItems,
+    lines: list[tuple[Place, str]],
+    mentions: dict[str, Entity],
+    labels: Mapping[str, str],
+) -> None:
+    """Add relations and clusters, whose arguments may stand on later lines; count all other lines."""
+    names = Counter(line.partition("\t")[0] for _, line in lines)
+    triggers = {found[1]: found[2] for _, line in lines if (found := _EVENT.match(line))}
+    # An event that is an argument stands for its trigger.
+    by_name = mentions | {e: mentions[t] for e, t in triggers.items() if t in mentions}
+    for place, line in lines:
+        name, _, rest = line.partition("\t")
+        if line[:1] == "T":
+            continue
+        if line[:1] not in ("R", "*"):
+            items.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
+            continue
+        if name == "*":
+            _, *ends = rest.split() or [""]
+            if not ends:
+                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
+        else:
+            match = _RELATION.fullmatch(rest.split("\t")[0])
+            if match is None:
+                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
+            if names[name] > 1:
+                raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+            label, role, head, other_role, tail = match.groups()
+            ends = [tail, head] if (role, other_role) == ("Arg2", "Arg1") else [head, tail]
+        unknown = next((each for each in ends if each not in names), None)
         if unknown is not None:
             problem = f"the id {quoted(unknown)} is referred to, but no line defines it"
-            raise replace(place, line=line).error(problem)
-        return [by_name[name] for name in names] if by_name.keys() >= {*names} else []
-
-    for label, head, tail, line in lines.relations.values():
-        if ends := ends_of((head, tail), line):
-            items.relation(ends[0], ends[1], labels.get(label, label), None)
+            raise place.error(problem)
+        if not by_name.keys() >= {*ends}:
+            kind = "group" if name == "*" else "relation"
+            items.unread[f"brat {kind} of relations or attributes"] += 1
+        elif name == "*":
+            items.cluster([by_name[end] for end in ends], None)
         else:
-            items.unread["brat relation of relations or attributes"] += 1
-    for members in lines.groups:
-        if mentions := ends_of(members):
-            items.cluster(mentions, None)
-        else:
-            items.unread["brat group of relations or attributes"] += 1
-    items.unread.update(lines.unread)
-
-
-def _fragments(
-    name: str, mention: _TextBound, text: str, place: Place, exact: tuple[Span, ...]
-) -> tuple[Span, ...]:
-    """The fragments of a T line in the order of the text, checked against the file's copy of them."""
-    for span in mention.fragments:
-        if not 0 <= span.char_start < span.char_end <= len(text):
-            found = f"{span.char_start} {span.char_end} found"
-            allowed = f"START < END <= {len(text)} (characters of the text)"
-            raise place.error(f"{found}; expected {allowed}", field=name)
-    strings = [span.of(text) for span in mention.fragments]
-    copies = (mention.written, mention.written.rstrip("\t"))
-    if mention.written and not any(repeats(copy, strings) for copy in copies):
-        expected = f"the text there is {quoted(' '.join(strings))}"
-        raise place.error(f"{quoted(mention.written)} found, but {expected}", field=name)
-    pieces = tuple(sorted(mention.fragments))
-    if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
-        raise place.error("its fragments overlap", field=name)
-    return exact if exact and pieces_of(text, exact) == pieces else joined(text, pieces)
+            items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
 
 
 _ANY_ENTITY = "<ENTITY>"
@@ -480,7 +417,7 @@ class BratWriter(FolderWriter):
         self, annotated: AnnotatedDocument, text: str, exact: dict[str, tuple[Span, ...]]
     ) -> Iterator[str]:
         """All lines: entities, relations, clusters. ``exact`` gets the fragments that a T line does not tell."""
-        living, items = entities_in_text(annotated), annotated.annotations
+        living = entities_in_text(annotated)
         pieces = {entity.id: pieces_of(text, entity.fragments) for entity in living}
         written = [entity for entity in living if pieces[entity.id]]
         names = {entity.id: f"T{number}" for number, entity in enumerate(written, start=1)}
@@ -492,25 +429,9 @@ class BratWriter(FolderWriter):
             ranges = ";".join(f"{span.char_start} {span.char_end}" for span in parts)
             label = self._labels.name_of(entity.label)
             yield f"{name}\t{label} {ranges}\t{' '.join(span.of(text) for span in parts)}"
-        relations: dict[tuple[str, str, str], None] = {}
-        for relation in not_rejected(items.relations):
-            ends = {relation.head, relation.tail}
-            if ends <= names.keys():
-                key = (names[relation.head], names[relation.tail], relation.label)
-                self.lose("second relation in the same place", key in relations)
-                relations[key] = None
-            else:
-                self.lose("relation of an entity that does not fit", ends <= pieces.keys())
+        relations, groups = named_links(annotated, names, self.losses)
         for number, (head, tail, label) in enumerate(relations, start=1):
             yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
-        groups: dict[tuple[str, ...], None] = {}
-        for cluster in not_rejected(items.clusters):
-            members = {*cluster.live_mentions}
-            mentions = tuple(name for entity_id, name in names.items() if entity_id in members)
-            lost = len(members & pieces.keys() - names.keys())
-            self.lose("mention of an entity that does not fit", lost)
-            self.lose("second cluster in the same place", mentions in groups)
-            groups |= {mentions: None} if mentions else {}
         for mentions in groups:
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
         name_of = self._labels.name_of
@@ -545,7 +466,25 @@ class Configuration:
         any_pair = f"Arg1:{_ANY_ENTITY}, Arg2:{_ANY_ENTITY}"
         # Mentions may nest and overlap, which brat reports without the line OVERLAP.
         lines = ["[entities]", *self._entities, "\n[relations]"]
-        lines += [f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>", *self._relation_lines()]
+        lines.append(f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>")
+        types = self._schema.relations if self._schema else ()
+        known = {self._labels.name_of(each.label): each for each in types}
+        for name in self._relations:
+            relation = known.get(name)
+            pairs = relation.pairs if relation else ()
+            symmetric = relation is not None and relation.symmetric
+            # brat checks Arg1 and Arg2 in this order for symmetric types, too, so those get both orders.
+            turned = [(tail, head) for head, tail in pairs if symmetric]
+            tails: dict[str, list[str]] = {}
+            for pair in dict.fromkeys([*(pairs or [(ANY_TYPE, ANY_TYPE)]), *turned]):
+                head, tail = (
+                    _ANY_ENTITY if label == ANY_TYPE else self._labels.name_of(label)
+                    for label in pair
+                )
+                tails.setdefault(head, []).append(tail)
+            kind = ", <REL-TYPE>:symmetric" if symmetric else ""
+            for head, names in tails.items():
+                lines.append(f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}")
         if self._has_clusters:
             lines.append(f"{COREFERENCE}\t{any_pair}, <REL-TYPE>:symmetric-transitive")
         return "\n".join([*lines, "\n[events]", "\n[attributes]", ""])
@@ -568,24 +507,3 @@ class Configuration:
             lines += [f"{name_of(e.label)}\tbgColor:{e.colour}" for e in self._schema.entities]
             lines += [f"{name_of(r.label)}\tcolor:{r.colour}" for r in self._schema.relations]
         return "\n".join([*lines, ""])
-
-    def _relation_lines(self) -> Iterator[str]:
-        """A line for each type and type of head; every pair where the schema says nothing."""
-        types = self._schema.relations if self._schema else ()
-        known = {self._labels.name_of(each.label): each for each in types}
-        for name in self._relations:
-            relation = known.get(name)
-            pairs = relation.pairs if relation else ()
-            symmetric = relation is not None and relation.symmetric
-            # brat checks Arg1 and Arg2 in this order for symmetric types, too, so those get both orders.
-            turned = [(tail, head) for head, tail in pairs if symmetric]
-            tails: dict[str, list[str]] = {}
-            for pair in dict.fromkeys([*(pairs or [(ANY_TYPE, ANY_TYPE)]), *turned]):
-                head, tail = (
-                    _ANY_ENTITY if label == ANY_TYPE else self._labels.name_of(label)
-                    for label in pair
-                )
-                tails.setdefault(head, []).append(tail)
-            kind = ", <REL-TYPE>:symmetric" if symmetric else ""
-            for head, names in tails.items():
-                yield f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from operator import ne
 from pathlib import Path
 from typing import TextIO
@@ -71,12 +70,18 @@ class _Block:
             self.error = self.error or line
             return
         content = line.rstrip("\r\n")
-        cells = _cells(content)
-        if _is_comment(content, cells):
+        is_tabbed = "\t" in content
+        cells = content.split("\t") if is_tabbed else [*filter(None, content.split(" "))]
+        # "#" may be a token, too: then the line ends in a tag. "# key = value" is always a comment.
+        if content.startswith("#") and (
+            (not is_tabbed and _KEY_AND_VALUE.match(content))
+            or len(cells) < 2
+            or not TAG.fullmatch(cells[-1])
+        ):
             self.comments += 1
             return
         # Some programs end each row with a tab.
-        if "\t" in content and len(cells) > 2 and not cells[-1].strip():
+        if is_tabbed and len(cells) > 2 and not cells[-1].strip():
             cells = cells[:-1]
         if len(cells) < 2 or not cells[0]:
             found = f"{quoted(content)} found; expected a token and its tag in two or more columns"
@@ -90,19 +95,6 @@ class _Block:
             self.sentences[-1].append(_Row(cells, place.line or 0))
 
 
-def _cells(line: str) -> list[str]:
-    return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
-
-
-def _is_comment(line: str, cells: list[str]) -> bool:
-    """Whether a line that starts with ``#`` is a comment; ``#`` may be a token, too."""
-    if not line.startswith("#"):
-        return False
-    if "\t" not in line and _KEY_AND_VALUE.match(line):
-        return True
-    return len(cells) < 2 or not TAG.fullmatch(cells[-1])
-
-
 def read_conll(source: Source) -> Iterator[ReadItem]:
     """Read columns, separated by tabs or blanks; an empty line ends a sentence.
 
@@ -112,8 +104,36 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
+
+    def read(block: _Block, _: int) -> AnnotatedDocument:
+        if block.error:
+            raise block.error
+        sentences = [rows for rows in block.sentences if rows]
+        rows = [row for sentence in sentences for row in sentence]
+        key = f"{source.stem}:{block.first_line}"
+        for row in rows:
+            if len(row.cells) != len(rows[0].cells):
+                found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
+                problem = f"{found} as in line {rows[0].line}"
+                raise Place(source.path, row.line, key).error(problem)
+        text, tokens = from_token_lists(
+            [[row.cells[0] for row in sentence] for sentence in sentences]
+        )
+        items = CorpusItems(key, source.provenance)
+        for sentence in tokens.sentences:
+            first = sentence.token_start
+            tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
+            for each, label in tagged_ranges(tags):
+                range_ = TokenRange(first + each.token_start, first + each.token_end)
+                items.entity([tokens.char_span(range_)], label)
+        items.unread["conll columns of a token"] += sum(
+            row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
+        )
+        items.unread["conll comment"] += block.comments
+        return items.annotated(Document(key, text, tokens))
+
     nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
-    return read_each(_blocks(source), partial(_document, source=source), nothing)
+    return read_each(_blocks(source), read, nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -137,32 +157,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
             block.add(line, Place(source.path, number))
     if block.has_content:
         yield block
-
-
-def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
-    if block.error:
-        raise block.error
-    sentences = [rows for rows in block.sentences if rows]
-    rows = [row for sentence in sentences for row in sentence]
-    key = f"{source.stem}:{block.first_line}"
-    for row in rows:
-        if len(row.cells) != len(rows[0].cells):
-            found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
-            problem = f"{found} as in line {rows[0].line}"
-            raise Place(source.path, row.line, key).error(problem)
-    text, tokens = from_token_lists([[row.cells[0] for row in sentence] for sentence in sentences])
-    items = CorpusItems(key, source.provenance)
-    for sentence in tokens.sentences:
-        first = sentence.token_start
-        tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
-        for each, label in tagged_ranges(tags):
-            range_ = TokenRange(first + each.token_start, first + each.token_end)
-            items.entity([tokens.char_span(range_)], label)
-    items.unread["conll columns of a token"] += sum(
-        row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
-    )
-    items.unread["conll comment"] += block.comments
-    return items.annotated(Document(key, text, tokens))
 
 
 def written_form(token: str) -> str:

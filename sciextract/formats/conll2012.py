@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -53,9 +52,30 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
     """
+
+    def read(block: _Block, _: int) -> AnnotatedDocument:
+        if block.error:
+            raise block.error
+        sentences = [rows for rows in block.sentences if rows]
+        rows = [row for sentence in sentences for row in sentence]
+        place = Place(source.path, block.line, block.key)
+        text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
+        items = CorpusItems(block.key, source.provenance)
+        for each in tokens.sentences:
+            part = rows[each.token_start : each.token_end]
+            for start, end, label in _names(part, place):
+                found = TokenRange(each.token_start + start, each.token_start + end)
+                items.entity([tokens.char_span(found)], label)
+        for mentions in _clusters(rows, place).values():
+            items.cluster([items.mention(tokens.char_span(each), "") for each in mentions], None)
+        between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
+        if any(cell not in _EMPTY for cells in between for cell in cells):
+            items.unread["conll2012 columns of a token"] += len(rows)
+        return items.annotated(Document(block.key, text, tokens))
+
     problem = "no document begins: there is no line '#begin document (NAME); part 000'"
     nothing = FormatError(problem, path=source.path)
-    return read_each(_blocks(source), partial(_document, source=source), nothing)
+    return read_each(_blocks(source), read, nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -97,27 +117,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
                 block.sentences[-1].append((cells, number))
     if block:
         yield block
-
-
-def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
-    if block.error:
-        raise block.error
-    sentences = [rows for rows in block.sentences if rows]
-    rows = [row for sentence in sentences for row in sentence]
-    place = Place(source.path, block.line, block.key)
-    text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
-    items = CorpusItems(block.key, source.provenance)
-    for each in tokens.sentences:
-        part = rows[each.token_start : each.token_end]
-        for start, end, label in _names(part, place):
-            found = TokenRange(each.token_start + start, each.token_start + end)
-            items.entity([tokens.char_span(found)], label)
-    for mentions in _clusters(rows, place).values():
-        items.cluster([items.mention(tokens.char_span(each), "") for each in mentions], None)
-    between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
-    if any(cell not in _EMPTY for cells in between for cell in cells):
-        items.unread["conll2012 columns of a token"] += len(rows)
-    return items.annotated(Document(block.key, text, tokens))
 
 
 def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[int, int, str]]:
@@ -197,13 +196,8 @@ class Conll2012Writer(LineWriter):
         key = _cell(document.document.doc_key) or "-"
         self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")
-        for row in self._rows(document.document, layers, key):
-            self._sink.write_line(row)
-        self._sink.write_line("#end document")
-
-    def _rows(self, document: Document, layers: TokenLayers, key: str) -> Iterator[str]:
         table = layers.table
-        words = [_cell(word) for word in table.strings(document.text)]
+        words = [_cell(word) for word in table.strings(document.document.text)]
         names, clusters = ["*"] * len(words), self._cluster_cells(layers)
         for ner in layers.ner:
             for tokens, entity in flat(ner, self.losses):
@@ -221,8 +215,9 @@ class Conll2012Writer(LineWriter):
                 name = names[index]
                 name = name.replace("*)", ")") if name.startswith("(") else name
                 cells = [key, "0", str(number), words[index], "XX", parse, "-", "-", "-", "-"]
-                yield "   ".join([*cells, name, clusters[index]])
-            yield ""
+                self._sink.write_line("   ".join([*cells, name, clusters[index]]))
+            self._sink.write_line("")
+        self._sink.write_line("#end document")
 
     def _cluster_cells(self, layers: TokenLayers) -> list[str]:
         table = layers.table
@@ -231,7 +226,22 @@ class Conll2012Writer(LineWriter):
         whole: list[list[int]] = [[] for _ in range(len(table))]
         number = -1
         for cluster in layers.clusters:
-            mentions = self._writable(layers, [tokens for tokens, _ in cluster])
+            # Brackets cannot tell mentions across sentences, nor two of a cluster that cross.
+            mentions: list[TokenRange] = []
+            ranges = sorted(
+                (tokens for tokens, _ in cluster), key=lambda r: (r.token_start, -r.token_end)
+            )
+            for each in ranges:
+                sentence = table.sentences[table.sentence_of(each.token_start)]
+                if not sentence.contains(each):
+                    self.lose("mention across sentences")
+                elif any(
+                    m.token_start < each.token_start < m.token_end < each.token_end
+                    for m in mentions
+                ):
+                    self.lose("mention that crosses another of its cluster")
+                else:
+                    mentions.append(each)
             number += bool(mentions)
             for start, end in ((each.token_start, each.token_end - 1) for each in mentions):
                 if start == end:
@@ -246,23 +256,6 @@ class Conll2012Writer(LineWriter):
             parts += [f"{number})" for _, number in sorted(ends)]
             cells.append("|".join(parts) or "-")
         return cells
-
-    def _writable(self, layers: TokenLayers, mentions: Iterable[TokenRange]) -> list[TokenRange]:
-        """Mentions inside a sentence of which no two of the cluster cross, which brackets cannot tell."""
-
-        def crosses(left: TokenRange, right: TokenRange) -> bool:
-            return left.token_start < right.token_start < left.token_end < right.token_end
-
-        found: list[TokenRange] = []
-        for each in sorted(mentions, key=lambda each: (each.token_start, -each.token_end)):
-            sentence = layers.table.sentences[layers.table.sentence_of(each.token_start)]
-            if not sentence.contains(each):
-                self.lose("mention across sentences")
-            elif any(crosses(before, each) for before in found):
-                self.lose("mention that crosses another of its cluster")
-            else:
-                found.append(each)
-        return found
 
 
 def _cell(text: str) -> str:

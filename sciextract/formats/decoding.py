@@ -59,8 +59,19 @@ def decoded_lines(
         if long_first and number == 1 and not raw.endswith(b"\n"):
             raw = b"".join([raw, *_rest(pieces)])
         skipped = sum(map(len, _rest(pieces))) if not raw.endswith(b"\n") else 0
-        error = _too_long(source.path, number) if skipped else None
-        yield number, error or _decoded(raw, source.path, number, byte_start)
+        line: str | FormatError
+        if skipped:
+            problem = f"the line has more than {base.MAX_LINE_BYTES >> 20} MiB and is left out"
+            hint = "each record must stand on a line of its own"
+            line = FormatError(problem, path=source.path, line=number, hint=hint)
+        else:
+            try:
+                line = raw.decode("utf-8")
+                line = line.removeprefix("\ufeff") if number == 1 else line
+            except UnicodeDecodeError as error:
+                at = error.start
+                line = _not_utf8(raw[at], source.path, number, byte_start + at)
+        yield number, line
         byte_start += len(raw) + skipped
 
 
@@ -109,23 +120,6 @@ def _rest(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield piece
         if piece.endswith(b"\n"):
             return
-
-
-def _too_long(path: str, number: int) -> FormatError:
-    return FormatError(
-        f"the line has more than {base.MAX_LINE_BYTES >> 20} MiB and is left out",
-        path=path,
-        line=number,
-        hint="each record must stand on a line of its own",
-    )
-
-
-def _decoded(raw: bytes, path: str, number: int, byte_start: int) -> str | FormatError:
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return _not_utf8(raw[error.start], path, number, byte_start + error.start)
-    return text.removeprefix("\ufeff") if number == 1 else text
 
 
 def _not_utf8(byte: int, path: str, line: int, position: int) -> FormatError:

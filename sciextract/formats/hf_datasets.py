@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,10 +21,15 @@ import datasets
 import pyarrow as pa
 from datasets.table import MemoryMappedTable
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
+from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, quoted
+from sciextract.formats.parquet import (
+    ARROW_ERRORS,
+    SCHEMA,
+    RowBuffer,
+    documents_of,
+    writing_to,
+)
 from sciextract.formats.sink import new_folder
 from sciextract.formats.urls import HUB_DATASET
 
@@ -54,7 +58,13 @@ def read_datasets(source: Source) -> Iterator[ReadItem]:
         FormatError: There is no data set, or the only one cannot be read.
         InputMissingError: The folder does not exist.
     """
-    parts = _hub_parts(source.path) or _saved_parts(source)
+    if on_hub := HUB_DATASET.fullmatch(source.path):
+        name, revision, config = on_hub.groups()
+        with _explained(source.path):
+            splits = datasets.load_dataset(name, config, revision=revision, streaming=True)
+            parts = [_Part(source.path, str(each), partial(splits.get, each)) for each in splits]
+    else:
+        parts = _saved_parts(source)
     for part in parts:
         try:
             yield from _documents(part, source)
@@ -64,50 +74,34 @@ def read_datasets(source: Source) -> Iterator[ReadItem]:
             yield BadRecord(error)
 
 
-def _hub_parts(url: str) -> list[_Part]:
-    found = HUB_DATASET.fullmatch(url)
-    if found is None:
-        return []
-    name, revision, config = found.groups()
-    with _explained(url):
-        splits = datasets.load_dataset(name, config, revision=revision, streaming=True)
-        return [_Part(url, str(split), partial(splits.get, split)) for split in splits]
-
-
 def _saved_parts(source: Source) -> list[_Part]:
     root = Path(source.path)
     if not root.is_dir():
         if root.exists():
             raise FormatError("this is a file; expected a folder", path=source.path)
         raise InputMissingError(f"{source.path}: no such folder")
-    parts = [
-        _Part(str(folder), split, partial(_saved, folder, root))
-        for data in _datasets(root)
-        for folder, split in _splits(data)
-        if not leads_outside(folder, root)
-    ]
+    described = {path.parent for name in (_DICT, _INFO) for path in root.rglob(name)}
+    # A folder that is described is read whole: what lies in it are its splits.
+    outermost = sorted(path for path in described if not described & {*path.parents})
+    parts = []
+    for data in outermost:
+        names: Any = [""]
+        if (data / _DICT).is_file():
+            names = _json(data / _DICT).get("splits")
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                problem = f"splits: {quoted(names)} found; expected a list of names"
+                raise FormatError(problem, path=data / _DICT)
+        # A split lies in a folder of its name, whatever path the description gives.
+        folders = {name: data / Path(name).name for name in names}
+        parts += [
+            _Part(str(folder), split, partial(_saved, folder, root))
+            for split, folder in folders.items()
+            if not leads_outside(folder, root)
+        ]
     if not parts:
         problem = f"no dataset found; expected a folder with {_INFO} or {_DICT}"
         raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
     return parts
-
-
-def _datasets(root: Path) -> list[Path]:
-    """The folder itself, or the data sets in it."""
-    if any((root / name).is_file() for name in (_DICT, _INFO)):
-        return [root]
-    found = {path.parent for name in (_DICT, _INFO) for path in root.rglob(name)}
-    return sorted(path for path in found if not found & {*path.parents})
-
-
-def _splits(folder: Path) -> list[tuple[Path, str]]:
-    if not (folder / _DICT).is_file():
-        return [(folder, "")]
-    names = _json(folder / _DICT).get("splits")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        problem = f"{quoted(names)} found; expected a list of names"
-        raise FormatError(f"splits: {problem}", path=folder / _DICT)
-    return [(folder / Path(name).name, name) for name in names]
 
 
 def _saved(folder: Path, root: Path) -> datasets.Dataset:
@@ -137,24 +131,21 @@ def _documents(part: _Part, source: Source) -> Iterator[ReadItem]:
         first = next(tables, None)
         if first is None:
             return
-        batches = (batch for table in chain([first], tables) for batch in _sound(table))
+        batches = _sound_batches(chain([first], tables))
         features = data.features.to_dict() if data.features else {}
         named = Source(part.place, origin=origin)
         for item in documents_of(batches, first.schema, named, features):
-            yield _with_split(item, part.split)
+            if part.split and not isinstance(item, BadRecord):
+                fields = {**item.document.fields, "split": part.split}
+                item = replace(item, document=replace(item.document, fields=fields))
+            yield item
 
 
-def _sound(table: pa.Table) -> list[pa.RecordBatch]:
-    """The batches of a table whose offsets are known to be sound: damaged ones would be followed anywhere."""
-    table.validate(full=True)
-    return [*table.to_batches()]
-
-
-def _with_split(item: ReadItem, split: str) -> ReadItem:
-    if isinstance(item, BadRecord) or not split:
-        return item
-    fields = {**item.document.fields, "split": split}
-    return replace(item, document=replace(item.document, fields=fields))
+def _sound_batches(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """The batches of tables whose offsets are known to be sound: damaged ones would be followed anywhere."""
+    for table in tables:
+        table.validate(full=True)
+        yield from table.to_batches()
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -175,14 +166,11 @@ def _explained(place: str) -> Iterator[None]:
         raise FormatError(f"the data set cannot be read: {error}", path=place) from error
 
 
-class DatasetsWriter:
+class DatasetsWriter(RowBuffer):
     """Writes a folder that ``datasets.load_from_disk`` reads, rejected items included.
 
     Rows go to an Arrow file first, since the library saves whole data sets only; that takes their space twice for
     the moment of :meth:`close`.
-
-    Attributes:
-        losses: Lone surrogates, which become U+FFFD; everything else fits.
     """
 
     def __init__(self, destination: Path | str) -> None:
@@ -191,27 +179,14 @@ class DatasetsWriter:
         Raises:
             OutputError: It holds files, or cannot be made.
         """
+        super().__init__()
         self._folder = new_folder(destination)
-        self._rows = RowBuffer(self._append)
         self._fingerprint = hashlib.blake2b(digest_size=8)
         self._unsaved = self._folder / ".unsaved" / "rows.arrow"
-        with self._writing():
+        with writing_to(self._folder):
             self._unsaved.parent.mkdir()
             self._file = pa.OSFile(str(self._unsaved), "wb")
             self._stream = pa.ipc.new_stream(self._file, SCHEMA)
-
-    @property
-    def losses(self) -> Counter[str]:
-        """What could not be held so far."""
-        return self._rows.losses
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self._fingerprint.update(self._rows.add(document).encode("ascii"))
 
     def close(self) -> None:
         """Save the data set.
@@ -219,35 +194,26 @@ class DatasetsWriter:
         Raises:
             OutputError: The disk is full, or a file cannot be written.
         """
-        self._rows.flush()
-        with self._writing(), _without_progress_bars():
-            self._stream.close()
-            self._file.close()
-            rows = MemoryMappedTable.from_file(str(self._unsaved))
-            # The library's own fingerprint holds the time of the file.
-            data = datasets.Dataset(rows, fingerprint=self._fingerprint.hexdigest())
-            data.save_to_disk(str(self._folder))
-            shutil.rmtree(self._unsaved.parent)
-
-    def _append(self, batch: pa.RecordBatch) -> None:
-        with self._writing():
-            self._stream.write_batch(batch)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+        self.flush()
+        # The library draws its own bars; it has no other way to save without them.
+        shown = not datasets.utils.are_progress_bars_disabled()
+        datasets.disable_progress_bars()
         try:
-            yield
-        except ARROW_ERRORS as error:
-            problem = f"{self._folder}: cannot be written: {error}"
-            raise OutputError(problem, "choose another --output") from error
+            with writing_to(self._folder):
+                self._stream.close()
+                self._file.close()
+                rows = MemoryMappedTable.from_file(str(self._unsaved))
+                # The library's own fingerprint holds the time of the file.
+                data = datasets.Dataset(rows, fingerprint=self._fingerprint.hexdigest())
+                data.save_to_disk(str(self._folder))
+                shutil.rmtree(self._unsaved.parent)
+        finally:
+            if shown:
+                datasets.enable_progress_bars()
 
-
-@contextmanager
-def _without_progress_bars() -> Iterator[None]:
-    wanted = not datasets.utils.are_progress_bars_disabled()
-    datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        if wanted:
-            datasets.enable_progress_bars()
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
+        for text_hash in batch.column("text_sha256").to_pylist():
+            self._fingerprint.update(text_hash.encode("ascii"))
+        with writing_to(self._folder):
+            self._stream.write_batch(batch)

@@ -154,31 +154,29 @@ def expand_inputs(paths: Sequence[str | Path]) -> InputPaths:
     """
     if isinstance(paths, InputPaths):
         return paths
-    named = map(without_file_scheme, map(str, paths))
-    return InputPaths([found for path in named for found in _meant(path)])
+    found = InputPaths()
+    for path in map(without_file_scheme, map(str, paths)):
+        if is_url(path):
+            found += expand_url(path)
+            continue
+        if not is_pattern(path):
+            if path != STDIN and not os.path.exists(path):
+                raise InputMissingError(f"{path}: no such file or folder")
+            found.append(path)
+            continue
+        matches = sorted(glob.glob(path, recursive=True))
+        if _ANY_DEPTH in path:
+            matches = [each for each in matches if os.path.isfile(each)]
+        if not matches:
+            hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
+            raise InputMissingError(f"{path}: nothing matches this pattern", hint)
+        found += matches
+    return found
 
 
 def is_pattern(path: str) -> bool:
     """Whether a path names nothing that exists, and has letters that stand for others."""
     return path != STDIN and glob.has_magic(path) and not os.path.exists(path)
-
-
-def _meant(path: str) -> Iterator[str]:
-    if is_url(path):
-        yield from expand_url(path)
-        return
-    if not is_pattern(path):
-        if path != STDIN and not os.path.exists(path):
-            raise InputMissingError(f"{path}: no such file or folder")
-        yield path
-        return
-    matches = sorted(glob.glob(path, recursive=True))
-    if _ANY_DEPTH in path:
-        matches = [each for each in matches if os.path.isfile(each)]
-    if not matches:
-        hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
-        raise InputMissingError(f"{path}: nothing matches this pattern", hint)
-    yield from matches
 
 
 _HEAD_BYTES = 1 << 16
@@ -261,7 +259,16 @@ def _read_one(
     found = False
     try:
         if spec is None:
-            source, spec = _recognised(source)
+            if source.path == STDIN:
+                # What is taken from standard input to see its format is put back.
+                start = _head(line_pieces(standard_input()))
+                source = Source(STDIN, start)
+            else:
+                with closing(source.lines()) as lines:
+                    start = _head(lines)
+            refuse_binary(start, source.path)
+            seen = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
+            spec = recognise(unpacked_name(source.path), seen.decode("utf-8", "replace"))
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -306,8 +313,19 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
     if whole:
         yield Source(path), whole
         return
-    for file in _files_below(path, spec):
-        yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    suffixes, found = _suffixes(spec), False
+    for parent, _, names in _walk(path):
+        for file in (os.path.join(parent, name) for name in results_in(names)):
+            wanted = has_suffix(unpacked_name(file), suffixes) and os.path.isfile(file)
+            if not wanted or leads_outside(file, path):
+                continue
+            if spec is None and holds_no_abstract(file):
+                continue
+            found = True
+            yield Source(file), spec or recognise_by_name(unpacked_name(file))
+    if not found:
+        allowed = " ".join(sorted(suffixes))
+        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=path)
 
 
 def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -315,23 +333,6 @@ def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield parent, folders, sorted(name for name in names if not name.startswith("."))
-
-
-def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
-    """Files with a suffix of the format (of any readable format)."""
-    suffixes, found = _suffixes(spec), False
-    for parent, _, names in _walk(folder):
-        for name in results_in(names):
-            file = os.path.join(parent, name)
-            wanted = has_suffix(unpacked_name(name), suffixes) and os.path.isfile(file)
-            if wanted and not leads_outside(file, folder):
-                if spec is None and holds_no_abstract(file):
-                    continue
-                found = True
-                yield file
-    if not found:
-        allowed = " ".join(sorted(suffixes))
-        raise FormatError(f"no readable file below; suffixes read: {allowed}", path=folder)
 
 
 _PLAIN = (".txt", ".text")
@@ -399,16 +400,6 @@ def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     return tuple({suffix for each in specs for suffix in each.suffixes})
 
 
-def _recognised(source: Source) -> tuple[Source, FormatSpec]:
-    """The source's format, and the source with what was taken from standard input put back."""
-    if source.path == STDIN:
-        start = _head(line_pieces(standard_input()))
-        return Source(STDIN, start), recognise(STDIN, _text_of(start, STDIN))
-    with closing(source.lines()) as lines:
-        start = _head(lines)
-    return source, recognise(unpacked_name(source.path), _text_of(start, source.path))
-
-
 def _head(lines: Iterable[bytes]) -> bytes:
     """The start of the input: its first non-blank line, or more where that is not enough to tell.
 
@@ -422,9 +413,3 @@ def _head(lines: Iterable[bytes]) -> bytes:
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start
-
-
-def _text_of(start: bytes, path: str) -> str:
-    refuse_binary(start, path)
-    head = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
-    return head.decode("utf-8", "replace")

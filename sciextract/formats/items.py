@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -17,6 +17,9 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.documents.spans import Span
 
+COREFERENCE = "COREF"
+"""The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
+
 UNLABELLED = "relation"
 """The label of relations that have none in their file."""
 
@@ -25,7 +28,8 @@ class CorpusItems:
     """Entities, relations and clusters in the order in which they are added.
 
     Equal entities are kept apart, since other items of the file may mean one of them; a relation or
-    cluster that is there already is not added again.
+    cluster that is there already is not added again. Annotation tools (:meth:`add_relation`) keep equal relations
+    apart, too, and link the mentions of a cluster by relations labelled ``COREF``.
 
     Args:
         doc_key: The document's key, part of every id.
@@ -38,21 +42,19 @@ class CorpusItems:
         unread: What the file holds and an annotated document does not, by kind: a loss of reading.
     """
 
-    _SECOND: ClassVar[int] = 2
-    """What the id of the second of equal items ends with."""
-
     def __init__(
         self, doc_key: str, provenance: str, state: State = State.IMPORTED, owner: str = ""
     ) -> None:
         self._doc_key = doc_key
         self._provenance = provenance
         self._state = state
-        self._owner = owner
+        self._owner = (owner,) if owner else ()
         self._equal: Counter[tuple[object, ...]] = Counter()
         self._entities: dict[str, Entity] = {}
         self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
         self._relations: dict[str, Relation] = {}
         self._clusters: dict[str, Cluster] = {}
+        self._links: list[tuple[Entity, Entity]] = []
         self.remarks: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
 
@@ -100,8 +102,29 @@ class CorpusItems:
         ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
         return self._cluster(ids, score)
 
+    def add_relation(
+        self, head: Entity, tail: Entity, label: str, score: float | None = None
+    ) -> None:
+        """Add a new relation, or a link between two mentions of a cluster."""
+        if label == COREFERENCE:
+            self._links.append((head, tail))
+            return
+        if not label:
+            self.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
+        ends = (head.id, tail.id, label or UNLABELLED)
+        self._relation(self._own_id("relation", *ends), ends, score)
+
     def annotations(self) -> Annotations:
-        """All that was added."""
+        """All that was added; links are joined into clusters, mentions in text order."""
+        groups: dict[str, dict[str, Entity]] = {}
+        for head, tail in self._links:
+            joined = groups.get(head.id, {head.id: head}) | groups.get(tail.id, {tail.id: tail})
+            groups |= dict.fromkeys(joined, joined)
+        # Every mention of a group holds the same dictionary.
+        unique = {id(group): group for group in groups.values()}.values()
+        members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
+        for mentions in sorted(members, key=lambda each: each[0].span):
+            self._cluster([mention.id for mention in mentions], None)
         return Annotations(
             tuple(self._entities.values()),
             tuple(self._relations.values()),
@@ -128,16 +151,14 @@ class CorpusItems:
 
     def _id(self, kind: str, *parts: object) -> str:
         """An id that equal items share."""
-        owner = (self._owner,) if self._owner else ()
-        return stable_id(kind, self._doc_key, *parts, *owner)
+        return stable_id(kind, self._doc_key, *parts, *self._owner)
 
     def _own_id(self, kind: str, *parts: object) -> str:
         """An id that equal items do not share: from the second on it ends with a number."""
         before = self._equal[kind, *parts]
         self._equal[kind, *parts] += 1
-        owner = (self._owner,) if self._owner else ()
-        number = (before - 1 + self._SECOND,) if before else ()
-        return stable_id(kind, self._doc_key, *parts, *owner, *number)
+        number = (before + 1,) if before else ()
+        return stable_id(kind, self._doc_key, *parts, *self._owner, *number)
 
 
 _Item = TypeVar("_Item", Entity, Relation, Cluster)
@@ -148,51 +169,8 @@ def not_rejected(items: Iterable[_Item]) -> list[_Item]:
     return [item for item in items if item.state is not State.REJECTED]
 
 
-COREFERENCE = "COREF"
-"""The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
-
 BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")
 """Names of the bibliographic fields of a document."""
-
-
-class ImportedItems(CorpusItems):
-    """The items of one document as annotation tools have them.
-
-    Relations labelled ``COREF`` link the mentions of a cluster; equal relations are kept apart.
-    """
-
-    _SECOND: ClassVar[int] = 1
-
-    def __init__(
-        self, doc_key: str, source: str, state: State = State.IMPORTED, owner: str = ""
-    ) -> None:
-        super().__init__(doc_key, source, state, owner)
-        self._links: list[tuple[Entity, Entity]] = []
-
-    def add_relation(
-        self, head: Entity, tail: Entity, label: str, score: float | None = None
-    ) -> None:
-        """A new relation, or a link between two mentions of a cluster."""
-        if label == COREFERENCE:
-            self._links.append((head, tail))
-            return
-        if not label:
-            self.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
-        ends = (head.id, tail.id, label or UNLABELLED)
-        self._relation(self._own_id("relation", *ends), ends, score)
-
-    def annotations(self) -> Annotations:
-        """All items; links are joined into clusters, mentions in text order."""
-        groups: dict[str, dict[str, Entity]] = {}
-        for head, tail in self._links:
-            joined = groups.get(head.id, {head.id: head}) | groups.get(tail.id, {tail.id: tail})
-            groups |= dict.fromkeys(joined, joined)
-        # Every mention of a group holds the same dictionary.
-        unique = {id(group): group for group in groups.values()}.values()
-        members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
-        for mentions in sorted(members, key=lambda each: each[0].span):
-            self._cluster([mention.id for mention in mentions], None)
-        return super().annotations()
 
 
 def score_of(value: Any) -> float | None:

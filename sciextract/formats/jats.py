@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -33,47 +32,52 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no article.
     """
+
+    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
+        line, front = numbered
+        ids = {
+            each.get("pub-id-type", ""): _text(each)
+            for each in front.findall(f"{_META}/{{*}}article-id")
+        }
+        pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
+        pmc = ids.get("pmc") or ids.get("pmcid") or ""
+        place = Place(source.path, line, pmid or pmc or doi or f"{source.stem}:{number}")
+        titles = [
+            *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
+            *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
+        ]
+        given = front.findall(f"{_META}/{{*}}abstract")
+        # Graphical, plain-language and other further abstracts have a type.
+        untyped = [each for each in given if not each.get("abstract-type")]
+        chosen = next(iter([*untyped, *given]), None)
+        others = [each for each in given if each is not chosen]
+        others += front.findall(f"{_META}/{{*}}trans-abstract")
+        # An article that appears online first has a date of its own: that of the issue counts.
+        dates = front.findall(f"{_META}/{{*}}pub-date")
+        dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
+        venues = (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)
+        fields: dict[str, Any] = {
+            "year": year_of([_first(each, "{*}year") for each in dates]),
+            "doi": doi,
+            "pmid": pmid,
+            "venue": next(filter(None, venues), ""),
+            "authors": [*filter(None, _authors(front))],
+            "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
+            **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
+            "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
+            "OtherAbstract": [
+                {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
+                | {"text": _abstract(each)}
+                for each in others
+            ],
+            "ArticleId": ids,
+        }
+        abstract = "" if chosen is None else _abstract(chosen)
+        return make_record(place, ": ".join(_texts(titles)), abstract, fields)
+
     problem = "the file holds no article: there is no element 'front'"
     nothing = FormatError(problem, path=source.path)
-    return read_each(numbered_elements(source, {"front"}), partial(_record, source=source), nothing)
-
-
-def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, front = numbered
-    ids = {
-        each.get("pub-id-type", ""): _text(each)
-        for each in front.findall(f"{_META}/{{*}}article-id")
-    }
-    pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
-    pmc = ids.get("pmc") or ids.get("pmcid") or ""
-    place = Place(source.path, line, pmid or pmc or doi or f"{source.stem}:{number}")
-    titles = [
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
-    ]
-    given = front.findall(f"{_META}/{{*}}abstract")
-    # Graphical, plain-language and other further abstracts have a type.
-    chosen = next(
-        (each for each in given if not each.get("abstract-type")), given[0] if given else None
-    )
-    others = [each for each in given if each is not chosen]
-    others += front.findall(f"{_META}/{{*}}trans-abstract")
-    fields: dict[str, Any] = {
-        "year": year_of(_years(front)),
-        "doi": doi,
-        "pmid": pmid,
-        "venue": next(
-            filter(None, (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)), ""
-        ),
-        "authors": _authors(front),
-        "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
-        **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
-        "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
-        "OtherAbstract": [_other(each) for each in others],
-        "ArticleId": ids,
-    }
-    abstract = "" if chosen is None else _abstract(chosen)
-    return make_record(place, ": ".join(_texts(titles)), abstract, fields)
+    return read_each(numbered_elements(source, {"front"}), read, nothing)
 
 
 def _abstract(element: Element) -> str:
@@ -89,36 +93,19 @@ def _abstract(element: Element) -> str:
     return " ".join(filter(None, parts))
 
 
-def _other(element: Element) -> dict[str, str]:
-    kept = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-    return {**kept, "text": _abstract(element)}
-
-
-def _years(front: Element) -> list[str]:
-    """Years of publication, that of the issue first."""
-    dates = front.findall(f"{_META}/{{*}}pub-date")
-    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
-    return [_first(each, "{*}year") for each in dates]
-
-
-def _authors(front: Element) -> list[str]:
-    people = [
-        each
-        for each in front.findall(f"{_META}/{{*}}contrib-group/{{*}}contrib")
-        if each.get("contrib-type", "author") == "author"
-    ]
-    return [name for each in people if (name := _author(each))]
-
-
-def _author(contributor: Element) -> str:
-    name = contributor.find(".//{*}name")
-    if name is None:
-        name = contributor.find(".//{*}string-name")
-    if name is None:
-        return _first(contributor, "{*}collab")
-    family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
-    given = _first(name, "{*}given-names")
-    return f"{family}, {given}" if family and given else family or _text(name)
+def _authors(front: Element) -> Iterator[str]:
+    for person in front.findall(f"{_META}/{{*}}contrib-group/{{*}}contrib"):
+        if person.get("contrib-type", "author") != "author":
+            continue
+        name = person.find(".//{*}name")
+        if name is None:
+            name = person.find(".//{*}string-name")
+        if name is None:
+            yield _first(person, "{*}collab")
+            continue
+        family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
+        given = _first(name, "{*}given-names")
+        yield f"{family}, {given}" if family and given else family or _text(name)
 
 
 def _first(element: Element, path: str) -> str:

@@ -120,15 +120,10 @@ def read_items(
 
 
 class JsonObjects:
-    """Finds where objects start and end by their brackets alone, so that each is decoded by itself.
-
-    Attributes:
-        around: What an outer object says next to its list, once it has ended.
-    """
+    """Finds where objects start and end by their brackets alone, so that each is decoded by itself."""
 
     def __init__(self, source: Source, lists: str = "") -> None:
         """Read ``source``; an object that has a list under a key that fits ``lists`` stands for the list's objects."""
-        self.around: Record = {}
         self._source = source
         self._path = source.path
         self._is_list = re.compile(lists or r"(?!)").fullmatch
@@ -153,7 +148,9 @@ class JsonObjects:
         for number, line in decoded_lines(self._source, long_first=True):
             if isinstance(line, FormatError):
                 is_blank = False
-                self._drop()
+                # A line of the object that is open cannot be read: it is forgotten.
+                if self._outer >= 0:
+                    self._close_object()
                 yield number, line
                 continue
             if is_blank and (start := line.strip()):
@@ -164,7 +161,12 @@ class JsonObjects:
             yield from self._feed(number, line)
         if is_blank:
             raise FormatError("the file is empty: it holds blank lines only", path=self._path)
-        yield from self._end()
+        if self._outer >= 0:
+            yield self._broken("the file ends inside this record")
+        elif self._stack:
+            problem = f"the {'array' if '[' in self._stack else 'outer object'} is not closed"
+            error = FormatError(problem, path=self._path, line=self._line, hint=_CUT_OFF)
+            yield self._line, error
 
     def _feed(self, number: int, line: str) -> Iterator[Found]:
         """The objects that end on this line."""
@@ -173,24 +175,44 @@ class JsonObjects:
             self._count += 1
             yield number, whole
             return
-        if self._is_next_object(line):
+        # A line that opens as far to the right as the unfinished object did opens the next one.
+        opening = _COMPACT.match(line) if self._outer >= 0 else None
+        if opening and opening[1] == self._before:
             yield self._broken("the record has no end")
         taken = 0
         for start, end, mark in self._marks(line):
-            if mark == "[" and self._opens_list(line[taken:start]):
-                self._enter_list(line[taken:start])
+            may_open_list = mark == "[" and len(self._stack) == self._outer + 1
+            before = [*self._parts[-2:], line[taken:start]] if may_open_list else []
+            if may_open_list and self._list_start.search("".join(before)[-_LONGEST_KEY:]):
+                # The object that is open is the one around a list of objects.
+                self._around = [*self._parts, line[taken:start], "[]"]
+                self._outer, self._parts = -1, []
+                self._count -= 1
+                self._stack.append("[")
+                self._open["["] += 1
+                self._list_depth = len(self._stack)
                 taken = end
                 continue
             is_outside, depth = self._outer < 0, len(self._stack)
             is_between = self._is_between
-            is_last = self._closes(mark) if mark in _CLOSING else self._opens(mark, line[:start])
+            if mark in _CLOSING:
+                is_last = self._closes(mark)
+            else:
+                is_last = False
+                if is_outside and is_between and (mark == "{" or self._stack):
+                    self._outer = len(self._stack)
+                    self._first_line = self._line
+                    self._before = line[:start]
+                    self._count += 1
+                self._stack.append(mark)
+                self._open[mark] += 1
             if is_outside:
                 lone = mark if len(self._stack) == depth else ""
                 if is_between:
                     yield from self._stray(line[taken:start] + lone)
                 else:
                     self._around.append(line[taken:end])
-                    yield from self._left_outer_object()
+                    yield from self._check_around()
                 taken = start if self._outer >= 0 else end
             elif is_last:
                 yield self._finished(line[taken:end])
@@ -216,20 +238,6 @@ class JsonObjects:
         lists = (name for name, value in record.items() if isinstance(value, list))
         return None if any(map(self._is_list, lists)) else record
 
-    def _drop(self) -> None:
-        """Forget the object that is open: a line of it cannot be read."""
-        if self._outer >= 0:
-            self._close_object()
-
-    def _end(self) -> Iterator[Found]:
-        """What is missing at the end of the file."""
-        if self._outer >= 0:
-            yield self._broken("the file ends inside this record")
-        elif self._stack:
-            problem = f"the {'array' if '[' in self._stack else 'outer object'} is not closed"
-            error = FormatError(problem, path=self._path, line=self._line, hint=_CUT_OFF)
-            yield self._line, error
-
     def _marks(self, line: str) -> Iterator[tuple[int, int, str]]:
         """Start, end and character of the brackets outside of strings."""
         position = 0
@@ -245,44 +253,15 @@ class JsonObjects:
         """Whether objects may start here: not in what an outer object has behind its list."""
         return not self._stack or (self._stack[-1] == "[" and len(self._stack) == self._list_depth)
 
-    def _opens_list(self, before: str) -> bool:
-        """Whether a square bracket opens the list of an outer object."""
-        if len(self._stack) != self._outer + 1:
-            return False
-        return (
-            self._list_start.search("".join([*self._parts[-2:], before])[-_LONGEST_KEY:])
-            is not None
-        )
-
-    def _enter_list(self, before: str) -> None:
-        """Take the object that is open as the one around a list."""
-        self._around = [*self._parts, before, "[]"]
-        self._outer, self._parts = -1, []
-        self._count -= 1
-        self._stack.append("[")
-        self._open["["] += 1
-        self._list_depth = len(self._stack)
-
-    def _left_outer_object(self) -> Iterator[tuple[int, FormatError]]:
-        """Note what stands around the list where the outer object has just ended, or what is wrong with it."""
+    def _check_around(self) -> Iterator[tuple[int, FormatError]]:
+        """What is wrong with what stands around the list, where the outer object has just ended."""
         if self._is_between:
             try:
-                self.around = parse_object("".join(self._around), self._path, self._first_line)
+                parse_object("".join(self._around), self._path, self._first_line)
             except FormatError as error:
                 problem = f"around the records: {error.problem}"
                 yield self._line, FormatError(problem, path=self._path)
             self._around = []
-
-    def _opens(self, mark: str, before: str) -> bool:
-        """Note an opening bracket, and what is before it on its line; never the end of an object."""
-        if self._outer < 0 and self._is_between and (mark == "{" or self._stack):
-            self._outer = len(self._stack)
-            self._first_line = self._line
-            self._before = before
-            self._count += 1
-        self._stack.append(mark)
-        self._open[mark] += 1
-        return False
 
     def _closes(self, mark: str) -> bool:
         """Note a closing bracket; whether the object ends with it. It closes what was left open inside."""
@@ -314,11 +293,6 @@ class JsonObjects:
         self._outer = -1
         self._parts = []
         self._in_string = False
-
-    def _is_next_object(self, line: str) -> bool:
-        """Whether a line opens like the one that opened the unfinished object: ``{"`` as far to the right."""
-        found = _COMPACT.match(line) if self._outer >= 0 else None
-        return found is not None and found[1] == self._before
 
     def _broken(self, problem: str) -> tuple[int, FormatError]:
         line = self._first_line

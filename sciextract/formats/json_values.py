@@ -15,6 +15,8 @@ from sciextract.formats.base import Place, Source, quoted
 from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
+#: The standard library writes by recursion: what is deeper may be read and could not be written again.
+_DEEPEST = 100
 _ONE_A_LINE = (
     "each line must hold one JSON object; --from json reads arrays and objects over several lines"
 )
@@ -57,23 +59,19 @@ def unknown_fields(record: Record, known: Container[str], place: Place) -> Recor
     """
     fields = {name: value for name, value in record.items() if name not in known}
     for name, value in fields.items():
-        if _depth_exceeds(value, 100):
-            raise place.error("nested deeper than 100 levels", field=quoted(name))
+        level = [value]
+        for _ in range(_DEEPEST):
+            level = [
+                child
+                for parent in level
+                if isinstance(parent, (dict, list))
+                for child in (parent.values() if isinstance(parent, dict) else parent)
+            ]
+            if not level:
+                break
+        else:
+            raise place.error(f"nested deeper than {_DEEPEST} levels", field=quoted(name))
     return fields
-
-
-def _depth_exceeds(value: object, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [
-            child
-            for parent in level
-            if isinstance(parent, (dict, list))
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-        ]
-        if not level:
-            return False
-    return True
 
 
 class _UnusableError(ValueError):
@@ -123,11 +121,7 @@ def dump_line(record: Record) -> str:
     Lone surrogates, C1 controls and Unicode line separators are written as escapes; they read back as
     the same characters.
     """
-    return _ESCAPED.sub(_escape, _ENCODER.encode(record))
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", _ENCODER.encode(record))
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -12,30 +14,45 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     LabelScore,
+    LinkCandidate,
+    PairCandidate,
     Relation,
+    SpanCandidate,
+    State,
 )
-from sciextract.documents.document import AnnotatedDocument, Document, ModelId, TokenTable
+from sciextract.documents.document import (
+    AnnotatedDocument,
+    Document,
+    ModelId,
+    TokenTable,
+    text_hash,
+)
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.exchange import SCHEMA_VERSION, annotations_from, candidates_from
 from sciextract.formats.json_streams import read_lines, read_objects
 from sciextract.formats.json_values import (
     Record,
     dump_line,
     key_of,
+    label_at,
     list_at,
+    number_at,
     object_at,
+    objects_at,
     span_at,
     string_at,
     text_of,
     unknown_fields,
 )
-from sciextract.formats.layers import TokenLayers, token_layers
+from sciextract.formats.layers import token_layers
 from sciextract.formats.scierc import layer_fields, sentence_strings
 from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse, make_document
+
+SCHEMA_VERSION = 1
+_STATES = {state.value: state for state in State}
 
 #: Every field that the format itself defines, in the order in which they are written.
 OWN_FIELDS = (
@@ -83,9 +100,25 @@ def record_of(
     arguments are there for other tools: readers take the ranges. Input fields that sciextract does not interpret
     follow its own; one that has the name of an own field becomes ``input_NAME``.
     """
-    record = _text_fields(document, token_layers(document, split=split))
+    layers = token_layers(document, split=split)
+    sentences = sentence_strings(layers.table, document.document.text)
     model = document.model
-    record["model"] = model and {"name": model.name, "hash": model.hash}
+    record: Record = {
+        "schema_version": SCHEMA_VERSION,
+        "doc_key": document.document.doc_key,
+        "text": document.document.text,
+        "text_sha256": document.document.text_sha256,
+        "tokens": [token for sentence in sentences for token in sentence],
+        "sentences": sentences,
+        "token_ranges": [_range(span) for span in layers.table.spans],
+        **layer_fields(layers),
+        "scores": {
+            "ner": [[entity.score for _, entity in sentence] for sentence in layers.ner],
+            "relations": [[item.score for *_, item in part] for part in layers.relations],
+            "clusters": [[score for _, score in cluster] for cluster in layers.clusters],
+        },
+        "model": model and {"name": model.name, "hash": model.hash},
+    }
     annotations, text = document.annotations, document.document.text
     texts = {entity.id: entity.text_of(text) for entity in annotations.entities}
     record["entities"] = [
@@ -100,32 +133,12 @@ def record_of(
         record["candidates"] = _candidates(annotations.candidates)
     if document.warnings:
         record["warnings"] = list(document.warnings)
-    _add_input_fields(record, document.document.fields)
+    for name, value in document.document.fields.items():
+        free = name
+        while free in OWN_FIELDS or free in record:
+            free = f"input_{free}"
+        record[free] = value
     return record
-
-
-def _text_fields(document: AnnotatedDocument, layers: TokenLayers) -> Record:
-    text = document.document.text
-    sentences = sentence_strings(layers.table, text)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "doc_key": document.document.doc_key,
-        "text": text,
-        "text_sha256": document.document.text_sha256,
-        "tokens": [token for sentence in sentences for token in sentence],
-        "sentences": sentences,
-        "token_ranges": [_range(span) for span in layers.table.spans],
-        **layer_fields(layers),
-        "scores": _scores(layers),
-    }
-
-
-def _scores(layers: TokenLayers) -> dict[str, Any]:
-    return {
-        "ner": [[entity.score for _, entity in sentence] for sentence in layers.ner],
-        "relations": [[item.score for *_, item in sentence] for sentence in layers.relations],
-        "clusters": [[score for _, score in cluster] for cluster in layers.clusters],
-    }
 
 
 def entity_record(entity: Entity) -> Record:
@@ -179,24 +192,12 @@ def _candidates(candidates: Candidates) -> Record:
     }
 
 
-def _add_input_fields(record: Record, fields: Mapping[str, Any]) -> None:
-    own = {*OWN_FIELDS}
-    for name, value in fields.items():
-        free = name
-        while free in own or free in record:
-            free = f"input_{free}"
-        record[free] = value
-
-
 def _range(span: Span) -> list[int]:
     return [span.char_start, span.char_end]
 
 
 def _labels(labels: Iterable[LabelScore]) -> list[list[str | float]]:
     return [[each.label, each.score] for each in labels]
-
-
-__all__ = ["SCHEMA_VERSION", "JsonlWriter", "encode", "parse_record", "read_jsonl", "record_of"]
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:
@@ -216,90 +217,69 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
     """
     if "schema_version" in record:
         return _exchange_record(record, source, line)
-    if _is_tokenised(record):
-        if not record.get("text"):
-            return scierc.parse_record(record, source, line)
-        return _tokenised_text(record, source, line)
+    sentences, has_text = record.get("sentences"), bool(record.get("text"))
+    if not has_text and not record.get("abstract") and not record.get("title"):
+        tokenised = sentences is not None
+    else:
+        # Records of others may have sentences that are strings.
+        tokenised = isinstance(sentences, list) and all(isinstance(s, list) for s in sentences)
+    if tokenised and not has_text:
+        return scierc.parse_record(record, source, line)
     key, key_field = key_of(record, source, line)
     place = Place(source.path, line, key)
     text, title_length, used = text_of(record, place)
-    fields = unknown_fields(record, {key_field, *used}, place)
-    return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
-
-
-def _is_tokenised(record: Record) -> bool:
-    """Whether ``sentences`` are SciERC's: lists of tokens, or the only text that is there."""
-    sentences = record.get("sentences")
-    if not record.get("text") and not record.get("abstract") and not record.get("title"):
-        return sentences is not None
-    return isinstance(sentences, list) and all(isinstance(each, list) for each in sentences)
-
-
-def _tokenised_text(record: Record, source: Source, line: int) -> AnnotatedDocument:
-    """SciERC fields next to the exact text that their tokens come from."""
-    key, key_field = key_of(record, source, line)
-    place = Place(source.path, line, key)
-    text = text_of(record, place).text
-    sentences = scierc.sentences_at(record["sentences"], place)
+    if not tokenised:
+        fields = unknown_fields(record, {key_field, *used}, place)
+        return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
+    # SciERC fields next to the exact text that their tokens come from.
+    sentences = scierc.sentences_at(sentences, place)
     tokens = align_tokens(text, sentences, place)
     chosen = scierc.chosen_fields(record, source.fields)
     annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
-    used = {key_field, "text", *scierc.used_fields(record, chosen)}
-    document = Document(key, text, tokens, unknown_fields(record, used, place))
-    return AnnotatedDocument(document, annotations)
+    known = {key_field, "text", *scierc.used_fields(record, chosen)}
+    fields = unknown_fields(record, known, place)
+    return AnnotatedDocument(Document(key, text, tokens, fields), annotations)
 
 
 def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocument:
     key, key_field = key_of(record, source, line)
     place = Place(source.path, line, key)
-    _check_version(record["schema_version"], place)
-    text = _checked_text(record, place)
-    known = {*OWN_FIELDS, key_field}
-    if "entities" in record:
-        annotations = annotations_from(record, len(text), source.provenance, place)
-        tokens = _tokens(record, text, annotations, place)
-    else:
-        tokens, annotations = _from_tokens(record, text, source, place)
-    document = Document(key, text, tokens, unknown_fields(record, known, place))
-    remarks = list_at(record.get("warnings"), "warnings", place)
-    warnings = tuple([string_at(remark, "warnings", place) for remark in remarks])
-    return AnnotatedDocument(document, annotations, _model(record, place), warnings)
-
-
-def _check_version(version: object, place: Place) -> None:
+    version = record["schema_version"]
     if type(version) is int and version > SCHEMA_VERSION:
         problem = f"{version} found, the newest known version is {SCHEMA_VERSION}"
         hint = "a newer sciextract wrote this file: pip install --upgrade sciextract"
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
         raise place.unexpected(version, f"{SCHEMA_VERSION}", field="schema_version")
-
-
-def _checked_text(record: Record, place: Place) -> str:
     if record.get("text") is None:
         raise place.error("no text: the record has no `text`")
     text = string_at(record["text"], "text", place)
-    given = record.get("text_sha256")
-    found = Document("", text, TokenTable((), ())).text_sha256
-    if given is not None and given != found:
-        problem = f"{quoted(given)} found, but the text has {found}"
+    given_hash, found_hash = record.get("text_sha256"), text_hash(text)
+    if given_hash is not None and given_hash != found_hash:
+        problem = f"{quoted(given_hash)} found, but the text has {found_hash}"
         hint = "the text was changed after the export, so offsets may be wrong"
         raise place.error(problem, field="text_sha256", hint=hint)
-    return text
-
-
-def _from_tokens(
-    record: Record, text: str, source: Source, place: Place
-) -> tuple[TokenTable, Annotations]:
-    """Without the lossless form: annotations from the SciERC fields, if there are any."""
-    tokens = _tokens(record, text, Annotations(), place)
-    sentences = [[""] * len(each) for each in tokens.sentences]
-    chosen = {layer: layer for layer in scierc.LAYERS if record.get(layer) is not None}
-    annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
-    candidates = candidates_from(record.get("candidates"), len(text), place)
-    return tokens, Annotations(
-        annotations.entities, annotations.relations, annotations.clusters, candidates
-    )
+    if "entities" in record:
+        items = _ItemReader(len(text), source.provenance, place)
+        annotations = items.annotations(record)
+        tokens = _tokens(record, text, annotations, place)
+    else:
+        # Without the lossless form: annotations from the SciERC fields, if there are any.
+        tokens = _tokens(record, text, Annotations(), place)
+        sentences = [[""] * len(each) for each in tokens.sentences]
+        chosen = {layer: layer for layer in scierc.LAYERS if record.get(layer) is not None}
+        annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
+    candidates = _candidates_at(record.get("candidates"), len(text), place)
+    known = {*OWN_FIELDS, key_field}
+    document = Document(key, text, tokens, unknown_fields(record, known, place))
+    remarks = list_at(record.get("warnings"), "warnings", place)
+    warnings = tuple([string_at(remark, "warnings", place) for remark in remarks])
+    model = None
+    if record.get("model") is not None:
+        given = object_at(record["model"], "model", place)
+        names = [string_at(given.get(name), f"model.{name}", place) for name in ("name", "hash")]
+        model = ModelId(*names)
+    return AnnotatedDocument(document, replace(annotations, candidates=candidates), model, warnings)
 
 
 def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -> TokenTable:
@@ -310,45 +290,22 @@ def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -
     sentences = scierc.sentences_at(record["sentences"], place)
     if record.get("token_ranges") is None:
         return align_tokens(text, sentences, place)
-    table = _given_table(record["token_ranges"], sentences, text, place)
-    for problem in table.problems(len(text)):
-        raise place.error(problem, field="token_ranges")
-    return table
-
-
-def _given_table(ranges: object, sentences: list[list[str]], text: str, place: Place) -> TokenTable:
-    listed = list_at(ranges, "token_ranges", place)
     spans = tuple(
         [
             span_at(value, len(text), f"token_ranges[{index}]", place)
-            for index, value in enumerate(listed)
+            for index, value in enumerate(list_at(record["token_ranges"], "token_ranges", place))
         ]
     )
     forms = tuple([token for sentence in sentences for token in sentence])
     if len(forms) != len(spans):
         problem = f"{len(spans)} ranges found, but `sentences` hold {len(forms)} tokens"
         raise place.error(problem, field="token_ranges")
-    plain = TokenTable(spans, _token_ranges(sentences))
-    return plain if plain.slices(text) == forms else TokenTable(spans, plain.sentences, forms)
-
-
-def _token_ranges(sentences: list[list[str]]) -> tuple[TokenRange, ...]:
-    ranges, start = [], 0
-    for sentence in sentences:
-        if sentence:
-            ranges.append(TokenRange(start, start + len(sentence)))
-        start += len(sentence)
-    return tuple(ranges)
-
-
-def _model(record: Record, place: Place) -> ModelId | None:
-    if record.get("model") is None:
-        return None
-    model = object_at(record["model"], "model", place)
-    return ModelId(
-        string_at(model.get("name"), "model.name", place),
-        string_at(model.get("hash"), "model.hash", place),
-    )
+    ends = [0, *accumulate(len(sentence) for sentence in sentences if sentence)]
+    ranges = tuple([TokenRange(start, end) for start, end in pairwise(ends)])
+    table = TokenTable(spans, ranges)
+    for problem in table.problems(len(text)):
+        raise place.error(problem, field="token_ranges")
+    return table if table.slices(text) == forms else TokenTable(spans, ranges, forms)
 
 
 def read_json(source: Source) -> Iterator[ReadItem]:
@@ -357,8 +314,147 @@ def read_json(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    return read_objects(source, _documents, numbered=True)
+    return read_objects(source, lambda *record: [parse_record(*record)], numbered=True)
 
 
-def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
-    yield parse_record(record, source, line)
+class _ItemReader:
+    """Reads items of one record; ids are unique, and arguments must be entities."""
+
+    def __init__(self, text_length: int, provenance: str, place: Place) -> None:
+        self._length = text_length
+        self._provenance = provenance
+        self._place = place
+        self._ids: set[str] = set()
+        self._entities: set[str] = set()
+
+    def annotations(self, record: Record) -> Annotations:
+        """The items of ``entities``, then those that refer to them: ``links`` and ``groups``."""
+        entities, relations, clusters = (
+            objects_at(record.get(name), name, self._place)
+            for name in ("entities", "links", "groups")
+        )
+        return Annotations(
+            tuple([self.entity(*each) for each in entities]),
+            tuple([self.relation(*each) for each in relations]),
+            tuple([self.cluster(*each) for each in clusters]),
+        )
+
+    def entity(self, item: Record, field: str) -> Entity:
+        item_id = self._new_id(item, field)
+        self._entities.add(item_id)
+        where = f"{field}.fragments"
+        listed = list_at(item.get("fragments"), where, self._place)
+        fragments = tuple([span_at(each, self._length, where, self._place) for each in listed])
+        ascending = all(left.char_end <= right.char_start for left, right in pairwise(fragments))
+        if not fragments or not ascending:
+            allowed = "one or more ranges, ascending, apart"
+            raise self._place.unexpected(item.get("fragments"), allowed, field=where)
+        return Entity(
+            item_id,
+            fragments,
+            string_at(item.get("label"), f"{field}.label", self._place),
+            *self._made_by(item, field),
+            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
+        )
+
+    def relation(self, item: Record, field: str) -> Relation:
+        return Relation(
+            self._new_id(item, field),
+            self._argument(item.get("head"), f"{field}.head"),
+            self._argument(item.get("tail"), f"{field}.tail"),
+            label_at(item.get("label"), f"{field}.label", self._place),
+            *self._made_by(item, field),
+            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
+        )
+
+    def cluster(self, item: Record, field: str) -> Cluster:
+        listed = list_at(item.get("mentions"), f"{field}.mentions", self._place)
+        mentions = tuple([self._argument(each, f"{field}.mentions") for each in listed])
+        where = {name: f"{field}.mention_{name}" for name in ("scores", "states")}
+        aligned = {}
+        for name, place in where.items():
+            aligned[name] = list_at(item.get(f"mention_{name}"), place, self._place)
+            if aligned[name] and len(aligned[name]) != len(mentions):
+                found = f"{len(aligned[name])} {name} found"
+                problem = f"{found}; expected {len(mentions)}, one a mention"
+                raise self._place.error(problem, field=place)
+        return Cluster(
+            self._new_id(item, field),
+            mentions,
+            *self._made_by(item, field),
+            tuple([number_at(each, where["scores"], self._place) for each in aligned["scores"]]),
+            tuple([self._state(each, where["states"]) for each in aligned["states"]]),
+        )
+
+    def _new_id(self, item: Record, field: str) -> str:
+        item_id = label_at(item.get("id"), f"{field}.id", self._place)
+        if item_id in self._ids:
+            problem = f"{quoted(item_id)} found twice, ids are unique in a record"
+            raise self._place.error(problem, field=f"{field}.id")
+        self._ids.add(item_id)
+        return item_id
+
+    def _argument(self, value: object, field: str) -> str:
+        if not isinstance(value, str) or value not in self._entities:
+            raise self._place.unexpected(value, "ids of this record's entities", field=field)
+        return value
+
+    def _made_by(self, item: Record, field: str) -> tuple[float | None, State, str]:
+        score = item.get("score")
+        if score is not None:
+            score = number_at(score, f"{field}.score", self._place)
+        state = item.get("state", State.IMPORTED.value)
+        source = string_at(item.get("source", self._provenance), f"{field}.source", self._place)
+        return score, self._state(state, f"{field}.state"), source
+
+    def _state(self, value: object, field: str) -> State:
+        if not isinstance(value, str) or value not in _STATES:
+            raise self._place.unexpected(value, f"{', '.join(_STATES)}", field=field)
+        return _STATES[value]
+
+
+def _candidates_at(value: object, text_length: int, place: Place) -> Candidates | None:
+    """``candidates``, or ``None`` where the record has none."""
+    if value is None:
+        return None
+    record = object_at(value, "candidates", place)
+
+    def each_of(name: str) -> Iterator[tuple[Record, str]]:
+        return objects_at(record.get(name), f"candidates.{name}", place)
+
+    def span(name: str, item: Record, field: str) -> Span:
+        return span_at(item.get(name), text_length, f"{field}.{name}", place)
+
+    def labels(item: Record, field: str) -> tuple[LabelScore, ...]:
+        return _labels_at(item.get("labels"), f"{field}.labels", place)
+
+    spans = [SpanCandidate(span("span", *each), labels(*each)) for each in each_of("spans")]
+    pairs = [
+        PairCandidate(span("head", *each), span("tail", *each), labels(*each))
+        for each in each_of("pairs")
+    ]
+    links = [
+        LinkCandidate(
+            span("mention", item, field),
+            span("antecedent", item, field),
+            number_at(item.get("score"), f"{field}.score", place),
+        )
+        for item, field in each_of("links")
+    ]
+    return Candidates(tuple(spans), tuple(pairs), tuple(links))
+
+
+def _labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]:
+    """A list of ``[label, score]``; ``None`` counts as an empty one.
+
+    Raises:
+        FormatError: It is something else.
+    """
+    labels = []
+    for pair in list_at(value, field, place):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise place.unexpected(pair, "[label, score]", field=field)
+        labels.append(
+            LabelScore(string_at(pair[0], field, place), number_at(pair[1], field, place))
+        )
+    return tuple(labels)

@@ -11,13 +11,12 @@ from xml.sax.saxutils import quoteattr
 from sciextract.documents.annotations import Entity, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
-    ImportedItems,
+    CorpusItems,
     bibliographic,
     score_of,
     title_length_of,
@@ -75,7 +74,7 @@ class ResultReader:
     """
 
     def __init__(
-        self, text: str, items: ImportedItems, place: Place, score: float | None = None
+        self, text: str, items: CorpusItems, place: Place, score: float | None = None
     ) -> None:
         """Take the text, and the score of regions that have none of their own."""
         self.items = items
@@ -95,22 +94,34 @@ class ResultReader:
         """
         for result, where in objects_at(results, field, self._place):
             kind = result.get("type")
-            offsets = _offsets(result) if kind in REGION_TYPES else None
+            value = result.get("value") if kind in REGION_TYPES else None
+            if isinstance(value, dict) and not isinstance(value.get("start"), int):
+                # Regions of HTML have their characters next to their XPaths, or not at all.
+                has_path = value.get("start") is None or isinstance(value.get("start"), str)
+                value = value.get("globalOffsets") if has_path else value
             if kind == "relation":
                 self._relations.append((where, result))
-            elif offsets is None:
+            elif not isinstance(value, dict) or "start" not in value:
                 self._other_ids.add(str(result.get("id")))
                 self.items.unread[f"result of type {quoted(kind)}"] += 1
             else:
                 mention = result["value"].get("text")
-                given = given_span(*offsets, mention, f"{where}.value", self._place)
+                start, end = value.get("start"), value.get("end")
+                given = given_span(start, end, mention, f"{where}.value", self._place)
                 self._given.append((given, result))
-        self._add_entities()
-        for where, result in self._relations:
-            self._add_relation(result, where)
-
-    def _add_entities(self) -> None:
-        spans, remark = self._spans([given for given, _ in self._given])
+        given_spans = [given for given, _ in self._given]
+        try:
+            spans, remark = to_spans(given_spans, self._text, self._place)
+        except FormatError:
+            # The first releases wrote the last character's offset as the end: the mentions tell.
+            if any(each.mention is None for each in given_spans):
+                raise
+            longer = [each._replace(end=each.end + 1) for each in given_spans]
+            spans = []
+            with suppress(FormatError):
+                spans, remark = to_spans(longer, self._text, self._place)[0], INCLUSIVE_ENDS
+            if not spans:
+                raise
         if remark:
             self.items.remarks[remark] += 1
         for (given, result), span in zip(self._given, spans, strict=True):
@@ -122,21 +133,17 @@ class ResultReader:
                 name = string_at(label, f"{field}.labels", self._place)
                 entity = self.items.entity([span], name, score)
                 self._by_id.setdefault(str(result.get("id")), []).append(entity)
-
-    def _spans(self, given: list[GivenSpan]) -> tuple[list[Span], str]:
-        """The regions' spans. The first releases wrote the last character's offset as the end."""
-        try:
-            return to_spans(given, self._text, self._place)
-        except FormatError:
-            if any(each.mention is None for each in given):
-                raise
-            longer = [each._replace(end=each.end + 1) for each in given]
-            with suppress(FormatError):
-                return to_spans(longer, self._text, self._place)[0], INCLUSIVE_ENDS
-            raise
+        for where, result in self._relations:
+            self._add_relation(result, where)
 
     def _add_relation(self, result: Record, field: str) -> None:
-        ends = [self._argument(result, name, field) for name in ("from_id", "to_id")]
+        ends = []
+        for name in ("from_id", "to_id"):
+            region = str(result.get(name))
+            if region not in self._by_id and region not in self._other_ids:
+                allowed = "the id of a region of this annotation"
+                raise self._place.unexpected(result.get(name), allowed, field=f"{field}.{name}")
+            ends.append(self._by_id.get(region, []))
         if not all(ends):
             self._other_ids.add(str(result.get("id")))
             self.items.unread["relation of a result of another kind"] += 1
@@ -156,27 +163,6 @@ class ResultReader:
         for label in labels or [""]:
             name = string_at(label, f"{field}.labels", self._place)
             self.items.add_relation(head, tail, name)
-
-    def _argument(self, result: Record, name: str, field: str) -> list[Entity]:
-        """The entities of a region; none where the region is of a kind that is not read."""
-        region = result.get(name)
-        found = self._by_id.get(str(region), [])
-        if not found and str(region) not in self._other_ids:
-            allowed = "the id of a region of this annotation"
-            raise self._place.unexpected(region, allowed, field=f"{field}.{name}")
-        return found
-
-
-def _offsets(result: Record) -> tuple[object, object] | None:
-    """Start and end in characters; regions of HTML have them next to their XPaths, or not at all."""
-    value = result.get("value")
-    if not isinstance(value, dict):
-        return None
-    if isinstance(value.get("start"), str) or value.get("start") is None:
-        value = value.get("globalOffsets")
-    if not isinstance(value, dict) or "start" not in value:
-        return None
-    return value.get("start"), value.get("end")
 
 
 class LabelStudioWriter(LineWriter):
@@ -263,7 +249,13 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         raise place.error(problem, hint="export as JSON: JSON-MIN and CSV leave out relations")
     data = object_at(record["data"], "data", place)
     place = Place(source.path, line, _key_of(data, record, source, line))
-    layers = {name: _objects(record.get(name), name, place) for name in _LAYERS}
+    layers: dict[str, list[Record]] = {}
+    for name in _LAYERS:
+        listed = list_at(record.get(name), name, place)
+        # Task lists of large projects hold ids of predictions and drafts in place of the objects.
+        if name in ("predictions", "drafts") and all(type(each) is int for each in listed):
+            listed = []
+        layers[name] = [each for each, _ in objects_at(listed, name, place)]
     given = layers["annotations"] + layers["completions"]
     done = [each for each in given if not each.get("was_cancelled")]
     predictions, drafts = layers["predictions"], layers["drafts"]
@@ -276,10 +268,15 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     }
     # An annotation by each person, else what each model predicted, else a document without items.
     for number, layer in enumerate(done or predictions or [{}]):
-        made_by = _annotator(layer.get("completed_by")) if done else layer.get("model_version")
+        made_by = layer.get("completed_by" if done else "model_version")
+        if isinstance(made_by, Mapping):
+            # Exports may hold the address of the person next to the id: it stays out.
+            made_by = made_by.get("id")
+        if done:
+            made_by = str(made_by) if isinstance(made_by, int | str) else ""
         provenance = f"{source.provenance}:{made_by}" if made_by else source.provenance
         state = State.UNDECIDED if predictions and not done else State.IMPORTED
-        items = ImportedItems(
+        items = CorpusItems(
             place.doc_key, provenance, state, f"{provenance} {number}" if number else ""
         )
         # What is said of the task is counted once, with its first document.
@@ -293,24 +290,11 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         yield items.annotated(Document(place.doc_key, text, tokens, fields))
 
 
-def _objects(value: object, name: str, place: Place) -> list[dict[str, Any]]:
-    listed = list_at(value, name, place)
-    # Task lists of large projects hold ids of predictions and drafts in place of the objects.
-    numbers = name in ("predictions", "drafts") and all(type(each) is int for each in listed)
-    return [] if numbers else [each for each, _ in objects_at(listed, name, place)]
-
-
 def _key_of(data: Record, record: Record, source: Source, line: int) -> str:
     key, field = key_of({"doc_key": data.get("doc_key")}, source, line)
     number = record.get("id")
     has_number = not field and isinstance(number, int | str) and number != ""
     return f"{source.stem}:{number}" if has_number else key
-
-
-def _annotator(completed_by: object) -> str:
-    """The id of who annotated, never the address that exports may hold next to it."""
-    number = completed_by.get("id") if isinstance(completed_by, Mapping) else completed_by
-    return str(number) if isinstance(number, int | str) else ""
 
 
 def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str:

@@ -23,24 +23,46 @@ def _table(pairs: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def _greek() -> dict[str, str]:
-    """``alpha`` and ``Alpha``, also as ``textalpha``."""
-    names = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma
-        tau upsilon phi chi psi omega"""
-    found: dict[str, str] = {}
-    for name in names.split():
-        unicode_name = name.replace("lambda", "lamda").upper()
-        for command, case in ((name, "SMALL"), (name.capitalize(), "CAPITAL")):
-            letter = unicodedata.lookup(f"GREEK {case} LETTER {unicode_name}")
-            found |= {command: letter, f"text{command}": letter}
-    return found
-
-
+_GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "omicron",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+]
+#: ``alpha`` and ``Alpha``, also as ``textalpha``. Unicode calls one of them LAMDA.
+_GREEK_LETTERS = {
+    f"{prefix}{command}": unicodedata.lookup(
+        f"GREEK {case} LETTER {name.replace('lambda', 'lamda').upper()}"
+    )
+    for name in _GREEK
+    for command, case in ((name, "SMALL"), (name.capitalize(), "CAPITAL"))
+    for prefix in ("", "text")
+}
 #: Letters of words: the space behind such a command is not a space of the text.
 _LETTERS = _table("""
     ss ß ae æ AE Æ oe œ OE Œ o ø O Ø aa å AA Å l ł L Ł i ı j ȷ dh ð DH Ð th þ TH Þ dj đ DJ Đ ng ŋ NG Ŋ
 """)
-_SYMBOLS = _greek() | _table(r"""
+_SYMBOLS = _GREEK_LETTERS | _table(r"""
     S § P ¶ dag † ddag ‡ pounds £ copyright © textregistered ® texttrademark ™ textdegree ° degree °
     textmu µ textohm Ω textonehalf ½ textonequarter ¼ texteuro € euro € textendash – textemdash —
     textquoteright ’ textquoteleft ‘ textquotedblleft “ textquotedblright ” textquotesingle ' textquotedbl "
@@ -104,48 +126,32 @@ def decode_latex(text: str) -> str:
     position = 0
     while found := _TOKEN.search(text, position):
         pieces.append(text[position : found.start()])
-        replaced, position = _replaced(found, text)
-        pieces.append(replaced)
+        kind, position = found.lastgroup, found.end()
+        if found["math"]:
+            piece = _formula(found["math"])
+        elif found["accent"]:
+            base = found["braced"] if found["braced"] is not None else found["bare"]
+            base = base.removeprefix("\\") or "\u00a0"
+            marked = base[0] + _COMBINING[found["accent"]] + base[1:]
+            piece = unicodedata.normalize("NFC", marked)
+        elif name := found["name"]:
+            piece = _LETTERS.get(name, "")
+            if name in _SYMBOLS:
+                piece = _SYMBOLS[name] + found["space"]
+            elif name not in _LETTERS and name not in _LOOK:
+                # A command that is not known stays with its arguments, in which nothing is replaced either.
+                arguments = _ARGUMENTS.match(text, position)
+                position = arguments.end() if arguments else position
+                piece = text[found.start() : position]
+        elif kind == "escaped":
+            piece = found["escaped"]
+        elif kind == "spacing":
+            piece = _SPACES.get(found["spacing"], "")
+        else:
+            piece = "\u00a0" if kind == "tie" else _SIGNS.get(found[0], "")
+        pieces.append(piece)
     pieces.append(text[position:])
     return "".join(pieces)
-
-
-def _replaced(found: re.Match[str], text: str) -> tuple[str, int]:
-    """What stands for a token, and where to continue."""
-    kind = found.lastgroup
-    if found["math"]:
-        return _formula(found["math"]), found.end()
-    if found["accent"]:
-        return _accented(found), found.end()
-    if found["name"]:
-        return _command(found, text)
-    if kind == "escaped":
-        return found["escaped"], found.end()
-    if kind == "spacing":
-        return _SPACES.get(found["spacing"], ""), found.end()
-    if kind == "tie":
-        return "\u00a0", found.end()
-    return _SIGNS.get(found[0], ""), found.end()
-
-
-def _accented(found: re.Match[str]) -> str:
-    base = found["braced"] if found["braced"] is not None else found["bare"]
-    base = base.removeprefix("\\") or "\u00a0"
-    marked = base[0] + _COMBINING[found["accent"]] + base[1:]
-    return unicodedata.normalize("NFC", marked)
-
-
-def _command(found: re.Match[str], text: str) -> tuple[str, int]:
-    name = found["name"]
-    if name in _LETTERS:
-        return _LETTERS[name], found.end()
-    if name in _SYMBOLS:
-        return _SYMBOLS[name] + found["space"], found.end()
-    if name in _LOOK:
-        return "", found.end()
-    arguments = _ARGUMENTS.match(text, found.end())
-    end = arguments.end() if arguments else found.end()
-    return text[found.start() : end], end
 
 
 def _formula(math: str) -> str:
@@ -155,12 +161,10 @@ def _formula(math: str) -> str:
         return decode_latex(inner[1:])
     if any(sign in inner for sign in _HELD) or "$" in inner.replace("\\$", ""):
         return math
-    plain = decode_latex(_LONG_SCRIPT.sub(_held, inner))
+    # A script of several characters keeps its braces: 10^{-3} is not 10^-3.
+    opening, closing = _HELD
+    held = _LONG_SCRIPT.sub(lambda part: f"{part[0][0]}{opening}{part[0][2:-1]}{closing}", inner)
+    plain = decode_latex(held)
     if "\\" in plain:
         return math
-    return plain.replace(_HELD[0], "{").replace(_HELD[1], "}")
-
-
-def _held(script: re.Match[str]) -> str:
-    """A script of several characters keeps its braces: ``10^{-3}`` is not ``10^-3``."""
-    return f"{script[0][0]}{_HELD[0]}{script[0][2:-1]}{_HELD[1]}"
+    return plain.replace(opening, "{").replace(closing, "}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
@@ -45,9 +46,13 @@ def with_split_tokens(document: Document, annotations: Iterable[Annotations]) ->
     A model's entities do not split tokens that the input gave.
     """
     entities = tuple([entity for each in annotations for entity in each.entities])
-    if _tokens_are_given(document):
+    # Token-only input is read as its tokens joined by one space.
+    spans, text = document.tokens.spans, document.text
+    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
+    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    if between == ["", *[" "] * (len(spans) - 1), ""]:
         entities = tuple([each for each in entities if not each.source.startswith("model:")])
-    return replace(document, tokens=_split_table(document.tokens, document.text, entities))
+    return replace(document, tokens=_split_table(document.tokens, text, entities))
 
 
 def token_layers(
@@ -110,9 +115,19 @@ class _TokenLayersBuilder:
         self._seen: set[tuple[object, ...]] = set()
 
     def add_entity(self, entity: Entity) -> None:
-        tokens = self._tokens_of(entity)
-        if tokens is None:
+        if len(entity.fragments) > 1:
+            self._losses["discontinuous entity"] += 1
             return
+        span = entity.span
+        tokens = self._table.covering(span)
+        if tokens is None:
+            self._losses["entity without tokens"] += 1
+            return
+        covered = self._table.char_span(tokens)
+        if covered.char_start < span.char_start or span.char_end < covered.char_end:
+            self._losses["entity widened to whole given tokens"] += 1
+        if span.char_start < covered.char_start or covered.char_end < span.char_end:
+            self._losses["white space at the edge of an entity"] += 1
         self._ranges[entity.id] = tokens
         sentence = self._sentence_of(tokens)
         if not entity.label:
@@ -155,21 +170,6 @@ class _TokenLayersBuilder:
         lost = sum(tokens not in self._mentioned for tokens in self._untyped.values())
         self._losses += Counter({"entity without a type": lost})
 
-    def _tokens_of(self, entity: Entity) -> TokenRange | None:
-        if len(entity.fragments) > 1:
-            self._losses["discontinuous entity"] += 1
-            return None
-        tokens = self._table.covering(entity.span)
-        if tokens is None:
-            self._losses["entity without tokens"] += 1
-        else:
-            covered, span = self._table.char_span(tokens), entity.span
-            if covered.char_start < span.char_start or span.char_end < covered.char_end:
-                self._losses["entity widened to whole given tokens"] += 1
-            if span.char_start < covered.char_start or covered.char_end < span.char_end:
-                self._losses["white space at the edge of an entity"] += 1
-        return tokens
-
     def _sentence_of(self, tokens: TokenRange) -> int | None:
         sentence = self._table.sentence_of(tokens.token_start)
         return sentence if self._table.sentences[sentence].contains(tokens) else None
@@ -180,14 +180,6 @@ class _TokenLayersBuilder:
             return False
         self._seen.add(key)
         return True
-
-
-def _tokens_are_given(document: Document) -> bool:
-    """Whether the text is its tokens joined by one space, as token-only input is read."""
-    spans, text = document.tokens.spans, document.text
-    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
-    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    return between == ["", *[" "] * (len(spans) - 1), ""]
 
 
 def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> TokenTable:
@@ -233,82 +225,103 @@ def span_layers(
     Raises:
         OutputError: An entity is not a range of the document's text.
     """
-    builder = _SpanLayersBuilder(annotated, untyped, repeated)
-    annotations = annotated.annotations
+    annotations, layers = annotated.annotations, SpanLayers()
+    losses = layers.losses
+    rejected = {each.id for each in annotations.entities if each.state is State.REJECTED}
+    kept: dict[str, Entity] = {}
+    equal: dict[tuple[Span, str], Entity] = {}
     for entity in entities_in_text(annotated):
-        builder.add_entity(entity)
-    for relation in not_rejected(annotations.relations):
-        builder.add_relation(relation)
-    for cluster in not_rejected(annotations.clusters):
-        builder.add_cluster(cluster)
-    builder.layers.undecided = _is_undecided(annotated)
-    return builder.layers
-
-
-class _SpanLayersBuilder:
-    def __init__(self, annotated: AnnotatedDocument, untyped: bool, repeated: bool) -> None:
-        self.layers = SpanLayers()
-        self._losses = self.layers.losses
-        self._untyped = untyped
-        self._repeated = repeated
-        entities = annotated.annotations.entities
-        self._rejected = {each.id for each in entities if each.state is State.REJECTED}
-        self._kept: dict[str, Entity] = {}
-        self._equal: dict[tuple[object, ...], Entity] = {}
-        self._mentioned: set[str] = set()
-
-    def add_entity(self, entity: Entity) -> None:
-        if len(entity.fragments) > 1:
-            self._losses["discontinuous entity"] += 1
-        elif not entity.label and not self._untyped:
-            self._losses["entity without a type"] += 1
-        else:
-            self._keep(entity)
-
-    def add_relation(self, relation: Relation) -> None:
-        if relation.head in self._rejected or relation.tail in self._rejected:
-            return
-        head, tail = self._kept.get(relation.head), self._kept.get(relation.tail)
-        if head is None or tail is None:
-            self._losses["relation of an entity that does not fit"] += 1
-        elif relation.label == COREFERENCE:
-            self._losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
-        else:
-            self.layers.relations.append((head, tail, relation.label))
-
-    def add_cluster(self, cluster: Cluster) -> None:
-        wanted = [each for each in cluster.live_mentions if each not in self._rejected]
-        mentions = list({each.id: each for each in self._mentions(wanted)}.values())
-        if len(mentions) > 1:
-            self._mentioned.update(mention.id for mention in mentions)
-            self.layers.relations += [(*pair, COREFERENCE) for pair in pairwise(mentions)]
-        elif wanted:
-            self._losses["cluster of fewer than two mentions"] += 1
-
-    def _keep(self, entity: Entity) -> None:
         key = (entity.span, entity.label)
-        if key in self._equal and not self._repeated:
-            self._losses["second entity in the same place"] += 1
-            self._kept[entity.id] = self._equal[key]
-            return
-        self._equal[key] = self._kept[entity.id] = entity
-        self.layers.entities.append(entity)
+        if len(entity.fragments) > 1:
+            losses["discontinuous entity"] += 1
+        elif not entity.label and not untyped:
+            losses["entity without a type"] += 1
+        elif key in equal and not repeated:
+            losses["second entity in the same place"] += 1
+            kept[entity.id] = equal[key]
+        else:
+            equal[key] = kept[entity.id] = entity
+            layers.entities.append(entity)
+    for relation in not_rejected(annotations.relations):
+        if relation.head in rejected or relation.tail in rejected:
+            continue
+        head, tail = kept.get(relation.head), kept.get(relation.tail)
+        if head is None or tail is None:
+            losses["relation of an entity that does not fit"] += 1
+        elif relation.label == COREFERENCE:
+            losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
+        else:
+            layers.relations.append((head, tail, relation.label))
+    clusters = [
+        [mention for mention in cluster.live_mentions if mention not in rejected]
+        for cluster in not_rejected(annotations.clusters)
+    ]
+    layers.relations += _coreference_links(clusters, kept, losses)
+    states = {each.state for each in annotations.entities}
+    states |= {each.state for each in annotations.relations}
+    states |= {each.state for each in annotations.clusters}
+    layers.undecided = states == {State.UNDECIDED}
+    return layers
 
-    def _mentions(self, wanted: list[str]) -> Iterator[Entity]:
-        for entity_id in wanted:
-            entity = self._kept.get(entity_id)
+
+def _coreference_links(
+    clusters: Iterable[list[str]], kept: Mapping[str, Entity], losses: Counter[str]
+) -> Iterator[tuple[Entity, Entity, str]]:
+    """The links between consecutive mentions (ids) of each cluster."""
+    mentioned: set[str] = set()
+    for cluster in clusters:
+        found: dict[str, Entity] = {}
+        for entity_id in cluster:
+            entity = kept.get(entity_id)
             if entity is None:
-                self._losses["mention of an entity that does not fit"] += 1
-            elif entity.id in self._mentioned:
-                self._losses["mention of a second cluster"] += 1
+                losses["mention of an entity that does not fit"] += 1
+            elif entity.id in mentioned:
+                # Links have no cluster: those of a second one would join both.
+                losses["mention of a second cluster"] += 1
             else:
-                yield entity
+                found[entity.id] = entity
+        if len(found) > 1:
+            mentioned.update(found)
+            yield from ((*pair, COREFERENCE) for pair in pairwise(found.values()))
+        elif cluster:
+            losses["cluster of fewer than two mentions"] += 1
 
 
-def _is_undecided(annotated: AnnotatedDocument) -> bool:
-    found = annotated.annotations
-    items: list[Entity | Relation | Cluster] = [*found.entities, *found.relations, *found.clusters]
-    return {item.state for item in items} == {State.UNDECIDED}
+_Name = TypeVar("_Name", int, str)
+
+
+def named_links(
+    annotated: AnnotatedDocument, names: Mapping[str, _Name], losses: Counter[str]
+) -> tuple[list[tuple[_Name, _Name, str]], list[tuple[_Name, ...]]]:
+    """Relations and clusters by the names that their entities have in a file, each once.
+
+    Args:
+        annotated: The document.
+        names: Name by id of the entities that are written, in the order of the file.
+        losses: Where what does not fit is counted; what names a rejected entity goes with it.
+    """
+    annotations = annotated.annotations
+    living = {entity.id for entity in not_rejected(annotations.entities)}
+    relations: dict[tuple[_Name, _Name, str], None] = {}
+    for relation in not_rejected(annotations.relations):
+        ends = {relation.head, relation.tail}
+        if ends <= names.keys():
+            link = (names[relation.head], names[relation.tail], relation.label)
+            losses["second relation in the same place"] += link in relations
+            relations[link] = None
+        else:
+            losses["relation of an entity that does not fit"] += ends <= living
+    clusters: dict[tuple[_Name, ...], None] = {}
+    for cluster in not_rejected(annotations.clusters):
+        members = living.intersection(cluster.live_mentions)
+        mentions = tuple([name for entity_id, name in names.items() if entity_id in members])
+        losses["mention of an entity that does not fit"] += len(members) - len(mentions)
+        losses["second cluster in the same place"] += mentions in clusters
+        if mentions:
+            clusters[mentions] = None
+    # Only what was lost stands in the summary.
+    losses += Counter()
+    return list(relations), list(clusters)
 
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -334,19 +347,16 @@ class LabelNames:
     def name_of(self, label: str) -> str:
         """The name that stands for ``label``; the same at every call."""
         if label not in self._names:
-            name = self._free(self._refused.sub("_", label) or self._untyped)
+            name = base = self._refused.sub("_", label) or self._untyped
+            number = 1
+            while name in self._taken:
+                number += 1
+                name = f"{base}_{number}"
             self._names[label] = name
             self._taken.add(name)
             if name != label:
                 self.changed[name] = label
         return self._names[label]
-
-    def _free(self, base: str) -> str:
-        name, number = base, 1
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        return name
 
 
 def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:

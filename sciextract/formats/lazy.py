@@ -6,34 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source
 from sciextract.formats.inputs import read_inputs
 from sciextract.formats.registry import FormatSpec
-
-
-class LazyItem(Protocol):
-    """A record that has been read; picklable."""
-
-    def read(self) -> ReadItem:
-        """The document, or what is wrong with the record."""
-
-    def digest(self) -> bytes:
-        """SHA-256 of all that can make a difference to a prediction."""
-
-    def record(self) -> dict[str, Any]:
-        """The record as input JSONL holds it, as far as it is known without parsing it."""
-
-    @property
-    def place(self) -> str:
-        """Where it stands."""
-
-    @property
-    def characters(self) -> int:
-        """How long it is, as far as it is known without parsing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +101,10 @@ class ParsedItem:
         return 0 if isinstance(self.item, BadRecord) else len(self.item.document.text)
 
 
+LazyItem: TypeAlias = UnparsedLine | ParsedItem
+"""A record that has been read; picklable. Both kinds have the same methods."""
+
+
 def read_lazily(paths: Sequence[str], format_id: str | None) -> Iterator[LazyItem]:
     """The same records as :func:`sciextract.formats.read`, parsed as late as their format allows.
 
@@ -130,19 +113,19 @@ def read_lazily(paths: Sequence[str], format_id: str | None) -> Iterator[LazyIte
         InputMissingError: A path does not exist.
         FormatError: The only file is empty or unusable; raised while reading.
     """
-    for item in read_inputs(paths, format_id, _records):
+
+    def records(source: Source, spec: FormatSpec) -> Iterator[ReadItem | UnparsedLine]:
+        if not spec.record:
+            yield from spec.load_reader()(source)
+            return
+        from sciextract.formats.json_streams import record_lines
+
+        parse, place = spec.load_record(), replace(source, start=b"")
+        for number, line in record_lines(source):
+            if isinstance(line, FormatError):
+                yield BadRecord(line)
+            else:
+                yield UnparsedLine(place, number, line, parse)
+
+    for item in read_inputs(paths, format_id, records):
         yield item if isinstance(item, UnparsedLine) else ParsedItem(item)
-
-
-def _records(source: Source, spec: FormatSpec) -> Iterator[ReadItem | UnparsedLine]:
-    if not spec.record:
-        yield from spec.load_reader()(source)
-        return
-    from sciextract.formats.json_streams import record_lines
-
-    parse, place = spec.load_record(), replace(source, start=b"")
-    for number, line in record_lines(source):
-        if isinstance(line, FormatError):
-            yield BadRecord(line)
-        else:
-            yield UnparsedLine(place, number, line, parse)

@@ -86,14 +86,25 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         with _opened(path) as plain:
             yield plain
         return
-    damaged: tuple[type[Exception], ...] = (EOFError, *_errors_of(packing, path))
+    try:
+        damaged: tuple[type[Exception], ...] = (EOFError, *packing.errors())
+    except ModuleNotFoundError as error:
+        problem = f"{packing.name} data needs the package {_ZSTD_PACKAGE}, which is not installed"
+        hint = as_command("pip", "install", _ZSTD_PACKAGE)
+        raise FormatError(problem, path=path, hint=hint) from error
     try:
         with _opened(path) as file:
             packed = _Counted(file)
             with packing.open(cast(BinaryIO, packed)) as stream:
                 yield io.BufferedReader(_Unpacked(stream, packed, packing, path), _PIECE_BYTES)
     except damaged as error:
-        raise _unusable(error, packing, path) from error
+        problem = f"the {packing.name} data is cut off or damaged: {error}"
+        hint = f"what came before was read; fetch the file again, {packing.name} -t FILE checks it"
+        if _TOO_LARGE in str(error):
+            most = 1 << (_WINDOW_LOG_MOST - 20)
+            problem = f"the {packing.name} data asks for a window of more than {most} MiB"
+            hint = f"if you trust it: {packing.unpack} --long=31 {path}"
+        raise FormatError(problem, path=path, hint=hint) from error
 
 
 class _Counted:
@@ -142,16 +153,6 @@ def _opened(path: str) -> AbstractContextManager[BinaryIO]:
     return open_url(path) if is_url(path) else open(path, "rb")
 
 
-def _errors_of(packing: _Packing, path: str) -> tuple[type[Exception], ...]:
-    try:
-        return packing.errors()
-    except ModuleNotFoundError as error:
-        problem = f"{packing.name} data needs the package {_ZSTD_PACKAGE}, which is not installed"
-        raise FormatError(
-            problem, path=path, hint=as_command("pip", "install", _ZSTD_PACKAGE)
-        ) from error
-
-
 def refuse_packed_output(path: str) -> None:
     """Results are written plain, so that a run that was killed can go on where its file ends.
 
@@ -168,24 +169,8 @@ def refuse_packed_output(path: str) -> None:
         )
 
 
-def _unusable(error: Exception, packing: _Packing, path: str) -> FormatError:
-    if _TOO_LARGE in str(error):
-        most = 1 << (_WINDOW_LOG_MOST - 20)
-        problem = f"the {packing.name} data asks for a window of more than {most} MiB"
-        return FormatError(
-            problem, path=path, hint=f"if you trust it: {packing.unpack} --long=31 {path}"
-        )
-    problem = f"the {packing.name} data is cut off or damaged: {error}"
-    hint = f"what came before was read; fetch the file again, {packing.name} -t FILE checks it"
-    return FormatError(problem, path=path, hint=hint)
-
-
 def _packing_of(path: str) -> _Packing | None:
     return _PACKINGS.get(PurePath(path).suffix.lower())
-
-
-def _open_gzip(packed: BinaryIO) -> io.BufferedIOBase:
-    return cast(io.BufferedIOBase, gzip.open(packed, "rb"))
 
 
 def _zstd() -> Any:
@@ -204,7 +189,7 @@ _PACKINGS = {
     ".gz": _Packing(
         "gzip",
         "gunzip",
-        _open_gzip,
+        lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
         lambda: (zlib.error, gzip.BadGzipFile),
     ),
     ".zst": _Packing("zstd", "unzstd", _open_zstd, lambda: (_zstd().ZstdError,)),

@@ -1,31 +1,399 @@
-"""Parquet, one row a document."""
+"""Parquet, and documents as rows of Arrow tables: the columns of our own, which lose nothing, and the tables of others (texts, titles and abstracts, tagged tokens, SciERC fields)."""
 
 from __future__ import annotations
 
-from collections import Counter
+import io
+import json
+import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, time
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.arrow_rows import (
-    ARROW_ERRORS,
-    SCHEMA,
-    RowBuffer,
-    class_features,
-    documents_of,
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
+from sciextract.formats.json_values import Record, list_at, parse_object, unknown_fields
+from sciextract.formats.jsonl import (
+    SCHEMA_VERSION,
+    entity_record,
+    group_record,
+    link_record,
+    parse_record,
 )
-from sciextract.formats.base import STDIN, ReadItem, Source
-from sciextract.formats.json_values import parse_object
-from sciextract.formats.jsonl import parse_record
+from sciextract.formats.sink import LossyWriter
+from sciextract.formats.tables import COLUMN_NAMES, plain_name
+from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.formats.urls import is_url
+from sciextract.text.characters import without_surrogates
 
+#: What pyarrow raises on damaged files, also for names that are no UTF-8, and on disks that are full.
+ARROW_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
+LOSS = "lone surrogate that UTF-8 cannot hold"
+ROWS_PER_GROUP = 1000
+_CHARACTERS_PER_GROUP = 16 << 20
+
+_RANGE = pa.list_(pa.int64())
+_LABELS = pa.list_(pa.struct([("label", pa.string()), ("score", pa.float64())]))
+_MADE = [("score", pa.float64()), ("state", pa.string()), ("source", pa.string())]
+_ENTITY = [("id", pa.string()), ("fragments", pa.list_(_RANGE)), ("label", pa.string()), *_MADE]
+_RELATION = [(name, pa.string()) for name in ("id", "head", "tail", "label")] + _MADE
+_CLUSTER = [
+    ("id", pa.string()),
+    ("mentions", pa.list_(pa.string())),
+    *_MADE,
+    ("mention_scores", pa.list_(pa.float64())),
+    ("mention_states", pa.list_(pa.string())),
+]
+
+#: One row a document. Ranges are ``[start, end)``: of tokens in characters, of sentences in tokens.
+SCHEMA = pa.schema(
+    [
+        ("doc_key", pa.string()),
+        ("text", pa.string()),
+        ("text_sha256", pa.string()),
+        ("tokens", pa.list_(pa.string())),
+        ("token_ranges", pa.list_(_RANGE)),
+        ("sentences", pa.list_(_RANGE)),
+        ("entities", pa.list_(pa.struct([*_ENTITY, ("alternatives", _LABELS)]))),
+        ("relations", pa.list_(pa.struct([*_RELATION, ("alternatives", _LABELS)]))),
+        ("clusters", pa.list_(pa.struct(_CLUSTER))),
+        ("fields", pa.string()),
+        ("model_name", pa.string()),
+        ("model_hash", pa.string()),
+        ("warnings", pa.list_(pa.string())),
+    ]
+)
+
+
+def are_own(schema: pa.Schema) -> bool:
+    """Whether a table has the columns that :data:`SCHEMA` needs for a document and its items."""
+    if not {"text", "token_ranges", "relations", "clusters"} <= {*schema.names}:
+        return False
+    entities = schema.field("entities").type if "entities" in schema.names else None
+    if entities is None or not pa.types.is_list(entities):
+        return False
+    items = entities.value_type
+    return bool(pa.types.is_struct(items) and items.get_field_index("fragments") >= 0)
+
+
+class RowBuffer(LossyWriter):
+    """Collects rows and hands them on in batches of about a thousand, so that memory stays constant.
+
+    Lone surrogates, which Arrow's UTF-8 strings cannot hold, become U+FFFD and are counted in ``losses``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[Record] = []
+        self._characters = 0
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Add a document.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        row = self._row(document)
+        self._rows.append(row)
+        self._characters += len(row["text"])
+        if len(self._rows) >= ROWS_PER_GROUP or self._characters >= _CHARACTERS_PER_GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what is there."""
+        if self._rows:
+            self.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
+        self._rows, self._characters = [], 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows; a subclass says where.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        raise NotImplementedError
+
+    def _row(self, document: AnnotatedDocument) -> Record:
+        text, tokens = self._utf8(document.document.text), document.document.tokens
+        annotations, model = document.annotations, document.model
+        return {
+            "doc_key": self._utf8(document.document.doc_key),
+            "text": text,
+            "text_sha256": text_hash(text),
+            "tokens": [without_surrogates(token)[0] for token in tokens.strings(text)],
+            "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
+            "sentences": [[each.token_start, each.token_end] for each in tokens.sentences],
+            "entities": [self._item(entity_record(each)) for each in annotations.entities],
+            "relations": [self._item(link_record(each)) for each in annotations.relations],
+            "clusters": [self._item(group_record(each)) for each in annotations.clusters],
+            "fields": json.dumps(dict(document.document.fields), default=str),
+            "model_name": model and self._utf8(model.name),
+            "model_hash": model and self._utf8(model.hash),
+            "warnings": [self._utf8(warning) for warning in document.warnings],
+        }
+
+    def _utf8(self, text: str) -> str:
+        replaced, count = without_surrogates(text)
+        if count:
+            self.losses[LOSS] += count
+        return replaced
+
+    def _item(self, record: Record) -> Record:
+        """An item of an exchange record as a row has it: its alternatives as structs, empty lists where it has none."""
+        labels = record.pop("alternatives", [])
+        alternatives = [{"label": self._utf8(label), "score": score} for label, score in labels]
+        plain = {name: self._safe(value) for name, value in record.items()}
+        return {"alternatives": alternatives, "mention_scores": [], "mention_states": [], **plain}
+
+    def _safe(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._safe(each) for each in value]
+        return self._utf8(value) if isinstance(value, str) else value
+
+
+def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
+    """The document of a row of our own columns.
+
+    Args:
+        row: The row as plain values.
+        source: The file.
+        number: The row's 1-based number, which errors show as the line.
+
+    Raises:
+        FormatError: A value is missing, has a wrong shape, or leaves the text.
+    """
+    place = Place(source.path, number, str(row.get("doc_key") or ""))
+    named = ("doc_key", "text", "text_sha256", "warnings")
+    record: Record = {name: row.get(name) for name in named}
+    record |= {"schema_version": SCHEMA_VERSION, "groups": row["clusters"]}
+    for name, column in (("entities", "entities"), ("links", "relations")):
+        items: list[object] = []
+        for item in list_at(row[column], column, place):
+            # Exchange records have alternatives as pairs.
+            listed = item.get("alternatives") if isinstance(item, Mapping) else None
+            pairs = [[each["label"], each["score"]] for each in listed or [] if each]
+            items.append({**item, "alternatives": pairs} if listed else item)
+        record[name] = items
+    if row.get("model_name") is not None:
+        record["model"] = {"name": row["model_name"], "hash": row.get("model_hash")}
+    if row.get("tokens") is not None and row.get("sentences") is not None:
+        tokens = list_at(row["tokens"], "tokens", place)
+        cut: list[list[Any]] = []
+        for each in list_at(row["sentences"], "sentences", place):
+            start, end = each if isinstance(each, list) and len(each) == 2 else (None, None)
+            if (
+                type(start) is not int
+                or type(end) is not int
+                or not 0 <= start < end <= len(tokens)
+            ):
+                allowed = f"[first token, end) with 0 <= first < end <= {len(tokens)}"
+                raise place.unexpected(each, allowed, field="sentences")
+            cut.append(tokens[start:end])
+        record |= {"token_ranges": row["token_ranges"], "sentences": cut}
+    document = parse_record(record, source, number)
+    value: Any = row.get("fields")
+    try:
+        given = {} if value is None else json.loads(value)
+    except (ValueError, TypeError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise place.unexpected(value, "a JSON object", field="fields")
+    fields = unknown_fields(given, (), place)
+    return replace(document, document=replace(document.document, fields=fields))
+
+
+_SENTENCES = "sentences"
+_EXACT = {"text", "title", "abstract", _SENTENCES}
+_ALLOWED = (
+    "columns `text`, or `title` and `abstract` (or what CSV tables call them), or `tokens` and `ner_tags`, or "
+    "SciERC's `sentences`, `ner`, `relations` and `clusters`"
+)
 _BATCH_ROWS = 256
+_FIELD_OF = {"key": "doc_key", "title": "title", "text": "text", "abstract": "abstract"}
+_KEYS = {"doc_key", "id"}
+_MOST_SHOWN = 20
+_OFFSET = re.compile("[0-9]{1,9}")
+
+
+def documents_of(
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    source: Source,
+    features: Mapping[str, Any],
+    *,
+    first: int = 1,
+) -> Iterator[ReadItem]:
+    """The documents of a table, our own or another's, row by row.
+
+    Args:
+        batches: Its rows.
+        schema: Its columns.
+        source: The file.
+        features: Hugging Face's description of the columns, which names the classes of tags.
+        first: The number of the first row.
+
+    Raises:
+        FormatError: No column holds text.
+    """
+    parse = _parser_of(schema, source, features)
+    number = first - 1
+    for batch in batches:
+        for start in range(0, batch.num_rows, _BATCH_ROWS):
+            for row in _rows(batch.slice(start, _BATCH_ROWS)):
+                number += 1
+                try:
+                    if isinstance(row, str):
+                        raise Place(source.path, number).error(row)
+                    yield parse(row, source, number)
+                except FormatError as error:
+                    yield BadRecord(error)
+
+
+def class_features(schema: pa.Schema) -> Mapping[str, Any]:
+    """Hugging Face's description of the columns, which it keeps next to the schema; empty if there is none."""
+    try:
+        info = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+        features = info["info"]["features"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _rows(batch: pa.RecordBatch) -> list[Record | str]:
+    """Rows as plain values; for one that Python cannot hold what is wrong with it."""
+    try:
+        return [*batch.to_pylist()]
+    except (ValueError, OverflowError, pa.ArrowException) as error:
+        if batch.num_rows == 1:
+            return [f"the row cannot be read: {error}"]
+        return [row for i in range(batch.num_rows) for row in _rows(batch.slice(i, 1))]
+
+
+def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -> Any:
+    if are_own(schema):
+        return parse_row
+    tags = next((name for name in TAG_COLUMNS if name in schema.names), "")
+    if "tokens" in schema.names and tags and not _EXACT & {*schema.names}:
+        names = _names_in(features.get(tags)) or _names_in(class_features(schema).get(tags))
+
+        def parse_tagged(row: Record, source: Source, number: int) -> AnnotatedDocument:
+            return tagged_document(_plain_row(row), source, number, column=tags, names=names)
+
+        return parse_tagged
+    # A column of exactly that name is taken first; of other names those that CSV tables may have, the first of each.
+    known = {plain_name(name): name for name in reversed(schema.names)}
+    columns = {}
+    for meaning, field in _FIELD_OF.items():
+        exact = _KEYS if meaning == "key" else {field}
+        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
+        candidates = [name for name in schema.names if name in exact] or [*filter(None, alike)]
+        if candidates:
+            columns[field] = candidates[0]
+    if _SENTENCES not in schema.names and not {*columns} - {"doc_key"}:
+        problem = f"no text in the columns {_listed(schema)}"
+        raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
+    # At once, instead of row by row: numbers or bytes in the place of texts.
+    for field in ("text", "title", "abstract"):
+        name = columns.get(field)
+        if name is not None and not _is_text(schema.field(name).type):
+            problem = f"column {quoted(name)} holds {schema.field(name).type}; expected text"
+            found = f"{problem}; columns found: {_listed(schema)}"
+            hint = "turn it into a column of strings, or rename it"
+            raise FormatError(found, path=source.path, hint=hint)
+    return partial(_parse_other, columns=columns)
+
+
+def _names_in(feature: object) -> list[str] | None:
+    """The class names in the description of a column, however deep it nests lists."""
+    if isinstance(feature, list) and feature:
+        return _names_in(feature[0])
+    if not isinstance(feature, dict):
+        return None
+    names = feature.get("names")
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return names
+    return _names_in(feature.get("feature"))
+
+
+def _parse_other(
+    row: Record, source: Source, number: int, *, columns: dict[str, str]
+) -> AnnotatedDocument:
+    """A row with text or SciERC columns; they are read like JSON lines with the same fields."""
+    record = _plain_row(row)
+    # Texts under the names of JSONL; the key's column stays as it is, too.
+    for field, name in columns.items():
+        if field != name and name in record and name not in _KEYS:
+            record[field] = record[name] if field == "doc_key" else record.pop(name)
+    for layer in ("ner", "relations"):
+        if isinstance(record.get("sentences"), list) and isinstance(record.get(layer), list):
+            record[layer] = [_items(sentence) for sentence in record[layer]]
+    record.pop("schema_version", None)
+    return parse_record(record, source, number)
+
+
+def _items(sentence: object) -> object:
+    """Items of a sentence as lists: Arrow has no lists of mixed types, so files hold objects or strings."""
+    if not isinstance(sentence, list):
+        return sentence
+    found: list[object] = []
+    for item in sentence:
+        if isinstance(item, list):
+            # Offsets as numbers; the last value is the label.
+            numbers = [
+                int(value) if isinstance(value, str) and _OFFSET.fullmatch(value) else value
+                for value in item[:-1]
+            ]
+            found.append([*numbers, *item[-1:]])
+        else:
+            found.append([*item.values()] if isinstance(item, dict) else item)
+    return found
+
+
+def _plain_row(row: Record) -> Record:
+    """The row's values as JSON has them; empty ones are left out."""
+    return {str(name): _plain(value) for name, value in row.items() if value is not None}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _listed(schema: pa.Schema) -> str:
+    """The columns with their types, for messages."""
+    parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
+    return ", ".join(parts) or "none"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    tests = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+        pa.types.is_null,
+    )
+    return any(test(kind) for test in tests)
+
+
 _BUFFER_BYTES = 1 << 16
 """Read at a time from each column: else a row group, which may be the whole file, is in memory at once."""
 
@@ -37,10 +405,17 @@ def read_parquet(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is not a Parquet file, is damaged, or no column holds text.
         InputMissingError: It does not exist.
     """
-    with _place(source) as place, _opened(place, source) as file:
-        schema = file.schema_arrow
-        batches = _batches(file, source)
-        yield from documents_of(batches, schema, source, class_features(schema))
+    with _place(source) as place:
+        try:
+            file = pq.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        except FileNotFoundError:
+            raise InputMissingError(f"{source.path}: no such file") from None
+        except ARROW_ERRORS as error:
+            raise FormatError(f"this is not a Parquet file: {error}", path=source.path) from error
+        with file:
+            schema = file.schema_arrow
+            batches = _batches(file, source)
+            yield from documents_of(batches, schema, source, class_features(schema))
 
 
 @contextmanager
@@ -55,15 +430,6 @@ def _place(source: Source) -> Iterator[str | pa.NativeFile]:
         yield source.path
 
 
-def _opened(place: str | pa.NativeFile, source: Source) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False)
-    except FileNotFoundError:
-        raise InputMissingError(f"{source.path}: no such file") from None
-    except ARROW_ERRORS as error:
-        raise FormatError(f"this is not a Parquet file: {error}", path=source.path) from error
-
-
 def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
     try:
         yield from file.iter_batches(batch_size=_BATCH_ROWS)
@@ -71,40 +437,22 @@ def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
         raise FormatError(f"the file is damaged: {error}", path=source.path) from error
 
 
-class ParquetWriter:
-    """Writes row groups of about a thousand documents, rejected items included.
+class ParquetWriter(RowBuffer):
+    """Writes row groups of about a thousand documents, rejected items included."""
 
-    Attributes:
-        losses: Lone surrogates, which become U+FFFD; everything else fits.
-    """
-
-    def __init__(self, destination: Path | str) -> None:
+    def __init__(self, destination: Path | str | pa.NativeFile) -> None:
         """Write to a file.
 
         Raises:
             OutputError: The file cannot be opened.
         """
+        super().__init__()
         self._path = destination
-        self._rows = RowBuffer(self._append)
-        if not isinstance(destination, str | Path) or str(destination) == STDIN:
+        if str(destination) == STDIN or isinstance(destination, io.TextIOBase):
             raise OutputError("Parquet is not text", "name a file with --output")
-        try:
-            self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
-
-    @property
-    def losses(self) -> Counter[str]:
-        """What could not be held so far."""
-        return self._rows.losses
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self._rows.add(document)
+        where = str(destination) if isinstance(destination, Path) else destination
+        with writing_to(destination):
+            self._file = pq.ParquetWriter(where, SCHEMA, compression="zstd")
 
     def close(self) -> None:
         """Write what is left and end the file.
@@ -112,20 +460,28 @@ class ParquetWriter:
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        self._rows.flush()
-        try:
+        self.flush()
+        with writing_to(self._path):
             self._file.close()
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _append(self, batch: pa.RecordBatch) -> None:
-        try:
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write rows."""
+        with writing_to(self._path):
             self._file.write_batch(batch)
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> OutputError:
-        return OutputError(f"{self._path}: cannot be written: {error}", "choose another --output")
+
+@contextmanager
+def writing_to(place: object) -> Iterator[None]:
+    """Turns what pyarrow raises while it writes into an error that names the place.
+
+    Raises:
+        OutputError: The disk is full, or the file cannot be written.
+    """
+    try:
+        yield
+    except ARROW_ERRORS as error:
+        problem = f"{place}: cannot be written: {error}"
+        raise OutputError(problem, "choose another --output") from error
 
 
 _NAME = "part.jsonl"
@@ -157,16 +513,13 @@ def parquet_part(lines: bytes) -> ParquetPart:
         FormatError: A line is not an exchange record.
     """
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, SCHEMA, compression="zstd") as file:
-        buffer = RowBuffer(file.write_batch)
-        rows = sum(1 for each in _documents(lines) if buffer.add(each))
-        buffer.flush()
-    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(buffer.losses))
-
-
-def _documents(lines: bytes) -> Iterator[AnnotatedDocument]:
-    """Only line feeds end lines: :func:`bytes.splitlines` would cut at carriage returns, too."""
-    source = Source(_NAME)
+    source, rows = Source(_NAME), 0
+    writer = ParquetWriter(sink)
+    # Only line feeds end lines: bytes.splitlines would cut at carriage returns, too.
     for number, line in enumerate(lines.split(b"\n"), start=1):
         if line:
-            yield parse_record(parse_object(line.decode("utf-8"), _NAME, number), source, number)
+            record = parse_object(line.decode("utf-8"), _NAME, number)
+            writer.write(parse_record(record, source, number))
+            rows += 1
+    writer.close()
+    return ParquetPart(sink.getvalue().to_pybytes(), rows, dict(writer.losses))

@@ -6,7 +6,7 @@ last token of their head and child and repeat their spans. Tasks with the same t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     BIBLIOGRAPHIC,
-    ImportedItems,
+    CorpusItems,
     bibliographic,
     score_of,
     title_length_of,
@@ -35,8 +35,7 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import SpanLayers, span_layers, token_layers
 from sciextract.formats.sink import LineWriter
-from sciextract.text.analyse import analyse, split_at
-from sciextract.text.sentences import split_sentences
+from sciextract.text.analyse import analyse, split_at, split_sentences
 
 ANSWERS = {"accept": State.IMPORTED, "reject": State.REJECTED, "ignore": None}
 """What becomes of a task's items; an annotator who ignores a task leaves it open whether they are right."""
@@ -75,11 +74,9 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     text = string_at(record["text"], "text", place)
     fields = {name: meta[name] for name in BIBLIOGRAPHIC if name in meta}
     fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
-    tokens = _tokens_at(record.get("tokens"), text, place)
+    tokens = _Tokens(record.get("tokens"), text, place)
     state = State.IMPORTED if answer is None else ANSWERS[answer]
-    task = _Task(
-        text, tokens, ImportedItems(key, source.provenance, state or State.IMPORTED), place
-    )
+    task = _Task(text, tokens, CorpusItems(key, source.provenance, state or State.IMPORTED), place)
     if state is None:
         for name in ("spans", "relations"):
             given = record.get(name)
@@ -88,7 +85,14 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     else:
         task.read(record)
     items = task.items
-    table = _table_of(tokens, text, items.spans, fields)
+    if tokens.spans:
+        # The task's own tokens but for white space, in sentences that cut no span.
+        kept = tuple([span for span in tokens.spans if span.of(text).strip()])
+        table = TokenTable(kept, split_sentences(text, kept))
+        covering = [found for span in items.spans if (found := table.covering(span))]
+        table = split_at(table, text, [table.char_span(found) for found in covering])
+    else:
+        table = analyse(text, items.spans, title_length=title_length_of(text, fields))
     yield items.annotated(Document(key, text, table, fields))
 
 
@@ -100,23 +104,19 @@ class _Tokens:
         numbers: The index of each token by the ``id`` that relations call it.
     """
 
-    def __init__(self, spans: list[Span], ids: list[int]) -> None:
-        self.spans = spans
-        self.numbers = {number: index for index, number in enumerate(ids)}
-
-
-def _tokens_at(value: object, text: str, place: Place) -> _Tokens | None:
-    spans: list[Span] = []
-    ids: list[int] = []
-    for index, (token, field) in enumerate(objects_at(value, "tokens", place)):
-        spans.append(_span_at(token, text, field, place))
-        number = token.get("id", index)
-        ids.append(number if type(number) is int else index)
-    for index, (before, span) in enumerate(pairwise(spans), start=1):
-        if span.char_start < before.char_end:
-            found = f"it starts at {span.char_start}, before the end of the last one"
-            raise place.error(f"{found}, {before.char_end}", field=f"tokens[{index}]")
-    return _Tokens(spans, ids) if spans else None
+    def __init__(self, value: object, text: str, place: Place) -> None:
+        self.spans: list[Span] = []
+        self.numbers: dict[int, int] = {}
+        end = 0
+        for index, (token, field) in enumerate(objects_at(value, "tokens", place)):
+            span = _span_at(token, text, field, place)
+            if span.char_start < end:
+                found = f"it starts at {span.char_start}, before the end of the last one"
+                raise place.error(f"{found}, {end}", field=field)
+            self.spans.append(span)
+            number = token.get("id", index)
+            self.numbers[number if type(number) is int else index] = index
+            end = span.char_end
 
 
 def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span:
@@ -129,24 +129,10 @@ def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span
     return span
 
 
-def _table_of(
-    tokens: _Tokens | None, text: str, protected: Sequence[Span], fields: Record
-) -> TokenTable:
-    """The task's own tokens but for white space, in sentences that cut no span."""
-    if tokens is None:
-        return analyse(text, protected, title_length=title_length_of(text, fields))
-    kept = tuple([span for span in tokens.spans if span.of(text).strip()])
-    table = TokenTable(kept, split_sentences(text, kept))
-    covering = [found for span in protected if (found := table.covering(span))]
-    return split_at(table, text, [table.char_span(found) for found in covering])
-
-
 class _Task:
     """The items of one task."""
 
-    def __init__(
-        self, text: str, tokens: _Tokens | None, items: ImportedItems, place: Place
-    ) -> None:
+    def __init__(self, text: str, tokens: _Tokens, items: CorpusItems, place: Place) -> None:
         self.items = items
         self._text = text
         self._tokens = tokens
@@ -158,7 +144,15 @@ class _Task:
         """Spans first: relations refer to them."""
         for value, field in objects_at(record.get("spans"), "spans", self._place):
             span = _span_at(value, self._text, field, self._place)
-            self._check_tokens(value, span)
+            numbers, spans = self._tokens.numbers, self._tokens.spans
+            first, last = value.get("token_start"), value.get("token_end")
+            if spans and first is not None and last is not None:
+                # Token indices that contradict the characters are remarked: the characters count.
+                start, end = numbers.get(first, -1), numbers.get(last, -1)
+                whole = Span(spans[start].char_start, spans[end].char_end)
+                if min(start, end) < 0 or span != whole:
+                    kind = "span whose token indices do not fit its characters"
+                    self.items.remarks[kind] += 1
             self._entity(span, self._label(value, field), score_of(value.get("score")))
         for value, field in objects_at(record.get("relations"), "relations", self._place):
             head, tail = (self._argument(value, name, field) for name in ("head", "child"))
@@ -168,25 +162,21 @@ class _Task:
     def _argument(self, value: dict[str, Any], name: str, field: str) -> Entity:
         """The entity that a relation means: on the span that it repeats, else at the token that it names."""
         given = value.get(f"{name}_span")
-        if given is None:
-            return self._at_token(value.get(name), f"{field}.{name}")
-        where = f"{field}.{name}_span"
-        described = object_at(given, where, self._place)
-        span = _span_at(described, self._text, where, self._place)
-        label = self._label(described, where)
-        known = self._by_name.get((span, label)) or self._by_span.get(span)
-        return known or self._entity(span, label)
-
-    def _at_token(self, number: object, field: str) -> Entity:
-        """The entity that a token stands for: one that ends with it, else the smallest around it."""
-        index = self._tokens.numbers.get(number) if self._tokens and type(number) is int else None
-        if self._tokens is None or index is None:
-            count = len(self._tokens.spans) if self._tokens else 0
-            allowed = f"the id of one of the {count} tokens of the task"
-            raise self._place.unexpected(number, allowed, field=field)
+        if given is not None:
+            where = f"{field}.{name}_span"
+            described = object_at(given, where, self._place)
+            span = _span_at(described, self._text, where, self._place)
+            label = self._label(described, where)
+            known = self._by_name.get((span, label)) or self._by_span.get(span)
+            return known or self._entity(span, label)
+        number = value.get(name)
+        index = self._tokens.numbers.get(number) if type(number) is int else None
+        if index is None:
+            allowed = f"the id of one of the {len(self._tokens.spans)} tokens of the task"
+            raise self._place.unexpected(number, allowed, field=f"{field}.{name}")
         token = self._tokens.spans[index]
         around = [each for each in self.items.entities if each.span.contains(token)]
-        # Prodigy names the last token of an argument.
+        # Prodigy names the last token of an argument; else the smallest entity around it is meant.
         ending = [each for each in around if each.span.char_end == token.char_end]
         if ending:
             return min(ending, key=lambda each: each.span.char_start)
@@ -203,17 +193,6 @@ class _Task:
     def _label(self, value: dict[str, Any], field: str) -> str:
         label = value.get("label")
         return "" if label is None else string_at(label, f"{field}.label", self._place)
-
-    def _check_tokens(self, value: dict[str, Any], span: Span) -> None:
-        """Remark token indices that contradict the characters, which count."""
-        first, last = value.get("token_start"), value.get("token_end")
-        if self._tokens is None or first is None or last is None:
-            return
-        numbers, spans = self._tokens.numbers, self._tokens.spans
-        start, end = numbers.get(first, -1), numbers.get(last, -1)
-        fits = min(start, end) >= 0 and span == Span(spans[start].char_start, spans[end].char_end)
-        if not fits:
-            self.items.remarks["span whose token indices do not fit its characters"] += 1
 
 
 class ProdigyWriter(LineWriter):
@@ -232,7 +211,13 @@ class ProdigyWriter(LineWriter):
         answer = _answer(document)
         if answer == "reject":
             # Prodigy has no rejected spans in a task: the answer rejects all of them.
-            document = replace(document, annotations=_accepted(document.annotations))
+            given = document.annotations
+            accepted = Annotations(
+                tuple([replace(each, state=State.IMPORTED) for each in given.entities]),
+                tuple([replace(each, state=State.IMPORTED) for each in given.relations]),
+                tuple([replace(each, state=State.IMPORTED) for each in given.clusters]),
+            )
+            document = replace(document, annotations=accepted)
         layers = span_layers(document, repeated=False)
         self.losses.update(layers.losses)
         task = _task(document, layers)
@@ -254,16 +239,6 @@ def _answer(annotated: AnnotatedDocument) -> str | None:
     if annotated.done or not as_read:
         return "accept"
     return given if given in ("accept", "ignore") else None
-
-
-def _accepted(annotations: Annotations) -> Annotations:
-    """The same items, none of them rejected."""
-    return replace(
-        annotations,
-        entities=tuple(replace(e, state=State.IMPORTED) for e in annotations.entities),
-        relations=tuple(replace(r, state=State.IMPORTED) for r in annotations.relations),
-        clusters=tuple(replace(c, state=State.IMPORTED) for c in annotations.clusters),
-    )
 
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
@@ -55,103 +53,76 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no record.
     """
+
+    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
+        line, element = numbered
+        found = element.find("MedlineCitation")
+        citation = element.find("BookDocument") if found is None else found
+        citation = element if citation is None else citation
+        pmid = pmid_of(_text(citation.find("PMID")))
+        # The record's own ids: those of its references lie deeper.
+        ids = element.findall("PubmedData/ArticleIdList/ArticleId")
+        ids += citation.findall("ArticleIdList/ArticleId")
+        locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
+        valid = [each for each in locations if each.get("ValidYN") != "N"]
+        dois = [each for each in valid if each.get("EIdType") == "doi"]
+        doi = bare_doi(_texts([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
+        place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
+        book_title = _text(citation.find("Book/BookTitle"))
+        title = _text(citation.find("Article/ArticleTitle")) or _text(citation.find("ArticleTitle"))
+        # Books have their abstracts one level higher than articles.
+        sections = citation.findall("Article/Abstract/AbstractText")
+        sections = sections or citation.findall("Abstract/AbstractText")
+        fields = {
+            "year": year_of([_text(citation.find(path)) for path in _DATES]),
+            "doi": doi,
+            "pmid": pmid,
+            "venue": _first(citation, _VENUES) or (book_title if title else ""),
+            "authors": [*filter(None, _authors(citation))],
+            "keywords": _texts(citation.findall("KeywordList/Keyword")),
+            **{name: _text(citation.find(path)) for name, path in _SINGLE.items()},
+            **{name: _texts(citation.findall(path)) for name, path in _REPEATED.items()},
+            # Descriptor/qualifier, a star before major topics, as in nbib.
+            "MeshHeading": [
+                "/".join(
+                    ("*" if part.get("MajorTopicYN") == "Y" else "") + _text(part) for part in each
+                )
+                for each in citation.findall("MeshHeadingList/MeshHeading")
+            ],
+            "OtherAbstract": [
+                {**each.attrib, "text": _joined(each.findall("AbstractText"))}
+                for each in citation.findall("OtherAbstract")
+            ],
+            "ArticleId": {
+                each.get("IdType", ""): _text(each)
+                for each in ids
+                if each.get("IdType") not in ("doi", "pubmed")
+            },
+        }
+        return make_record(place, title or book_title, _joined(sections), fields)
+
     allowed = ", ".join(sorted(_RECORDS))
     nothing = FormatError(f"the file holds no record; elements read: {allowed}", path=source.path)
-    return read_each(numbered_elements(source, _RECORDS), partial(_record, source=source), nothing)
+    return read_each(numbered_elements(source, _RECORDS), read, nothing)
 
 
-def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
-    line, element = numbered
-    found = element.find("MedlineCitation")
-    citation = element.find("BookDocument") if found is None else found
-    citation = element if citation is None else citation
-    pmid = pmid_of(_text(citation.find("PMID")))
-    doi = _doi(citation, element)
-    place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
-    book_title = _text(citation.find("Book/BookTitle"))
-    title = _text(citation.find("Article/ArticleTitle")) or _text(citation.find("ArticleTitle"))
-    fields = {
-        "year": year_of([_text(citation.find(path)) for path in _DATES]),
-        "doi": doi,
-        "pmid": pmid,
-        "venue": _first(citation, _VENUES) or (book_title if title else ""),
-        "authors": _authors(citation),
-        "keywords": _texts(citation.findall("KeywordList/Keyword")),
-        **_others(citation, element),
-    }
-    return make_record(place, title or book_title, _abstract(citation), fields)
+def _joined(sections: Iterable[Element]) -> str:
+    """The sections of an abstract, each as ``LABEL: text``."""
+    parts = []
+    for section in sections:
+        text, label = _text(section), section.get("Label", "").strip()
+        parts.append(f"{label}: {text}" if label and text else text)
+    return " ".join(filter(None, parts))
 
 
-def _abstract(citation: Element) -> str:
-    sections = citation.findall("Article/Abstract/AbstractText") or citation.findall(
-        "Abstract/AbstractText"
-    )
-    return " ".join(part for section in sections if (part := _section(section)))
-
-
-def _section(section: Element) -> str:
-    text, label = _text(section), section.get("Label", "").strip()
-    return f"{label}: {text}" if label and text else text
-
-
-def _others(citation: Element, element: Element) -> dict[str, Any]:
-    found: dict[str, Any] = {name: _text(citation.find(path)) for name, path in _SINGLE.items()}
-    found |= {name: _texts(citation.findall(path)) for name, path in _REPEATED.items()}
-    found["MeshHeading"] = [
-        _heading(each) for each in citation.findall("MeshHeadingList/MeshHeading")
-    ]
-    found["OtherAbstract"] = [
-        {**each.attrib, "text": " ".join(filter(None, map(_section, each.findall("AbstractText"))))}
-        for each in citation.findall("OtherAbstract")
-    ]
-    found["ArticleId"] = {
-        each.get("IdType", ""): _text(each)
-        for each in _ids(citation, element)
-        if each.get("IdType") not in ("doi", "pubmed")
-    }
-    return found
-
-
-def _heading(heading: Element) -> str:
-    """``Descriptor/qualifier``, a star before major topics, as in nbib."""
-    return "/".join(
-        ("*" if part.get("MajorTopicYN") == "Y" else "") + _text(part) for part in heading
-    )
-
-
-def _doi(citation: Element, element: Element) -> str | None:
-    locations = [
-        each
-        for each in citation.findall("Article/ELocationID") + citation.findall("ELocationID")
-        if each.get("EIdType") == "doi" and each.get("ValidYN") != "N"
-    ]
-    ids = [each for each in _ids(citation, element) if each.get("IdType") == "doi"]
-    return bare_doi(_texts([*locations, *ids]))
-
-
-def _ids(citation: Element, element: Element) -> list[Element]:
-    """The record's own ids, not those of its references."""
-    return [
-        *element.findall("PubmedData/ArticleIdList/ArticleId"),
-        *citation.findall("ArticleIdList/ArticleId"),
-    ]
-
-
-def _authors(citation: Element) -> list[str]:
-    lists = citation.findall("Article/AuthorList") or citation.findall("AuthorList")
-    if not lists:
-        lists = citation.findall("Book/AuthorList")
-    return [
-        name for each in lists for author in each.findall("Author") if (name := _author(author))
-    ]
-
-
-def _author(author: Element) -> str:
-    family = " ".join(filter(None, (_text(author.find("LastName")), _text(author.find("Suffix")))))
-    given = _first(author, ("ForeName", "FirstName", "Initials"))
-    return (
-        f"{family}, {given}" if family and given else family or _first(author, ("CollectiveName",))
-    )
+def _authors(citation: Element) -> Iterator[str]:
+    places = ("Article/AuthorList", "AuthorList", "Book/AuthorList")
+    lists = next(filter(None, map(citation.findall, places)), [])
+    for author in (author for each in lists for author in each.findall("Author")):
+        family = " ".join(_texts([*author.findall("LastName"), *author.findall("Suffix")]))
+        given = _first(author, ("ForeName", "FirstName", "Initials"))
+        whole = f"{family}, {given}" if family and given else family
+        yield whole or _first(author, ("CollectiveName",))
 
 
 def _first(element: Element, paths: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import compress
 from operator import not_
 from urllib.parse import quote, unquote
@@ -16,8 +15,8 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, not_rejected
-from sciextract.formats.layers import encodable, entities_in_text, one_line, repeats
+from sciextract.formats.items import CorpusItems
+from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
 
@@ -121,8 +120,26 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
+
+    def read(block: _Block, _: int) -> AnnotatedDocument:
+        if block.error:
+            raise block.error
+        place = Place(source.path, block.first_line, block.doc_key)
+        title, abstract = block.passages.get("t"), block.passages.get("a", "")
+        if title is None:
+            raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
+        text = f"{title}\n{abstract}" if abstract else title
+        items = CorpusItems(block.doc_key, source.provenance)
+        _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
+        title_length = len(title) if abstract else 0
+        tokens = analyse(text, protected=items.spans, title_length=title_length)
+        fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
+        if abstract and title.strip():
+            fields["title"] = title
+        return items.annotated(Document(block.doc_key, text, tokens, fields))
+
     nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
-    return read_each(_blocks(source), partial(_document, source=source), nothing)
+    return read_each(_blocks(source), read, nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -161,24 +178,6 @@ def _blocks(source: Source) -> Iterator[_Block]:
             block.error = block.error or error
     if block:
         yield block
-
-
-def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
-    if block.error:
-        raise block.error
-    place = Place(source.path, block.first_line, block.doc_key)
-    title, abstract = block.passages.get("t"), block.passages.get("a", "")
-    if title is None:
-        raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
-    text = f"{title}\n{abstract}" if abstract else title
-    items = CorpusItems(block.doc_key, source.provenance)
-    _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
-    title_length = len(title) if abstract else 0
-    tokens = analyse(text, protected=items.spans, title_length=title_length)
-    fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
-    if abstract and title.strip():
-        fields["title"] = title
-    return items.annotated(Document(block.doc_key, text, tokens, fields))
 
 
 def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:
@@ -272,32 +271,16 @@ class PubtatorWriter(LineWriter):
 
     def _rows(self, annotated: AnnotatedDocument, text: str) -> list[list[str]]:
         """The columns behind the key: mentions in text order, then relations."""
-        items = annotated.annotations
-        living = {entity.id: entity for entity in entities_in_text(annotated)}
-        whole = [each for each in living.values() if len(each.fragments) == 1]
+        living = entities_in_text(annotated)
+        whole = [each for each in living if len(each.fragments) == 1]
         self.lose("discontinuous entity", len(living) - len(whole))
         entities = sorted(whole, key=lambda each: each.span)
         index = {entity.id: number for number, entity in enumerate(entities)}
-        groups: set[tuple[int, ...]] = set()
-        for cluster in not_rejected(items.clusters):
-            mentions = living.keys() & cluster.live_mentions
-            fitting = tuple(sorted(index[each] for each in mentions & index.keys()))
-            self.lose("mention of an entity that does not fit", len(mentions) - len(fitting))
-            self.lose("second cluster in the same place", fitting in groups)
-            groups |= {fitting} - {()}
+        relations, groups = named_links(annotated, index, self.losses)
         own: list[list[str]] = [[] for _ in entities]
         for number, members in enumerate(sorted(groups), start=1):
             for member in members:
                 own[member].append(f"{OWN}C{number}")
-        relations: dict[tuple[int, int, str], None] = {}
-        for relation in not_rejected(items.relations):
-            ends = {relation.head, relation.tail}
-            if ends <= index.keys():
-                key = (index[relation.head], index[relation.tail], relation.label)
-                self.lose("second relation in the same place", key in relations)
-                relations[key] = None
-            else:
-                self.lose("relation of an entity that does not fit", ends <= living.keys())
         lines = []
         for head, tail, label in relations:
             names = [f"{OWN}M{end + 1}" for end in (head, tail)]

@@ -18,17 +18,6 @@ from typing import Any, Literal, cast
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Reader, WriterFactory
 
-__all__ = [
-    "FORMATS",
-    "FormatSpec",
-    "get_format",
-    "needs_more",
-    "readable",
-    "recognise",
-    "recognise_folder",
-    "writable",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class UnreadSpec:
@@ -163,7 +152,7 @@ FORMATS: list[FormatSpec] = [
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
     FormatSpec("cas-json", "UIMA CAS JSON, one document a file",
-        (".json",), reader=".cas_json:read_cas_json", writer=".cas_json:CasJsonWriter",
+        (".json",), reader=".cas:read_cas_json", writer=".cas:CasJsonWriter",
         opening=r"\s*\{" + _inside(r'"%(?:TYPES|FEATURE_STRUCTURES|HEADER)"\s*:'),
         output="folder", extra="formats"),
     FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
@@ -188,7 +177,7 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?=<)"
         + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
     FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system next to it",
-        (".xmi",), reader=".xmi:read_xmi", writer=".xmi_writer:XmiWriter",
+        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter",
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder", extra="formats"),
     FormatSpec("bioc", "BioC XML: a collection of documents with passages",
@@ -257,65 +246,38 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("triples", "tab-separated triples: head, relation, tail and where they stand",
         (".triples",), writer=".tables:TriplesWriter"),
 ]
-# fmt: on
 
 #: What people have next to the formats above, and would otherwise become one abstract of markup.
 UNREAD: list[UnreadSpec] = [
-    UnreadSpec(
-        "a CoNLL-U treebank",
-        (".conllu",),
+    UnreadSpec("a CoNLL-U treebank", (".conllu",),
         rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
-        "it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt",
-    ),
-    UnreadSpec(
-        "a WebAnno TSV file",
-        (),
+        "it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt"),
+    UnreadSpec("a WebAnno TSV file", (),
         r"#FORMAT=WebAnno TSV",
-        "export UIMA CAS XMI from INCEpTION or WebAnno",
-    ),
-    UnreadSpec(
-        "an HTML page",
-        (".html", ".htm", ".xhtml"),
+        "export UIMA CAS XMI from INCEpTION or WebAnno"),
+    UnreadSpec("an HTML page", (".html", ".htm", ".xhtml"),
         r"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
-        "export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt",
-    ),
-    UnreadSpec(
-        "a TeX document",
-        (".tex", ".ltx"),
+        "export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt"),
+    UnreadSpec("a TeX document", (".tex", ".ltx"),
         r"(?:\s*(?:%|\\[A-Za-z]).*\n)*?\s*\\(?:documentclass|documentstyle|begin\{document\})",
-        "copy its abstract into a .txt file, or: pandoc -f latex -t plain FILE -o NEW.txt",
-    ),
-    UnreadSpec(
-        "an RTF document",
-        (".rtf",),
+        "copy its abstract into a .txt file, or: pandoc -f latex -t plain FILE -o NEW.txt"),
+    UnreadSpec("an RTF document", (".rtf",),
         r"\s*\{\\rtf",
-        "save it as plain text (UTF-8), or: pandoc -f rtf -t plain FILE -o NEW.txt",
-    ),
-    UnreadSpec(
-        "an EndNote XML export",
-        (),
+        "save it as plain text (UTF-8), or: pandoc -f rtf -t plain FILE -o NEW.txt"),
+    UnreadSpec("an EndNote XML export", (),
         r"\s*(?:<\?xml[^>]*>\s*)?<xml>\s*<records>",
-        "export it from EndNote as RefMan (RIS) or EndNote Export (.enw)",
-    ),
-    UnreadSpec(
-        "a RefWorks tagged export",
-        (),
+        "export it from EndNote as RefMan (RIS) or EndNote Export (.enw)"),
+    UnreadSpec("a RefWorks tagged export", (),
         r"RT (?:Journal(?: Article|, Electronic)?|Book(?:, .*)?|Conference Proceedings|Dissertation.*|Generic|Abstract)\s*$",
-        "export RIS or BibTeX",
-    ),
-    UnreadSpec(
-        "an Ovid tagged export",
-        (),
+        "export RIS or BibTeX"),
+    UnreadSpec("an Ovid tagged export", (),
         r"\s*<1\. ?>\s",
-        "export RIS from Ovid",
-    ),
-    UnreadSpec(
-        "XML of a kind that is not read",
-        (),
+        "export RIS from Ovid"),
+    UnreadSpec("XML of a kind that is not read", (),
         r"\s*<(?:\?xml\s|!DOCTYPE\s)",
-        "read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out",
-    ),
+        "read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out"),
 ]
+# fmt: on
 
 
 _OTHER_NAMES = {"spacy": "docbin", "huggingface": "hf", "label-studio": "labelstudio"}

@@ -85,7 +85,10 @@ def _records(source: Source) -> Iterator[_Record]:
             record = record or _Record(number, typed=False)
             record.error = record.error or line
             continue
-        tag = _tag_of(line, record)
+        found, tag = _TAG.match(line), None
+        # One space before the hyphen counts in records whose first line has one, too.
+        if found and (found[2] == "  " or found[1] == "TY" or (record and record.is_loose)):
+            tag = found[1]
         if tag == "TY":
             if record:
                 yield record
@@ -100,14 +103,6 @@ def _records(source: Source) -> Iterator[_Record]:
             record = None
     if record:
         yield record
-
-
-def _tag_of(line: str, record: _Record | None) -> str | None:
-    """The line's tag. One space before the hyphen counts in records whose first line has one, too."""
-    found = _TAG.match(line)
-    if found and (found[2] == "  " or found[1] == "TY" or (record and record.is_loose)):
-        return found[1]
-    return None
 
 
 def _document(record: _Record, number: int, parser: RisParser, source: Source) -> AnnotatedDocument:
@@ -130,17 +125,9 @@ def _document(record: _Record, number: int, parser: RisParser, source: Source) -
         if kept := [line for line in ([values] if isinstance(values, str) else values) if line]:
             tags[tag] = kept
     doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
-    key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
-    title, abstract = (joined(tags, first_of(tags, names)) for names in (_TITLES, _ABSTRACTS))
-    warnings = () if record.ended else (CUT,)
-    place = Place(source.path, record.first_line, key)
-    return make_record(place, title, abstract, _fields(tags, doi), warnings)
-
-
-def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
     venue = first_of(tags, _VENUES)
     year = next((name for name in _YEARS if year_of(tags.get(name))), "")
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "year": year_of(tags.get(year)),
         "doi": doi,
         "pmid": pubmed_number(tags, "AN", ("DB", "DP")),
@@ -152,8 +139,13 @@ def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
         "keywords": split_keywords(tags.get("KW", [])),
     }
     # Tags whose whole content a field holds need no place of their own.
-    whole = {"PY": str(found["year"]), "UR": found["url"], "AN": found["pmid"]}
+    whole = {"PY": str(fields["year"]), "UR": fields["url"], "AN": fields["pmid"]}
     held = {tag for tag, value in whole.items() if tags.get(tag) == [value]} | {"DO"}
     used = {*_INTERPRETED, *held, venue, first_of(tags, _TITLES), first_of(tags, _ABSTRACTS)}
-    keep_unusable(found, {"doi": joined(tags, "DO")}, "ris")
-    return found | other_tags(tags, used)
+    keep_unusable(fields, {"doi": joined(tags, "DO")}, "ris")
+    fields |= other_tags(tags, used)
+    key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
+    title, abstract = (joined(tags, first_of(tags, names)) for names in (_TITLES, _ABSTRACTS))
+    warnings = () if record.ended else (CUT,)
+    place = Place(source.path, record.first_line, key)
+    return make_record(place, title, abstract, fields, warnings)

@@ -91,17 +91,26 @@ class _Reader:
         self._wanted_line = 0
         self._complete: list[tuple[int, Element]] = []
         self._names: dict[str, str] = {}
-        self._parser = self._make_parser()
-
-    def _make_parser(self) -> expat.XMLParserType:
-        parser = expat.ParserCreate(namespace_separator="}")
+        parser = self._parser = expat.ParserCreate(namespace_separator="}")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
-        parser.EntityDeclHandler = self._refuse_entity
-        parser.AttlistDeclHandler = self._refuse_default
-        parser.SkippedEntityHandler = self._refuse_unknown_entity
-        return parser
+
+        def refuse_entity(name: str, *_: object) -> None:
+            raise self._error(f"the file declares the entity {quoted(name)}", _NO_ENTITIES)
+
+        def refuse_unknown(name: str, *_: object) -> None:
+            raise self._error(f"the entity {quoted(name)} is not defined in the file", _NO_ENTITIES)
+
+        def refuse_default(element: str, name: str, kind: str, default: str | None, _: int) -> None:
+            # An attribute without a default only declares its type, as DTDs of journals do.
+            if default is not None:
+                problem = f"the file declares a default for the attribute {quoted(name)}"
+                raise self._error(problem, _NO_ENTITIES)
+
+        parser.EntityDeclHandler = refuse_entity
+        parser.SkippedEntityHandler = refuse_unknown
+        parser.AttlistDeclHandler = refuse_default
 
     def feed(self, chunk: bytes, *, last: bool = False) -> Iterator[tuple[int, Element]]:
         """The elements that ``chunk`` completes; an error comes after them."""
@@ -111,7 +120,20 @@ class _Reader:
         except FormatError as error:
             problem = error
         except expat.ExpatError as error:
-            problem = self._broken(error, chunk)
+            words = expat.ErrorString(error.code) or str(error)
+            what, hint = f"broken XML: {words}", ""
+            if not chunk and self._open:
+                name = self._open[-1].rpartition("}")[2]
+                what = f"broken XML: the file ends inside the element {quoted(name)}"
+            if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
+                # The chunk may begin and end inside of a character.
+                whole = chunk.lstrip(bytes(range(0x80, 0xC0)))
+                try:
+                    codecs.getincrementaldecoder("utf-8")().decode(whole)
+                except UnicodeDecodeError:
+                    hint = _NOT_UTF8
+            line, column = error.lineno, error.offset + 1
+            problem = FormatError(what, path=self._path, line=line, column=column, hint=hint)
         except (LookupError, ValueError) as error:
             problem = self._error(f"the declared encoding cannot be read: {error}")
         complete, self._complete = self._complete, []
@@ -148,44 +170,9 @@ class _Reader:
             return name
         return self._names.setdefault(name, "{" + name)
 
-    def _refuse_entity(self, name: str, *_: object) -> None:
-        raise self._error(f"the file declares the entity {quoted(name)}", _NO_ENTITIES)
-
-    def _refuse_unknown_entity(self, name: str, *_: object) -> None:
-        raise self._error(f"the entity {quoted(name)} is not defined in the file", _NO_ENTITIES)
-
-    def _refuse_default(
-        self, element: str, attribute: str, kind: str, default: str | None, required: int
-    ) -> None:
-        if default is not None:
-            raise self._error(
-                f"the file declares a default for the attribute {quoted(attribute)}", _NO_ENTITIES
-            )
-
     def _error(self, problem: str, hint: str = "") -> FormatError:
         line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
         return FormatError(problem, path=self._path, line=line, column=column, hint=hint)
-
-    def _broken(self, error: expat.ExpatError, chunk: bytes) -> FormatError:
-        words = expat.ErrorString(error.code) or str(error)
-        problem, hint = f"broken XML: {words}", ""
-        if not chunk and self._open:
-            name = self._open[-1].rpartition("}")[2]
-            problem = f"broken XML: the file ends inside the element {quoted(name)}"
-        if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
-            hint = "" if _is_utf8(chunk) else _NOT_UTF8
-        return FormatError(
-            problem, path=self._path, line=error.lineno, column=error.offset + 1, hint=hint
-        )
-
-
-def _is_utf8(chunk: bytes) -> bool:
-    """Whether ``chunk`` is UTF-8, a character cut at either end aside."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(chunk.lstrip(bytes(range(0x80, 0xC0))))
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 LOSS = "character that XML cannot hold"
@@ -203,11 +190,11 @@ def xml_safe(text: str, losses: Counter[str]) -> str:
     >>> xml_safe("a\\x1bb", Counter())
     'a\u241bb'
     """
-    safe, count = _FORBIDDEN.subn(_visible, text)
+
+    def visible(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return chr(_CONTROL_PICTURES + code) if code < 0x20 else _REPLACEMENT
+
+    safe, count = _FORBIDDEN.subn(visible, text)
     losses += Counter({LOSS: count})
     return safe
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return chr(_CONTROL_PICTURES + code) if code < 0x20 else _REPLACEMENT

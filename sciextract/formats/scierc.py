@@ -10,17 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from sciextract.documents.annotations import (
-    Annotations,
-    Cluster,
-    Entity,
-    Relation,
-    State,
-    stable_id,
-)
+from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import (
     Bounds,
@@ -113,8 +107,12 @@ def annotations_at(
     Raises:
         FormatError: A layer has a wrong shape, or a span leaves its sentence or document.
     """
-    importer = _Importer(place.doc_key, tokens, source.provenance, place, _bounds_of(sentences))
-    return importer.annotations(record, chosen)
+    bounds, start = [], 0
+    for index, sentence in enumerate(sentences):
+        end = start + len(sentence)
+        bounds.append(Bounds(start, end - 1, f"sentence {index}"))
+        start = end
+    return _Importer(tokens, source.provenance, place, bounds).annotations(record, chosen)
 
 
 def sentences_at(value: object, place: Place) -> list[list[str]]:
@@ -135,36 +133,17 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
     return sentences
 
 
-def _bounds_of(sentences: list[list[str]]) -> list[Bounds]:
-    bounds, start = [], 0
-    for index, sentence in enumerate(sentences):
-        end = start + len(sentence)
-        bounds.append(Bounds(start, end - 1, f"sentence {index}"))
-        start = end
-    return bounds
-
-
 class _Importer:
     """Collects the items of one record; equal items collapse into the first."""
 
     def __init__(
-        self,
-        doc_key: str,
-        tokens: TokenTable,
-        provenance: str,
-        place: Place,
-        bounds: list[Bounds],
+        self, tokens: TokenTable, provenance: str, place: Place, bounds: list[Bounds]
     ) -> None:
-        self._doc_key = doc_key
         self._tokens = tokens
-        self._provenance = provenance
         self._place = place
         self._sentences = bounds
         self._document = Bounds(0, len(tokens) - 1, "the document")
-        self._entities: dict[tuple[Span, str], Entity] = {}
-        self._first_on: dict[Span, Entity] = {}
-        self._relations: dict[tuple[str, str, str], Relation] = {}
-        self._clusters: dict[tuple[str, ...], Cluster] = {}
+        self._items = CorpusItems(place.doc_key, provenance)
 
     def annotations(self, record: Record, chosen: Chosen) -> Annotations:
         """All items of the record, entities with a type first."""
@@ -172,20 +151,30 @@ class _Importer:
         layers = {name: record.get(name) for name in chosen.values()}
         if relations == _INDEXED:
             layers[relations] = self._by_sentence(layers[relations], relations)
-        for index, item in enumerate(self._per_sentence(layers.get(ner), ner)):
-            for number, triple in enumerate(item):
-                self._add_entity(triple, self._sentences[index], f"{ner}[{index}][{number}]")
-        for index, item in enumerate(self._per_sentence(layers.get(relations), relations)):
-            for number, values in enumerate(item):
-                field = f"{relations}[{index}][{number}]"
-                self._add_relation(values, self._sentences[index], field)
+        seen: set[tuple[Span, str]] = set()
+        for values, bounds, field in self._per_sentence(layers.get(ner), ner, 3):
+            span = self._span(values[0], values[1], bounds, field)
+            label = label_at(values[2], f"{field}[2]", self._place)
+            if (span, label) not in seen:
+                seen.add((span, label))
+                self._items.entity([span], label, _trailing_score(values[3:]))
+        # Heads lie in the sentence that lists the relation, tails anywhere.
+        for values, bounds, field in self._per_sentence(layers.get(relations), relations, 5):
+            head = self._mention(values[0], values[1], bounds, f"{field} head")
+            tail = self._mention(values[2], values[3], self._document, f"{field} tail")
+            label = label_at(values[4], f"{field}[4]", self._place)
+            self._items.relation(head, tail, label, _trailing_score(values[5:]))
         for index, mentions in enumerate(list_at(layers.get(clusters), clusters, self._place)):
-            self._add_cluster(mentions, f"{clusters}[{index}]")
-        return Annotations(
-            tuple(self._entities.values()),
-            tuple(self._relations.values()),
-            tuple(self._clusters.values()),
-        )
+            found = []
+            for number, mention in enumerate(
+                list_at(mentions, f"{clusters}[{index}]", self._place)
+            ):
+                where = f"{clusters}[{index}][{number}]"
+                start, end, *_ = self._values(mention, 2, where)
+                found.append(self._mention(start, end, self._document, where))
+            if found:
+                self._items.cluster(found, None)
+        return self._items.annotations()
 
     def _by_sentence(self, value: object, field: str) -> list[list[Any]]:
         """``[[index of a sentence, [[head, tail, label], ...]], ...]`` as one list a sentence."""
@@ -203,42 +192,18 @@ class _Importer:
                 found[index].append([at for end in ends for at in end[:2]] + [label])
         return found
 
-    def _per_sentence(self, value: object, field: str) -> list[list[Any]]:
+    def _per_sentence(
+        self, value: object, field: str, count: int
+    ) -> Iterator[tuple[list[Any], Bounds, str]]:
+        """The items of a layer, of so many values or more, each with the bounds of its sentence and its field."""
         lists = list_at(value, field, self._place)
         if value is not None and len(lists) != len(self._sentences):
             problem = f"{len(lists)} lists found; expected {len(self._sentences)}, one a sentence"
             raise self._place.error(problem, field=field)
-        return [list_at(item, f"{field}[{index}]", self._place) for index, item in enumerate(lists)]
-
-    def _add_entity(self, triple: object, bounds: Bounds, field: str) -> None:
-        values = self._values(triple, 3, field)
-        span = self._span(values[0], values[1], bounds, field)
-        label = label_at(values[2], f"{field}[2]", self._place)
-        self._entity(span, label, _trailing_score(values[3:]))
-
-    def _add_relation(self, quintuple: object, bounds: Bounds, field: str) -> None:
-        values = self._values(quintuple, 5, field)
-        head = self._mention(self._span(values[0], values[1], bounds, f"{field} head"))
-        tail = self._mention(self._span(values[2], values[3], self._document, f"{field} tail"))
-        label = label_at(values[4], f"{field}[4]", self._place)
-        key = (head.id, tail.id, label)
-        if key not in self._relations:
-            item_id = stable_id("relation", self._doc_key, *key)
-            score = _trailing_score(values[5:])
-            self._relations[key] = Relation(item_id, *key, score, State.IMPORTED, self._provenance)
-
-    def _add_cluster(self, mentions: object, field: str) -> None:
-        spans = set()
-        for number, mention in enumerate(list_at(mentions, field, self._place)):
-            where = f"{field}[{number}]"
-            start, end, *_ = self._values(mention, 2, where)
-            spans.add(self._span(start, end, self._document, where))
-        key = tuple([self._mention(span).id for span in sorted(spans)])
-        if key and key not in self._clusters:
-            item_id = stable_id("cluster", self._doc_key, *key)
-            self._clusters[key] = Cluster(
-                item_id, key, state=State.IMPORTED, source=self._provenance
-            )
+        for index, items in enumerate(lists):
+            for number, item in enumerate(list_at(items, f"{field}[{index}]", self._place)):
+                where = f"{field}[{index}][{number}]"
+                yield self._values(item, count, where), self._sentences[index], where
 
     def _values(self, value: object, count: int, field: str) -> list[Any]:
         if not isinstance(value, list) or len(value) < count:
@@ -248,19 +213,9 @@ class _Importer:
     def _span(self, start: object, end: object, bounds: Bounds, field: str) -> Span:
         return self._tokens.char_span(range_at(start, end, bounds, field, self._place))
 
-    def _mention(self, span: Span) -> Entity:
+    def _mention(self, start: object, end: object, bounds: Bounds, field: str) -> Entity:
         """The first entity on a span; a mention that is not an entity gets one without a label."""
-        return self._first_on.get(span) or self._entity(span, "", None)
-
-    def _entity(self, span: Span, label: str, score: float | None) -> Entity:
-        known = self._entities.get((span, label))
-        if known is not None:
-            return known
-        item_id = stable_id("entity", self._doc_key, span.char_start, span.char_end, label)
-        entity = Entity(item_id, (span,), label, score, State.IMPORTED, self._provenance)
-        self._entities[span, label] = entity
-        self._first_on.setdefault(span, entity)
-        return entity
+        return self._items.mention(self._span(start, end, bounds, field), "")
 
 
 def _trailing_score(values: list[Any]) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TextIO
 
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import OutputError
+from sciextract.errors import OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, Writer, quoted
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.text.characters import printable_on
@@ -36,12 +36,8 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        try:
+        with explain_write_errors(self._name):
             self._stream.write(printable_on(self._stream, line + "\n"))
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._failed(error) from error
 
     def close(self) -> None:
         """Flush, and close what was opened here.
@@ -50,17 +46,10 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        try:
+        with explain_write_errors(self._name):
             self._stream.flush()
             if self._owned:
                 self._stream.close()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._failed(error) from error
-
-    def _failed(self, error: OSError) -> OutputError:
-        return OutputError(f"{self._name}: cannot be written: {error.strerror}")
 
 
 class ArraySink(LineSink):
@@ -169,11 +158,8 @@ def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")
         return "standard output", sys.stdout, False
     refuse_packed_output(str(destination))
-    try:
+    with explain_write_errors(destination, "choose another --output"):
         return str(destination), open(destination, "w", encoding="utf-8", newline="\n"), True
-    except OSError as error:
-        problem = f"{destination}: cannot be written: {error.strerror}"
-        raise OutputError(problem, "choose another --output") from error
 
 
 _UNSAFE = re.compile(r"[^\w.,+=@() -]+")
@@ -188,13 +174,9 @@ def new_folder(destination: Path | str) -> Path:
         OutputError: It is a file, has files in it, or cannot be made.
     """
     folder = Path(destination)
-    try:
+    with explain_write_errors(folder, "choose another --output"):
         folder.mkdir(parents=True, exist_ok=True)
         occupied = any(folder.iterdir())
-    except OSError as error:
-        raise OutputError(
-            f"{folder}: cannot be written: {error.strerror}", "choose another --output"
-        ) from error
     if occupied:
         raise OutputError(f"{folder}: the folder is not empty", "name a new or an empty folder")
     return folder

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -110,54 +110,6 @@ FIELDS = ("doi", "pmid", "title", "year")
 Row = dict[str, str]
 
 
-class _HeaderWriter(LineWriter):
-    """Writes the names of the columns with the first document, then rows."""
-
-    _COLUMNS: ClassVar[tuple[str, ...]]
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        self._started = False
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append the rows of one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the destination cannot be written.
-        """
-        if not self._started:
-            self._sink.write_line(self._line(self._COLUMNS))
-            self._started = True
-        for cells in self._rows(document):
-            self._sink.write_line(self._line(cells))
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        raise NotImplementedError
-
-    def _line(self, cells: Iterable[str]) -> str:
-        return tsv_row(cells)
-
-
-class TsvWriter(_HeaderWriter):
-    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
-
-    _COLUMNS = COLUMNS
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        for row in rows_of(document, self.losses):
-            yield [row.get(column, "") for column in COLUMNS]
-
-
-class CsvWriter(TsvWriter):
-    """The same, comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
-
-    def _line(self, cells: Iterable[str]) -> str:
-        found = [without_surrogates(cell) for cell in cells]
-        self.losses += Counter({"lone surrogate in a cell": sum(count for _, count in found)})
-        return csv_row([cell for cell, _ in found])
-
-
 def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
     """The rows of a document by column: entities, relations, mentions in clusters, in their order.
 
@@ -176,11 +128,27 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
     for relation in relations_between(annotated, entities, losses):
         head, tail = entities[relation.head], entities[relation.tail]
-        yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
+        yield {
+            "kind": "relation",
+            **common,
+            "id": relation.id,
+            "label": relation.label,
+            "head_id": head.id,
+            "head_label": head.label,
+            "head_text": head.text_of(document.text),
+            "tail_id": tail.id,
+            "tail_label": tail.label,
+            "tail_text": tail.text_of(document.text),
+            **_made(relation),
+        }
     for cluster in not_rejected(annotations.clusters):
         missing = sum(mention not in known for mention in cluster.live_mentions)
         losses += Counter({"mention of an entity that is not there": missing})
-        for row in _mentions(cluster, entities, document):
+        scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
+        score_of = dict(zip(cluster.mentions, scores, strict=True))
+        for mention in filter(entities.__contains__, cluster.live_mentions):
+            own = {"cluster_id": cluster.id, "score": cell_of(score_of[mention])}
+            row = {**_entity(entities[mention], document), **_made(cluster), **own}
             yield {"kind": "mention", **common, **row}
 
 
@@ -219,34 +187,51 @@ def _entity(entity: Entity, document: Document) -> Row:
     }
 
 
-def _relation(relation: Relation, head: Entity, tail: Entity, document: Document) -> Row:
-    return {
-        "id": relation.id,
-        "label": relation.label,
-        "head_id": head.id,
-        "head_label": head.label,
-        "head_text": head.text_of(document.text),
-        "tail_id": tail.id,
-        "tail_label": tail.label,
-        "tail_text": tail.text_of(document.text),
-        **_made(relation),
-    }
-
-
-def _mentions(
-    cluster: Cluster, entities: Mapping[str, Entity], document: Document
-) -> Iterator[Row]:
-    scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
-    score_of = dict(zip(cluster.mentions, scores, strict=True))
-    for mention in cluster.live_mentions:
-        if mention in entities:
-            score = score_of[mention]
-            own = {"cluster_id": cluster.id, "score": cell_of(score)}
-            yield {**_entity(entities[mention], document), **_made(cluster), **own}
-
-
 def _made(item: Entity | Relation | Cluster) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
+
+
+class _HeaderWriter(LineWriter):
+    """Writes the names of the columns with the first document, then the rows of each."""
+
+    _COLUMNS: ClassVar[tuple[str, ...]]
+    _ROWS: ClassVar[Callable[[AnnotatedDocument, Counter[str]], Iterator[Row]]]
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
+        self._started = False
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append the rows of one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the destination cannot be written.
+        """
+        if not self._started:
+            self._sink.write_line(self._line(self._COLUMNS))
+            self._started = True
+        for row in type(self)._ROWS(document, self.losses):
+            self._sink.write_line(self._line([row.get(name, "") for name in self._COLUMNS]))
+
+    def _line(self, cells: Iterable[str]) -> str:
+        return tsv_row(cells)
+
+
+class TsvWriter(_HeaderWriter):
+    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
+
+    _COLUMNS = COLUMNS
+    _ROWS = rows_of
+
+
+class CsvWriter(TsvWriter):
+    """The same, comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
+
+    def _line(self, cells: Iterable[str]) -> str:
+        found = [without_surrogates(cell) for cell in cells]
+        self.lose("lone surrogate in a cell", sum(count for _, count in found))
+        return csv_row([cell for cell, _ in found])
 
 
 #: Column names by meaning, in order of preference; compared without case, spaces, dots and hyphens.
@@ -269,8 +254,21 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
     header_line = next((line for line in lines if line.strip()), "")
-    delimiter = max(_DELIMITERS, key=lambda each: _score(_cells(header_line, each)))
-    columns = _columns(_cells(header_line, delimiter), source, lines.number)
+    headers = {}
+    for each in _DELIMITERS:
+        try:
+            headers[each] = next(csv.reader([header_line], delimiter=each))
+        except csv.Error:
+            headers[each] = [header_line]
+    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
+
+    def understood(delimiter: str) -> tuple[int, int]:
+        cells = headers[delimiter]
+        return sum(plain_name(name) in known for name in cells), len(cells)
+
+    # The delimiter with which most columns are understood, then the one that gives most columns.
+    delimiter = max(_DELIMITERS, key=understood)
+    columns = _columns(headers[delimiter], source, lines.number)
     # Web of Science quotes no cell, and its titles may begin with a quotation mark.
     quotes = None if header_line.startswith("PT\tAU\t") else '"'
     rows = csv.reader(lines, delimiter=delimiter, strict=True, quotechar=quotes)
@@ -281,11 +279,14 @@ def read_table(source: Source) -> Iterator[ReadItem]:
             if cells is None:
                 return
             if any(cell.strip() for cell in cells):
-                yield _item(cells, columns, source, first)
+                yield _document(cells, columns, source, first)
         except FormatError as error:
             yield BadRecord(error)
         except csv.Error as error:
-            yield BadRecord(_broken_row(error, source, first))
+            problem = f"broken row: {error}"
+            if "unexpected end of data" in str(error):
+                problem = "a quotation mark opened in this row is never closed"
+            yield BadRecord(FormatError(problem, path=source.path, line=first))
 
 
 class _Lines:
@@ -313,7 +314,7 @@ class _Columns:
     by_meaning: dict[str, int]
 
 
-def _item(cells: list[str], columns: _Columns, source: Source, line: int) -> ReadItem:
+def _document(cells: list[str], columns: _Columns, source: Source, line: int) -> AnnotatedDocument:
     values = dict(zip(columns.names, cells, strict=False))
     known = {
         meaning: cells[index] or None
@@ -351,32 +352,15 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
         problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
         hint = "the first row must name the columns"
         raise FormatError(problem, path=source.path, line=line, hint=hint)
-    return _Columns(_unique(header), by_meaning)
-
-
-def _unique(header: list[str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     seen: Counter[str] = Counter()
     for index, name in enumerate(header, start=1):
-        plain = free = name.strip() or f"column {index}"
+        given = free = name.strip() or f"column {index}"
         while free in names:
-            seen[plain] += 1
-            free = f"{plain} (again{'' if seen[plain] == 1 else f' {seen[plain]}'})"
+            seen[given] += 1
+            free = f"{given} (again{'' if seen[given] == 1 else f' {seen[given]}'})"
         names[free] = None
-    return tuple(names)
-
-
-def _cells(header_line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([header_line], delimiter=delimiter))
-    except csv.Error:
-        return [header_line]
-
-
-def _score(header: list[str]) -> tuple[int, int]:
-    """How many columns are understood, then how many there are."""
-    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
-    return sum(plain_name(name) in known for name in header), len(header)
+    return _Columns(tuple(names), by_meaning)
 
 
 def plain_name(name: str) -> str:
@@ -388,51 +372,35 @@ def plain_name(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in " .-_")
 
 
-def _broken_row(error: csv.Error, source: Source, line: int) -> FormatError:
-    if "unexpected end of data" in str(error):
-        problem = "a quotation mark opened in this row is never closed"
-        return FormatError(problem, path=source.path, line=line)
-    return FormatError(f"broken row: {error}", path=source.path, line=line)
-
-
 TRIPLE_COLUMNS = (
     *("head_text", "relation", "tail_text", "head_label", "tail_label"),
     *("doc_key", "doi", "pmid", "year", "score", "sentence"),
 )
 
 
-class TriplesWriter(_HeaderWriter):
-    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
-
-    _COLUMNS = TRIPLE_COLUMNS
-
-    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
-        entities = entities_by_id(document)
-        relations = relations_between(document, entities, self.losses)
-        related = {end for relation in relations for end in (relation.head, relation.tail)}
-        left_out = {
-            "entity without a relation": len(entities.keys() - related),
-            "cluster": len(not_rejected(document.annotations.clusters)),
+def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
+    """The relations of a document as rows by column; entities without a relation, and clusters, are losses."""
+    entities = entities_by_id(annotated)
+    relations = relations_between(annotated, entities, losses)
+    related = {end for relation in relations for end in (relation.head, relation.tail)}
+    clusters = len(not_rejected(annotated.annotations.clusters))
+    left_out = {"entity without a relation": len(entities.keys() - related), "cluster": clusters}
+    losses += Counter(left_out)
+    document = annotated.document
+    common = {"doc_key": document.doc_key}
+    common |= {name: field_cell(document.fields, name) for name in ("doi", "pmid", "year")}
+    for relation in relations:
+        head, tail = entities[relation.head], entities[relation.tail]
+        yield {
+            **common,
+            "head_text": head.text_of(document.text),
+            "relation": relation.label,
+            "tail_text": tail.text_of(document.text),
+            "head_label": head.label,
+            "tail_label": tail.label,
+            "score": cell_of(relation.score),
+            "sentence": _sentence(head, tail, document),
         }
-        self.losses += Counter(left_out)
-        return [_triples_cells(each, entities, document.document) for each in relations]
-
-
-def _triples_cells(
-    relation: Relation, entities: dict[str, Entity], document: Document
-) -> list[str]:
-    head, tail = entities[relation.head], entities[relation.tail]
-    return [
-        head.text_of(document.text),
-        relation.label,
-        tail.text_of(document.text),
-        head.label,
-        tail.label,
-        document.doc_key,
-        *[field_cell(document.fields, name) for name in ("doi", "pmid", "year")],
-        cell_of(relation.score),
-        _sentence(head, tail, document),
-    ]
 
 
 def _sentence(head: Entity, tail: Entity, document: Document) -> str:
@@ -447,3 +415,10 @@ def _sentence(head: Entity, tail: Entity, document: Document) -> str:
     last = table.sentences[table.sentence_of(tokens.token_end - 1)]
     whole = table.char_span(TokenRange(first.token_start, last.token_end))
     return whole.of(document.text)
+
+
+class TriplesWriter(_HeaderWriter):
+    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
+
+    _COLUMNS = TRIPLE_COLUMNS
+    _ROWS = triples_of

@@ -131,41 +131,38 @@ def read_tagged(
             raise record.error
         return document(record, number)
 
-    nothing = no_record(syntax.kind, syntax.first_line, source)
-    return read_each(tagged_records(source, lines, syntax), read, nothing)
-
-
-def tagged_records(
-    source: Source, lines: Iterable[tuple[int, str | FormatError]], syntax: TagSyntax
-) -> Iterator[TaggedRecord]:
-    """The records of the lines. Those without a tag continue with the value above them; blank ones are part of none."""
-    record: TaggedRecord | None = None
-    gap = False
-    for number, line in lines:
-        if isinstance(line, str) and not line.strip():
-            gap = True
-            continue
-        found = syntax.pattern.match(line) if isinstance(line, str) else None
-        tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
-        if record and syntax.begins(tag, record, gap):
-            yield record
-            record, gap = None, False
-        if record is None and tag in syntax.outside:
-            continue
-        record = record or TaggedRecord(number)
-        if isinstance(line, FormatError):
-            record.error = record.error or line
-            continue
+    def records() -> Iterator[TaggedRecord]:
+        # Lines without a tag continue with the value above them; blank ones are part of no record.
+        record: TaggedRecord | None = None
         gap = False
-        if tag:
-            record.add(tag, value or "")
-        elif record.last:
-            record.parts[record.last][-1].append(line.strip())
-        else:
-            problem = f"{quoted(line)} found; expected {syntax.allowed}"
-            record.error = record.error or Place(source.path, number).error(problem)
-    if record:
-        yield record
+        for number, line in lines:
+            if isinstance(line, str) and not line.strip():
+                gap = True
+                continue
+            found = syntax.pattern.match(line) if isinstance(line, str) else None
+            tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
+            if record and syntax.begins(tag, record, gap):
+                yield record
+                record, gap = None, False
+            if record is None and tag in syntax.outside:
+                continue
+            record = record or TaggedRecord(number)
+            if isinstance(line, FormatError):
+                record.error = record.error or line
+                continue
+            gap = False
+            if tag:
+                record.add(tag, value or "")
+            elif record.last:
+                record.parts[record.last][-1].append(line.strip())
+            else:
+                problem = f"{quoted(line)} found; expected {syntax.allowed}"
+                record.error = record.error or Place(source.path, number).error(problem)
+        if record:
+            yield record
+
+    nothing = no_record(syntax.kind, syntax.first_line, source)
+    return read_each(records(), read, nothing)
 
 
 _ENDNOTE_TAG = re.compile(r"(%\S)(?:[ \t](.*))?$", re.DOTALL)
@@ -288,14 +285,20 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "",
         )
         dois = (_NBIB_DOI.fullmatch(each) for tag in ("LID", "AID") for each in tags.get(tag, []))
-        short_names = (name.rpartition(" ") for name in tags.get("AU", []))
+        # "Brinjikji W" is a person; a name without initials is that of a group.
+        short_names = [
+            f"{family}, {initials}"
+            if family and initials.isupper()
+            else f"{family}{blank}{initials}"
+            for family, blank, initials in (each.rpartition(" ") for each in tags.get("AU", []))
+        ]
         fields: dict[str, Any] = {
             "year": year_of(tags.get("DP")),
             "doi": next((doi for found in dois if found and (doi := bare_doi(found[1]))), None),
             "pmid": pmid_of(tags.get("PMID")),
             "venue": firsts.get(venue, ""),
             "authors": [
-                *(tags.get("FAU") or [_family_first(*parts) for parts in short_names]),
+                *(tags.get("FAU") or short_names),
                 *tags.get("CN", []),
             ],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
@@ -310,9 +313,3 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
     allowed = "a tag of four characters, a hyphen and a space"
     syntax = TagSyntax("nbib", "PMID- 12345", _NBIB_TAG, allowed, begins)
     return read_tagged(source, lines_from_first_tag(), document, syntax)
-
-
-def _family_first(family: str, space: str, initials: str) -> str:
-    """``Brinjikji W`` as ``Brinjikji, W``; a name without initials, such as that of a group, stays."""
-    is_person = family and initials.isupper()
-    return f"{family}, {initials}" if is_person else f"{family}{space}{initials}"

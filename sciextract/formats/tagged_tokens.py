@@ -64,7 +64,7 @@ def flat(
     """The entities of a sentence that can stand next to each other, the longest first; the others are counted."""
     chosen: list[tuple[TokenRange, Entity]] = []
     taken: set[int] = set()
-    for tokens, entity in sorted(sentence, key=_longest_first):
+    for tokens, entity in sorted(sentence, key=lambda each: (-len(each[0]), each[0].token_start)):
         covered = range(tokens.token_start, tokens.token_end)
         if taken.isdisjoint(covered):
             taken.update(covered)
@@ -72,11 +72,6 @@ def flat(
         else:
             losses["nested or overlapping entity"] += 1
     return chosen
-
-
-def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
-    tokens = item[0]
-    return -len(tokens), tokens.token_start
 
 
 TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
@@ -102,7 +97,18 @@ def tagged_document(
     place = Place(source.path, number, key)
     sentences = sentences_at([record.get("tokens") or []], place)
     text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
-    tags = [_tag(value, names, column, place) for value in record.get(column) or []]
+    tags = []
+    for value in record.get(column) or []:
+        if type(value) is int and names is None:
+            hint = "save the tags as strings, or with ClassLabel names"
+            raise place.error(f"the class {value} has no name", field=column, hint=hint)
+        if type(value) is int and names and value < len(names):
+            # Negative classes stand for tokens that are not scored.
+            value = names[value] if value >= 0 else OUTSIDE
+        if not isinstance(value, str):
+            allowed = "tags such as 'B-Task' or their numbers"
+            raise place.unexpected(value, allowed, field=column)
+        tags.append(value)
     if len(tags) != len(tokens):
         problem = f"{len(tags)} tags found; expected {len(tokens)}, one a token"
         raise place.error(problem, field=column)
@@ -111,17 +117,6 @@ def tagged_document(
         items.entity([tokens.char_span(mention)], label)
     fields = unknown_fields(record, {key_field, "tokens", column}, place)
     return AnnotatedDocument(Document(key, text, tokens, fields), items.annotations())
-
-
-def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) -> str:
-    if isinstance(value, str):
-        return value
-    if type(value) is int and names is None:
-        hint = "save the tags as strings, or with ClassLabel names"
-        raise place.error(f"the class {value} has no name", field=column, hint=hint)
-    if type(value) is int and names and value < len(names):
-        return names[value] if value >= 0 else OUTSIDE
-    raise place.unexpected(value, "tags such as 'B-Task' or their numbers", field=column)
 
 
 def _with_prefix(tag: str) -> str:

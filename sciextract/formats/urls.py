@@ -85,7 +85,17 @@ def file_system(url: str) -> tuple[Any, str]:
     with _explained(url):
         scheme = url.partition("://")[0].lower()
         if scheme in _OF_ARROW:
-            return _arrow_system(_OF_ARROW[scheme] + url[len(scheme) :])
+            # pyarrow takes what follows a question mark for options, such as another server.
+            if "?" in url:
+                hint = "settings of the store come from the environment: AWS_ENDPOINT_URL, AWS_REGION..."
+                raise FormatError("a question mark in a URL of a store", path=url, hint=hint)
+            try:
+                from fsspec.implementations.arrow import ArrowFSWrapper
+                from pyarrow.fs import FileSystem
+            except ModuleNotFoundError as error:
+                raise MissingExtraError(f"reading {url}", "scale") from error
+            store, path = FileSystem.from_uri(_OF_ARROW[scheme] + url[len(scheme) :])
+            return ArrowFSWrapper(store), path
         system, path = fsspec.core.url_to_fs(url)
         return system, str(path)
 
@@ -122,12 +132,20 @@ def expand_url(url: str) -> list[str]:
         if "*" in path:
             found = system.glob(path)
         elif system.isdir(path):
-            found = [each for each in system.find(path) if not _is_hidden(each, path)]
+            below = {each: posixpath.relpath(each, path).split("/") for each in system.find(path)}
+            found = [
+                each for each, parts in below.items() if not any(p.startswith(".") for p in parts)
+            ]
         else:
             found = [path] if system.exists(path) else []
     if not found:
         raise InputMissingError(f"{url}: no such file or folder, or nothing in it")
-    return [url] if found == [path] else sorted(_url_of(url, path, each) for each in found)
+    if found == [path]:
+        return [url]
+    # Listings name files by their paths, which may leave out the host or account of the URL.
+    place = path.rstrip("/")
+    start = url[: url.rindex(place)] if place in url else url.partition("://")[0] + "://"
+    return sorted(start + each for each in found)
 
 
 class _Fetched(io.RawIOBase):
@@ -154,30 +172,6 @@ class _Fetched(io.RawIOBase):
 
     def tell(self) -> int:
         return int(self._stream.tell())
-
-
-def _arrow_system(url: str) -> tuple[Any, str]:
-    if "?" in url:
-        hint = "settings of the store come from the environment: AWS_ENDPOINT_URL, AWS_REGION..."
-        raise FormatError("a question mark in a URL of a store", path=url, hint=hint)
-    try:
-        from fsspec.implementations.arrow import ArrowFSWrapper
-        from pyarrow.fs import FileSystem
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"reading {url}", "scale") from error
-    system, path = FileSystem.from_uri(url)
-    return ArrowFSWrapper(system), path
-
-
-def _is_hidden(file: str, folder: str) -> bool:
-    return any(part.startswith(".") for part in posixpath.relpath(file, folder).split("/"))
-
-
-def _url_of(url: str, path: str, file: str) -> str:
-    """The URL of a file that a listing names by its path."""
-    place = path.rstrip("/")
-    start = url[: url.rindex(place)] if place in url else url.partition("://")[0] + "://"
-    return start + file
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 Reading does not go through ``dkpro-cassis``: it cannot load a file whose type system is absent or incomplete,
 lets offsets outside the text pass with a warning, and its errors name no element. The types' meanings are in
-:mod:`~sciextract.formats.xmi`. Writing uses it (:mod:`~sciextract.formats.xmi_writer`).
+:mod:`~sciextract.formats.xmi`. Writing uses it (:mod:`~sciextract.formats.cas`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,11 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
     try:
         folder = Path(source.path).parent
         files = sorted(folder.glob("*.xml"), key=lambda path: (path.name not in _NAMED, path.name))
-        candidates = [path for path in files if path.is_file() and _holds_types(path)]
+        candidates = []
+        for path in filter(Path.is_file, files):
+            with open(path, "rb") as stream:
+                if _ROOT.encode() in stream.read(_PEEK_BYTES):
+                    candidates.append(path)
     except OSError:
         candidates = []
     best = TypeSystem()
@@ -124,11 +128,6 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
         if len(found.supertypes.keys() & used) > len(best.supertypes.keys() & used):
             best = found
     return best
-
-
-def _holds_types(path: Path) -> bool:
-    with open(path, "rb") as stream:
-        return _ROOT.encode() in stream.read(_PEEK_BYTES)
 
 
 # A folder of a thousand documents has one type system, which is large: it is parsed once.
@@ -300,17 +299,14 @@ class Xmi(FeatureStructures):
             for child in element:
                 features.setdefault(local_name(child), child.text or "")
             xmi_id = element.get(f"{_XMI}id", "")
-            structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
+            # {http:///de/x/type.ecore}Token stands for de.x.type.Token.
+            namespace, _, name = element.tag.removeprefix("{").rpartition("}")
+            package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
+            type_name = f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
+            structure = FeatureStructure(xmi_id, type_name, features, None)
             begin, end = element.get("begin"), element.get("end")
             span = None if begin is None or end is None else (begin, end)
             self.add(structure, span, of_other_view=element.get("sofa", sofa_id) != sofa_id)
-
-
-def _type_name(tag: str) -> str:
-    """``{http:///de/x/type.ecore}Token`` as ``de.x.type.Token``."""
-    namespace, _, name = tag.removeprefix("{").rpartition("}")
-    package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
-    return f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
 
 
 _LABEL_FEATURES = ("value", "label")
@@ -364,14 +360,34 @@ class CasReading:
         heads = [each for each in self._all if each.span is None and "first" in each.features]
         chains = [self._links(head) for head in heads]
         linked = {link.xmi_id for chain in chains for link in chain}
+        unread = self._items.unread
         for each in self._all:
-            if self._is_mention(each) and each.xmi_id not in linked:
-                self._add_mention(each)
+            if not self._is_mention(each) or each.xmi_id in linked:
+                continue
+            if each.span is None or each.span.char_start == each.span.char_end:
+                unread[f"{each.short_name} without any characters"] += 1
+                continue
+            label, rest = self._label_of(each)
+            if not label and not self._has_labels(each.type_name):
+                label = each.short_name
+            self._entities[each.xmi_id] = self._items.entity([each.span], label)
+            self._count_features(rest)
         for each in self._all:
             if ends := self._ends_of(each):
                 self._add_relation(each, ends)
         for chain in chains:
-            self._add_cluster(chain)
+            mentions = []
+            for link in chain:
+                if link.span is None or link.span.char_start == link.span.char_end:
+                    unread[f"{link.short_name} without any characters"] += 1
+                    continue
+                mention = self._items.mention(link.span, link.features.get("referenceType", ""))
+                mentions.append(mention)
+                self._count_features(
+                    {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
+                )
+            if mentions:
+                self._items.cluster(mentions, None)
         self._count_others(linked | {head.xmi_id for head in heads})
         tokens = self._spans_of(self._types.is_token, "tokens")
         sentences = self._spans_of(self._types.is_sentence, "sentences")
@@ -386,16 +402,6 @@ class CasReading:
         """The features that hold head and tail of a relation layer that users made."""
         found = [ends for ends in _ENDS if any(end in each.features for end in ends)]
         return found[0] if found and is_custom(each.type_name) else None
-
-    def _add_mention(self, each: FeatureStructure) -> None:
-        if each.span is None or each.span.char_start == each.span.char_end:
-            self._items.unread[f"{each.short_name} without any characters"] += 1
-            return
-        label, rest = self._label_of(each)
-        if not label and not self._has_labels(each.type_name):
-            label = each.short_name
-        self._entities[each.xmi_id] = self._items.entity([each.span], label)
-        self._count_features(rest)
 
     def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
         """The label of a layer's item, and its other features."""
@@ -457,20 +463,6 @@ class CasReading:
                 raise self._place.error(problem, field=self._xmi.field_of(chain))
             links[each.xmi_id] = each
         return list(links.values())
-
-    def _add_cluster(self, chain: list[FeatureStructure]) -> None:
-        mentions = []
-        for link in chain:
-            if link.span is None or link.span.char_start == link.span.char_end:
-                self._items.unread[f"{link.short_name} without any characters"] += 1
-                continue
-            mention = self._items.mention(link.span, link.features.get("referenceType", ""))
-            mentions.append(mention)
-            self._count_features(
-                {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
-            )
-        if mentions:
-            self._items.cluster(mentions, None)
 
     def _count_features(self, features: Mapping[str, str]) -> None:
         self._items.unread["xmi features of an item"] += bool(features)

@@ -8,8 +8,7 @@ without their places, and the one of scispaCy needs spaCy and a model.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import takewhile
 
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
@@ -25,21 +24,13 @@ _FUNCTION_WORDS = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """An acronym and what it stands for, as both are written."""
-
-    short: str
-    long: str
-
-
-def find_expansions(text: str) -> tuple[Expansion, ...]:
-    """Each acronym that a text expands, with its first expansion, in text order.
+def find_expansions(text: str) -> dict[str, str]:
+    """Each acronym that a text expands, with its first expansion, as both are written and in text order.
 
     >>> find_expansions("We train a support vector machine (SVM) and a CNN (convolutional neural network).")
-    (Expansion(short='SVM', long='support vector machine'), Expansion(short='CNN', long='convolutional neural network'))
+    {'SVM': 'support vector machine', 'CNN': 'convolutional neural network'}
     """
-    found: dict[str, Expansion] = {}
+    found: dict[str, str] = {}
     for match in _BRACKETS.finditer(text):
         before, inside = text[: match.start()], _CUT.split(match[1], maxsplit=1)[0].strip()
         ends = [each.end() for each in _END_OF_SENTENCE.finditer(before)]
@@ -49,12 +40,12 @@ def find_expansions(text: str) -> tuple[Expansion, ...]:
             most = min(len(inside) + 5, 2 * len(inside))
             nearest = before[words[-most].start() if len(words) > most else 0 :].rstrip()
             if long := long_form(inside, nearest):
-                found.setdefault(_bare(inside), Expansion(_bare(inside), long))
+                found.setdefault(_bare(inside), long)
             continue
         named = _LAST_WORD.search(before)
         if named and _is_short_form(named[1]) and long_form(named[1], inside):
-            found.setdefault(_bare(named[1]), Expansion(_bare(named[1]), inside))
-    return tuple(found.values())
+            found.setdefault(_bare(named[1]), inside)
+    return found
 
 
 def long_form(short: str, candidate: str) -> str:
@@ -154,18 +145,21 @@ def same_meaning(first: str, second: str) -> bool:
     False
     >>> same_meaning("multibox detector", "multibox detection")
     True
+    >>> same_meaning("learning from human feedback", "learning with human feedback")
+    True
     """
-    pairs = list(zip(first.split(), second.split(), strict=False))
-    if len(first.split()) != len(second.split()):
+    # "Learning from feedback" and "learning with feedback" are one thing: function words say little.
+    one, other = [
+        [word for word in each.split() if word not in _FUNCTION_WORDS] for each in (first, second)
+    ]
+    if len(one) != len(other):
         return first.replace(" ", "") == second.replace(" ", "")
-    return all(_alike(pair) for pair in pairs)
-
-
-def _alike(words: Sequence[str]) -> bool:
-    first_stem, second_stem = (_ENDING.sub("", word) for word in words)
-    if first_stem == second_stem:
-        return True
-    same = [first == second for first, second in zip(*words, strict=False)]
-    common = len(list(takewhile(bool, same)))
-    shortened = common == len(same) >= _SHORTEST
-    return shortened or common >= _ALIKE * max(map(len, words))
+    for words in zip(one, other, strict=True):
+        first_stem, second_stem = (_ENDING.sub("", word) for word in words)
+        same = [a == b for a, b in zip(*words, strict=False)]
+        common = len(list(takewhile(bool, same)))
+        shortened = common == len(same) >= _SHORTEST
+        alike = shortened or common >= _ALIKE * max(map(len, words))
+        if first_stem != second_stem and not alike:
+            return False
+    return True

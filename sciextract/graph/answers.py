@@ -1,29 +1,25 @@
-"""Answers of a graph as files: papers as a table, BibTeX or RIS, results as a table, trends as lines; whole or not at all.
+"""Answers of a graph as files: papers as a table, BibTeX or RIS, results as a table; whole or not at all.
 
 Titles, names and notes are text from elsewhere: in references each value stays on its line, and no sign in it is markup.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 from sciextract.documents.bibliography import Bibliography, family_first
 from sciextract.errors import UsageError
 from sciextract.formats.tables import csv_row
-from sciextract.graph.export import xml_text
 from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import NamingSentence, Paper
     from sciextract.graph.queries.results import Result
-    from sciextract.graph.queries.trends import Trend
 
 _PUBLISHED = ("title", "authors", "year", "venue", "doi", "pmid")
 PAPER_COLUMNS = ("doc_key", *_PUBLISHED, "mentions", "relations", "sentences")
@@ -81,18 +77,6 @@ def write_results(
         for each in results
     )
     _write({".csv": lambda: _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
-
-
-def write_trends(
-    trends: Sequence[Trend], graph: Path, output: Path, *, force: bool = False
-) -> None:
-    """Draw trends as lines into an SVG file.
-
-    Raises:
-        UsageError: The name ends in something else.
-        OutputError: The file exists and may not be replaced, or cannot be written.
-    """
-    _write({".svg": lambda: _trend_lines(trends)}, graph, output, force=force)
 
 
 def check_output(output: Path, endings: Iterable[str], graph: Path, *, force: bool) -> str:
@@ -187,9 +171,16 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
         used.add(key.casefold())
         paper = each.paper
         kind = "inproceedings" if each.in_proceedings else "article" if paper.venue else "misc"
+        authors = []
+        for name in paper.authors:
+            turned = family_first(_line(name))
+            # "Family, Jr, Given" is the longest form that BibTeX knows; a bare "and" would begin another author.
+            parts = turned.count(",")
+            whole = parts not in (1, 2) or " and " in turned.lower()
+            authors.append(f"{{{_latex(turned)}}}" if whole else _latex(turned))
         values = {
             "title": f"{{{_latex(paper.title or each.key)}}}",
-            "author": " and ".join(map(_author, paper.authors)),
+            "author": " and ".join(authors),
             "booktitle" if each.in_proceedings else "journal": _latex(paper.venue or ""),
             "year": str(paper.year or ""),
             "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(paper.doi or "")]),
@@ -198,14 +189,6 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
         }
         fields = [f"  {name} = {{{value}}}," for name, value in values.items() if value]
         yield "\n".join([f"@{kind}{{{key},", *fields, "}\n"])
-
-
-def _author(name: str) -> str:
-    """A name as BibTeX reads it; groups, and what its rules do not fit, in braces."""
-    turned = family_first(_line(name))
-    # "Family, Jr, Given" is the longest form that BibTeX knows; a bare "and" would begin another author.
-    whole = "," not in turned or turned.count(",") > 2 or " and " in turned.lower()
-    return f"{{{_latex(turned)}}}" if whole else _latex(turned)
 
 
 def _latex(text: str) -> str:
@@ -236,64 +219,3 @@ def ris(citations: Iterable[Citation]) -> Iterator[str]:
 def _line(text: str) -> str:
     """The text on one line, without signs that steer a terminal."""
     return visible(" ".join(text.split()))
-
-
-_WIDTH, _HEIGHT = 960, 480
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 260, 20, 40
-_MOST_TICKS = 6
-_MOST_YEARS_NAMED = 12
-_LONGEST = 30
-_STYLE = (
-    "text{font:12px sans-serif;fill:#222}polyline{fill:none;stroke-width:2}.grid{stroke:#ddd}"
-    "polygon{stroke:none;fill-opacity:.12}"
-)
-_DASHES = ("none", "6 3", "2 2")
-# The colours of M. Okabe and K. Ito, which colour-blind people can tell apart.
-_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#999999")
-
-
-def _trend_lines(trends: Sequence[Trend]) -> Iterator[str]:
-    """The share of the abstracts that name each node by period, as an SVG document; all have the same periods."""
-    periods = [period for trend in trends for period in trend.periods]
-    first, last = min(each.middle for each in periods), max(each.middle for each in periods)
-    # The axes reach as far as the shares do; the bands of the intervals are cut there.
-    highest = max(each.share for each in periods) * 1.05 or 1.0
-
-    def x(year: float) -> float:
-        return _LEFT + (year - first) / ((last - first) or 1) * (_WIDTH - _RIGHT - _LEFT)
-
-    def y(share: float) -> float:
-        return _HEIGHT - _BOTTOM - min(share, highest) / highest * (_HEIGHT - _TOP - _BOTTOM)
-
-    def points(shares: Iterable[tuple[float, float]]) -> str:
-        return " ".join([f"{x(year):.1f},{y(share):.1f}" for year, share in shares])
-
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
-    yield f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>'
-    # Ticks are 1, 2, 5 or 10 times a power of ten apart; 0.999 is for numbers that are a little off it.
-    least = highest / _MOST_TICKS
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(round(power * each, 12) for each in (1, 2, 5, 10) if power * each >= least * 0.999)
-    for tick in range(math.floor(highest / step) + 1):
-        at = y(tick * step)
-        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>'
-        yield f'<text x="{_LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{100 * tick * step:g} %</text>'
-    years = range(math.ceil(first), math.floor(last) + 1)
-    for year in years[:: -(-len(years) // _MOST_YEARS_NAMED) or 1]:
-        yield f'<text x="{x(year):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{year}</text>'
-    for place, trend in enumerate(trends):
-        colour = _COLOURS[place % len(_COLOURS)]
-        low = [(each.middle, each.interval[0]) for each in trend.periods]
-        high = [(each.middle, each.interval[1]) for each in trend.periods]
-        yield f'<polygon points="{points([*low, *reversed(high)])}" fill="{colour}"/>'
-        stroke = f'stroke="{colour}" stroke-dasharray="{_DASHES[place // len(_COLOURS) % 3]}"'
-        shares = [(each.middle, each.share) for each in trend.periods]
-        yield f'<polyline points="{points(shares)}" {stroke}/>'
-        at = _TOP + 10 + 20 * place
-        yield f'<polyline points="{_WIDTH - _RIGHT + 10},{at - 4} {_WIDTH - _RIGHT + 34},{at - 4}" {stroke}/>'
-        name = xml_text(visible(trend.node.name))
-        name = escape(
-            name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…", {'"': "&quot;"}
-        )
-        yield f'<text x="{_WIDTH - _RIGHT + 40}" y="{at}">{name}</text>'
-    yield "</svg>\n"

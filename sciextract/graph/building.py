@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.graph.contribution import Contribution, CountSettings
 from sciextract.graph.database import (
     DERIVED,
     DERIVED_TABLES,
@@ -24,6 +23,7 @@ from sciextract.graph.database import (
     transaction,
 )
 from sciextract.graph.derive import DeriveSettings, derive
+from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
@@ -69,7 +69,7 @@ class BuildReport:
         changes: To the abstracts.
         bad: Records that could not be read.
         totals: What is in the graph now.
-        reading_seconds: For reading and keeping contributions.
+        reading_seconds: For reading and keeping extractions.
         deriving_seconds: For nodes and edges; 0 where nothing had changed.
     """
 
@@ -145,7 +145,19 @@ def build_graph(
     settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
     with open_graph(graph, write=True) as connection:
         started = time.monotonic()
-        _check_counted(connection, reading.counted)
+        # The same counts in all builds of one graph, or its numbers would mean two things.
+        counted = reading.counted
+        empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
+        generic = ", ".join(sorted(counted.generic))
+        for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
+            found = property_of(connection, name)
+            if empty:
+                set_property(connection, name, wanted)
+            elif found != wanted:
+                problem = (
+                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
+                )
+                raise UsageError(problem, "use the same value, or build into another file")
         last = int(property_of(connection, "build") or 0)
         # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
         again = last and property_of(connection, "state") == "unfinished"
@@ -168,36 +180,23 @@ def build_graph(
         return BuildReport(facts.changes, bad, totals_of(connection), read - started, seconds)
 
 
-def _check_counted(connection: sqlite3.Connection, counted: CountSettings) -> None:
-    """The same in all builds, or counts would mean two things."""
-    empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
-    generic = ", ".join(sorted(counted.generic))
-    for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
-        found = property_of(connection, name)
-        if empty:
-            set_property(connection, name, wanted)
-        elif found != wanted:
-            problem = f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-            raise UsageError(problem, "use the same value, or build into another file")
-
-
 def _read(
     connection: sqlite3.Connection, reading: Reading, facts: Facts, listener: BuildListener
 ) -> int:
     """Facts in transactions of some seconds, the first of a single batch; the number of bad records."""
     bad = 0
 
-    def usable() -> Iterator[Contribution]:
+    def usable() -> Iterator[Extraction]:
         nonlocal bad
-        for item in reading.contributions():
+        for item in reading.extractions():
             if isinstance(item, BadRecord):
                 bad += 1
                 listener.bad_record(item.error)
             else:
                 yield item
 
-    contributions = usable()
-    batches = iter(lambda: list(islice(contributions, _BATCH)), [])
+    extractions = usable()
+    batches = iter(lambda: list(islice(extractions, _BATCH)), [])
     seconds = 0.0
     for batch in batches:
         end = time.monotonic() + seconds
@@ -232,21 +231,18 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
 
 def totals_of(connection: sqlite3.Connection) -> GraphTotals:
     """Counts of a finished graph."""
-    documents, without_year, nameless, loops, unlikely = connection.execute(
+    row = connection.execute(
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
-            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0)
+            (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
+            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
+            (SELECT count(DISTINCT short) FROM ambiguous), (SELECT count(vocabulary_id) FROM node)
         FROM document"""
     ).fetchone()
-    (nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
-    (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
-    (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
-    (linked,) = connection.execute("SELECT count(vocabulary_id) FROM node").fetchone()
-    left_out = nameless, loops, unlikely
-    return GraphTotals(documents, without_year, nodes, edges, *left_out, ambiguous, linked)
+    return GraphTotals(*row)
 
 
 _MOST_REMEMBERED = 1 << 19
-# SQLite allows 32,766 parameters; more than some hundred at once are no faster.
+# SQLite allows 32,766 parameters; 50 or 5,000 at once are as fast.
 _AT_ONCE = 500
 
 
@@ -314,7 +310,7 @@ class Changes:
 
 
 class Facts:
-    """Writes contributions: new ones are added, changed ones replaced, known ones left alone.
+    """Writes extractions: new ones are added, changed ones replaced, known ones left alone.
 
     Args:
         connection: The graph, open for writing.
@@ -333,36 +329,35 @@ class Facts:
         last = connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         self._last = int(last[0])
 
-    def write(self, contributions: Iterable[Contribution]) -> None:
-        """Bring contributions in; the caller holds a transaction."""
+    def write(self, extractions: Iterable[Extraction]) -> None:
+        """Bring extractions in; the caller holds a transaction."""
         for numbers in (self._names, self._forms, self._labels, self._models):
             numbers.trim()
         # Numbers ascend: rows in this order fill pages one after the other.
         fresh = [
             (number, each)
-            for each in contributions
+            for each in extractions
             if (number := self._number_if_fresh(each)) is not None
         ]
         if fresh:
             set_property(self._connection, "state", "unfinished")
             set_property(self._connection, "build", str(self.build))
-            self._number_strings([each for _, each in fresh])
             self._insert(fresh)
 
-    def _number_if_fresh(self, contribution: Contribution) -> int | None:
+    def _number_if_fresh(self, extraction: Extraction) -> int | None:
         """The number of its document where there is something to write; what it replaces is removed."""
-        execute, digest = self._connection.execute, bytes.fromhex(contribution.text_sha256)
+        execute, digest = self._connection.execute, bytes.fromhex(extraction.text_sha256)
         same_text = execute(
             "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
         ).fetchone()
-        if same_text and (same_text[1] == contribution.fingerprint or same_text[2] == self.build):
+        if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self.build):
             self.changes.known += 1
             return None
         former = [same_text[:1]] if same_text else []
         if not former and self.build > 1:
             former = execute(
                 "SELECT id FROM document WHERE doc_key = ? AND build < ?",
-                (contribution.doc_key, self.build),
+                (extraction.doc_key, self.build),
             ).fetchall()
         for document in former:
             for table in ("text", "paper", "naming", "coreferent", "evidence", "expansion"):
@@ -370,7 +365,7 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
-        self._models.add({contribution.model: None})
+        self._models.add({extraction.model: None})
         self._last += 1
         # Takes the place now: the same text may come again within this batch.
         execute(
@@ -378,31 +373,29 @@ class Facts:
             (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
-                *(self._last, contribution.doc_key, digest, contribution.fingerprint),
-                *(self._models[contribution.model], contribution.paper.year, self.build),
-                *(contribution.nameless, contribution.loops, contribution.unlikely),
+                *(self._last, extraction.doc_key, digest, extraction.fingerprint),
+                *(self._models[extraction.model], extraction.paper.year, self.build),
+                *(extraction.nameless, extraction.loops, extraction.unlikely),
             ),
         )
         return self._last
 
-    def _number_strings(self, contributions: Iterable[Contribution]) -> None:
-        keys, labels, spaced = set[str](), set[str](), dict[str, str]()
-        for each in contributions:
+    def _insert(self, fresh: Sequence[tuple[int, Extraction]]) -> None:
+        names, forms, labels = self._names, self._forms, self._labels
+        keys, types, spaced = set[str](), set[str](), dict[str, str]()
+        for _, each in fresh:
             spaced.update(each.spaced)
             keys.update([naming.key for naming in each.namings])
             keys.update([key for link in each.coreferents for key in link])
             keys.update([key for short, long, _ in each.expansions for key in (short, long)])
-            labels.update([naming.label for naming in each.namings])
-            labels.update([relation.label for relation in each.evidence])
+            types.update([naming.label for naming in each.namings])
+            types.update([relation.label for relation in each.evidence])
         acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
         # Words in lower case first: the row of an acronym holds the number of its own.
-        self._names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
-        self._names.add({key: self._names[folded] for key, folded in acronyms.items()})
-        self._forms.add(spaced)
-        self._labels.add(dict.fromkeys(labels))
-
-    def _insert(self, fresh: Iterable[tuple[int, Contribution]]) -> None:
-        names, forms, labels = self._names, self._forms, self._labels
+        names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
+        names.add({key: names[folded] for key, folded in acronyms.items()})
+        forms.add(spaced)
+        labels.add(dict.fromkeys(types))
         texts, papers, namings, links, evidence, expansions = rows = [
             list[tuple[object, ...]]() for _ in range(6)
         ]

@@ -1,4 +1,4 @@
-"""From facts to nodes and edges, in one go over the whole graph."""
+"""The last step of a build: from facts to nodes and edges, in one go over the whole graph."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
 from sciextract.graph.normalisation import MergeRule, is_generic
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
-
-_Ints = npt.NDArray[np.int64]
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
 _RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 AND NOT generic ORDER BY id"
@@ -39,26 +37,17 @@ def fill_recent(connection: sqlite3.Connection) -> None:
     for year in np.unique(years)[::-1].tolist():
         of_year = years == year
         sums[places[of_year]] += documents[of_year]
-        rows = (
-            (year, label, int(sums[place]), int(nodes[place]))
-            for label, some in of_label.items()
-            for place in _first(some, sums)
-        )
-        connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
+        for label, some in of_label.items():
+            first = some[sums[some] > 1]
+            if len(first) > MOST_RECENT:
+                # One number for both: the highest sum, of equal ones the first node, is the lowest.
+                ranked = first - sums[first] * len(sums)
+                first = first[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
+            rows = [(year, label, int(sums[place]), int(nodes[place])) for place in first]
+            connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
 
 
-def _first(some: _Ints, sums: _Ints) -> list[int]:
-    """Which of some nodes have the highest sums, of equal ones the first; none whose sum is below two."""
-    counted = some[sums[some] > 1]
-    if len(counted) > MOST_RECENT:
-        ranked = counted - sums[counted] * len(
-            sums
-        )  # one number for both, the lowest one is the first
-        counted = counted[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
-    return [int(place) for place in counted]
-
-
-def _columns(connection: sqlite3.Connection, query: str, count: int) -> _Ints:
+def _columns(connection: sqlite3.Connection, query: str, count: int) -> npt.NDArray[np.int64]:
     """The columns of a query: int (columns, rows); row by row, because rows as tuples would take gigabytes."""
     numbers = (number for row in connection.execute(query) for number in row)
     return np.fromiter(numbers, dtype=np.int64).reshape(-1, count).T.copy()
@@ -235,23 +224,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
     run_statements(connection, _EDGES)
-    _connect(connection)
-    run_statements(connection, _NODES)
-    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
-    nodes = connection.execute(
-        """SELECT id, name FROM node WHERE id NOT IN (
-            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
-    )
-    generic = [(node,) for node, name in nodes if is_generic(name)]
-    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
-    link_nodes(connection)
-    fill_recent(connection)
-    run_statements(connection, INDEXES)
-
-
-def _connect(connection: sqlite3.Connection) -> None:
-    """Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number."""
+    # Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number.
     edges = _columns(connection, "SELECT head, tail, documents FROM edge", 3).T
     both = np.concatenate([edges, edges[:, [1, 0, 2]]])
     both = both[np.lexsort((both[:, 2], both[:, 1], both[:, 0]))]
@@ -269,3 +242,15 @@ def _connect(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER)")
     degrees = zip(nodes.tolist(), np.diff(offsets).tolist(), strict=True)
     connection.executemany("INSERT INTO degree VALUES (?, ?)", degrees)
+    run_statements(connection, _NODES)
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
+    named = connection.execute(
+        """SELECT id, name FROM node WHERE id NOT IN (
+            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+    )
+    generic = [(node,) for node, name in named if is_generic(name)]
+    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
+    link_nodes(connection)
+    fill_recent(connection)
+    run_statements(connection, INDEXES)

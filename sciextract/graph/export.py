@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -20,7 +20,6 @@ from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 GraphFormat = Literal["graphml", "jsonld", "neo4j-csv"]
-NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
 
 
 def export_graph(
@@ -50,7 +49,7 @@ def export_graph(
         files = {partial: graphml_lines if format == "graphml" else jsonld_lines}
         if format == "neo4j-csv":
             partial.mkdir(parents=True)
-            files = {partial / NODES: neo4j_nodes, partial / RELATIONSHIPS: neo4j_edges}
+            files = {partial / "nodes.csv": neo4j_nodes, partial / "relationships.csv": neo4j_edges}
         for path, lines in files.items():
             sink = LineSink(path)
             try:
@@ -77,14 +76,8 @@ class NodeRow(Node):
     aliases: tuple[Alias, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRow:
-    """Where an abstract supports an edge: characters of its text."""
-
-    doc_key: str
-    char_start: int
-    char_end: int
-    score: float | None
+EvidenceRow = tuple[str, int, int, float | None]
+"""Where an abstract supports an edge: its key, characters of its text from and to, and the score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +136,7 @@ def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRo
             JOIN document d ON d.id = s.document WHERE s.edge = ? ORDER BY s.document, s.number""",
             (row[0],),
         )
-        yield EdgeRow(*(*row, tuple([EvidenceRow(*place) for place in places])))
+        yield EdgeRow(*(*row, tuple(places)))
 
 
 # The columns of a node and an edge with their types; all formats derive theirs from these.
@@ -176,7 +169,7 @@ def graphml_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
         yield f"    <node id={quoteattr(f'n{node.id}')}>{_data('node', values)}</node>"
     for edge in edge_rows(connection, least):
         values = {name: getattr(edge, name) for name in _EDGE_TYPES}
-        values["evidence"] = json.dumps([astuple(each) for each in edge.evidence])
+        values["evidence"] = json.dumps(edge.evidence)
         ends = f'id="e{edge.id}" source="n{edge.head}" target="n{edge.tail}"'
         yield f"    <edge {ends}>{_data('edge', values)}</edge>"
     yield "  </graph>"
@@ -184,18 +177,12 @@ def graphml_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
 
 
 def _data(kind: str, values: Mapping[str, Any]) -> str:
-    known = {name: str(value) for name, value in values.items() if value is not None}
-    return "".join(
-        [
-            f'<data key="{kind}_{name}">{escape(xml_text(each))}</data>'
-            for name, each in known.items()
-        ]
-    )
-
-
-def xml_text(text: str) -> str:
-    """The text with a replacement character for each that XML cannot hold."""
-    return _NO_XML.sub("\ufffd", text)
+    cells = []
+    for name, value in values.items():
+        if value is not None:
+            text = escape(_NO_XML.sub("\ufffd", str(value)))
+            cells.append(f'<data key="{kind}_{name}">{text}</data>')
+    return "".join(cells)
 
 
 _CONTEXT = {
@@ -255,7 +242,7 @@ def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[str]:
     """The table of relationships; evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
     yield ",".join([":START_ID", ":END_ID", *_neo4j_columns(_EDGE_TYPES), "evidence:string[]"])
     for edge in edge_rows(connection, least):
-        places = [f"{_item(e.doc_key)}#char={e.char_start},{e.char_end}" for e in edge.evidence]
+        places = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in edge.evidence]
         values = (getattr(edge, name) for name in _EDGE_TYPES)
         yield _neo4j_row([edge.head, edge.tail, *values, ";".join(places)])
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.text.english import singular
 
@@ -123,18 +123,29 @@ def match_names(connection: sqlite3.Connection) -> None:
         """CREATE TEMP TABLE place (
             pattern INTEGER, node INTEGER, proper INTEGER, document INTEGER, matched INTEGER, nested INTEGER)"""
     )
-    matcher = _Matcher(connection, list(patterns), list(patterns.values()))
-    texts = connection.execute("SELECT document, content FROM text")
     connection.executemany(
-        "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            (*place, document, *counts)
-            for document, content in texts
-            for place, counts in matcher.places(document, unpacked(content)).items()
-        ),
+        "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", _places(connection, patterns)
     )
     connection.execute("CREATE INDEX temp.place_pattern ON place (pattern)")
-    _leave_out_common(connection, list(patterns.values()))
+    # What is hardly ever extracted where it stands is not a name there, or none within longer names.
+    named = list(patterns.values())
+    totals = connection.execute(
+        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
+    )
+    for number, matched, nested in totals.fetchall():
+        pattern = named[number]
+        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
+            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
+            reason = COMMON
+        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
+            connection.execute(
+                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
+            )
+            reason = COMMON_PARTS
+        else:
+            continue
+        _note(connection, [(*each, reason) for each in pattern.forms])
+    connection.execute("DELETE FROM place WHERE matched + nested = 0")
     connection.execute(
         """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested)
         FROM place GROUP BY node, document ORDER BY 1, 2
@@ -179,55 +190,43 @@ def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]])
     connection.executemany("INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)", unmatched)
 
 
+# A digit or a capital behind the first letter of a word. A word that begins with a digit is none: "3D" stands in
+# 667 of 3,000 abstracts on object detection, and is extracted in 22.
+_INNER = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*?[\dA-Z]")
+
+
 def _is_proper(surface: str) -> bool:
-    """Whether there is a digit, or a capital inside a word."""
-    return any(
-        each.isdigit() or (each.isupper() and before.isalnum())
-        for before, each in pairwise(f" {surface}")
-    )
+    """Whether a word of it has a digit, or a capital, behind its first letter."""
+    return _INNER.search(surface) is not None
 
 
-class _Matcher:
-    """Finds names in texts.
+def _places(
+    connection: sqlite3.Connection, patterns: Mapping[str, _Pattern]
+) -> Iterator[tuple[int, int, bool, int, int, int]]:
+    """How often a pattern names a node in a text, in lower case or as a proper name.
 
-    Args:
-        connection: The graph.
-        needles: Sequences of words between edges.
-        patterns: What each of them names.
+    By itself, and within or across a longer name.
     """
-
-    def __init__(
-        self, connection: sqlite3.Connection, needles: list[str], patterns: list[_Pattern]
-    ) -> None:
-        self._patterns = patterns
-        self._automaton = AhoCorasick(needles)
-        self._resolved = dict(connection.execute("SELECT name, node FROM resolved"))
-        self._expansions: dict[int, dict[int, int]] = defaultdict(dict)
-        for document, short, long in connection.execute(
-            "SELECT document, short, long FROM expansion"
-        ):
-            self._expansions[document][short] = self._resolved.get(long, long)
-        self._nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
-
-    def places(self, document: int, text: str) -> dict[tuple[int, int, bool], list[int]]:
-        """How often a pattern names a node in a text, in lower case or as a proper name.
-
-        By itself, and within or across a longer name.
-        """
-        words, expansions = words_of(text), self._expansions.get(document, {})
+    automaton, named = AhoCorasick(list(patterns)), list(patterns.values())
+    resolved = dict(connection.execute("SELECT name, node FROM resolved"))
+    expansions: dict[int, dict[int, int]] = defaultdict(dict)
+    for document, short, long in connection.execute("SELECT document, short, long FROM expansion"):
+        expansions[document][short] = resolved.get(long, long)
+    nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
+    for document, content in connection.execute("SELECT document, content FROM text"):
+        text, own = unpacked(content), expansions.get(document, {})
+        words = words_of(text)
         found = []
-        for index, begin, end in self._automaton.find_matches_as_indexes(
+        for index, begin, end in automaton.find_matches_as_indexes(
             words.haystack, overlapping=True
         ):
             first, last = words.before[begin], words.after[end - 1]
             surface = text[words.starts[first] : words.ends[last]]
-            pattern = self._patterns[index]
-            node = pattern.node[0]
-            if pattern.acronyms:
-                name = pattern.acronyms.get(normal_form(surface).key)
-                if name is not None:
-                    node = expansions.get(name, self._resolved.get(name, name))
-            if node in self._nodes:
+            node, acronyms = named[index].node[0], named[index].acronyms
+            name = acronyms.get(normal_form(surface).key) if acronyms else None
+            if name is not None:
+                node = own.get(name, resolved.get(name, name))
+            if node in nodes:
                 found.append((first, -last, index, node, _is_proper(surface)))
         counts: dict[tuple[int, int, bool], list[int]] = {}
         reached, longest = -1, 0
@@ -238,25 +237,5 @@ class _Matcher:
             elif node == longest:
                 continue  # "BLEU" within "BLEU score" is the same thing, named once
             counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
-        return counts
-
-
-def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
-    """What is hardly ever extracted where it stands is not a name there, or none within longer names."""
-    totals = connection.execute(
-        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
-    )
-    for number, matched, nested in totals.fetchall():
-        pattern = patterns[number]
-        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
-            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
-            reason = COMMON
-        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
-            connection.execute(
-                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
-            )
-            reason = COMMON_PARTS
-        else:
-            continue
-        _note(connection, [(*each, reason) for each in pattern.forms])
-    connection.execute("DELETE FROM place WHERE matched + nested = 0")
+        for place, (matched, nested) in counts.items():
+            yield *place, document, matched, nested

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,10 +98,10 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
         acronym_share: How large a share of the abstracts that expand an acronym must agree.
     """
     merger = _Merger(connection, _names(connection), acronym_share)
-    merger.run()
+    resolved = merger.run()
     connection.executemany(
         "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, each.node, each.rules) for name, each in merger.resolved() if name != each.node],
+        [(name, each.node, each.rules) for name, each in resolved.items() if name != each.node],
     )
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
@@ -184,11 +184,6 @@ class _Merger:
         self._method_labels = {label for label, several in labels.items() if several >= least}
         self._documents = Counter({each.id: each.documents for each in names.values()})
 
-    def resolved(self) -> Iterator[tuple[int, Resolved]]:
-        """Each name with where it belongs in the end."""
-        for name in self._resolved:
-            yield name, self._end(name)
-
     def _end(self, name: int) -> Resolved:
         node, rules, seen = name, 0, {name}
         while (step := self._resolved.get(node)) and step.node not in seen:
@@ -196,8 +191,8 @@ class _Merger:
             seen.add(node)
         return Resolved(node, rules)
 
-    def run(self) -> None:
-        """Acronyms, their spelling, and the words that add nothing."""
+    def run(self) -> dict[int, Resolved]:
+        """Joins acronyms, their spelling, and words that add nothing; where each name belongs in the end."""
         self._read_acronyms()
         self._read_acronyms()  # again, because an expansion may hold another acronym
         # Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym.
@@ -209,47 +204,6 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        self._merge_words()
-
-    def _read_acronyms(self) -> None:
-        self.ambiguous = []
-        spaced = {
-            long: " ".join(self._bare(long)) or str(long)
-            for counts in self._expansions.values()
-            for long in counts
-        }
-        for short, counts in self._expansions.items():
-            expansions = group_expansions(counts, spaced)
-            meaning, most = expansions[0]
-            if most >= self._share * sum(abstracts for _, abstracts in expansions):
-                self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
-                self._meaning[self._acronyms[short][0]] = self._names[meaning]
-                for long in counts:  # other wordings of what it means
-                    if long != meaning and same_meaning(spaced[long], spaced[meaning]):
-                        self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
-            if len(expansions) > 1:
-                self.ambiguous += [(short, *each) for each in expansions]
-
-    def _bare(self, name: int) -> Words:
-        """The words of a name in lower case with acronyms spelled out, without last words that add nothing."""
-        words = [each.casefold() for each in self._spelled_out(self._names[name].words)]
-        while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
-            words.pop()
-        return tuple(words)
-
-    def _spelled_out(self, words: Words) -> Words:
-        if len(words) == 1:
-            return words
-        spelled: list[str] = []
-        for word in words:
-            part = self._meaning[word].words if word in self._meaning else (word,)
-            before = [each.casefold() for each in spelled[-len(part) :]]
-            if word in self._meaning and before == [each.casefold() for each in part]:
-                continue  # "automatic speech recognition (ASR) model" says it twice
-            spelled += part
-        return tuple(spelled)
-
-    def _merge_words(self) -> None:
         variants: dict[tuple[str, str], list[Name]] = {}
         for name in self._names.values():
             if name.id in self._resolved or not name.documents:
@@ -273,6 +227,40 @@ class _Merger:
                 for each in group:
                     if each.id != most.id:
                         self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
+        return {name: self._end(name) for name in self._resolved}
+
+    def _read_acronyms(self) -> None:
+        self.ambiguous = []
+        # Expansions in lower case with acronyms spelled out, without last words that add nothing.
+        spaced: dict[int, str] = {}
+        for long in {long for counts in self._expansions.values() for long in counts}:
+            words = [each.casefold() for each in self._spelled_out(self._names[long].words)]
+            while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
+                words.pop()
+            spaced[long] = " ".join(words) or str(long)
+        for short, counts in self._expansions.items():
+            expansions = group_expansions(counts, spaced)
+            meaning, most = expansions[0]
+            if most >= self._share * sum(abstracts for _, abstracts in expansions):
+                self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
+                self._meaning[self._acronyms[short][0]] = self._names[meaning]
+                for long in counts:  # other wordings of what it means
+                    if long != meaning and same_meaning(spaced[long], spaced[meaning]):
+                        self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
+            if len(expansions) > 1:
+                self.ambiguous += [(short, *each) for each in expansions]
+
+    def _spelled_out(self, words: Words) -> Words:
+        if len(words) == 1:
+            return words
+        spelled: list[str] = []
+        for word in words:
+            part = self._meaning[word].words if word in self._meaning else (word,)
+            before = [each.casefold() for each in spelled[-len(part) :]]
+            if word in self._meaning and before == [each.casefold() for each in part]:
+                continue  # "automatic speech recognition (ASR) model" says it twice
+            spelled += part
+        return tuple(spelled)
 
     def _without_empty_words(self, name: Name, words: Words) -> tuple[int | None, int]:
         """The name without words that add nothing, the shortest that stands by itself, and the rules."""

@@ -130,7 +130,7 @@ def normal_form(surface: str) -> NormalForm:
         first += 1
     bare = words[first:]
     text = " ".join(bare)
-    # Then there is nothing to split or to drop, and no need to look for it: true for nine of ten mentions.
+    # Then there is nothing to split or to drop, and no need to look for it: true for three of four mentions.
     pure = "".join(bare).isalnum()
     apart = bare if pure else _without_punctuation(_HYPHENS.sub(" ", text)).split()
     last = _singular(apart[-1]) if apart else ""

@@ -21,14 +21,13 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from sciextract.graph.answers import check_output
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node, label_number
 from sciextract.text.characters import visible
 from sciextract.workflows.output import reported_as, whole_output
 
-_EDGES_A_NODE = 6
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
 _MOST_UNCONNECTED = 150
@@ -174,35 +173,29 @@ def draw(
     if centre is None:
         edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
     else:
-        edges = _edges_around(connection, centre, settings)
         title = f"{centre.name} in {title}"
+        # Several edges may lead to the same neighbour, so that more are looked through.
+        request = EdgeRequest(
+            settings.relation, limit=6 * settings.neighbours, generic=settings.generic
+        )
+        nodes = {centre.id: None}
+        for edge in neighbours(connection, centre, request):
+            for end in (edge.head, edge.tail):
+                if len(nodes) <= settings.neighbours:
+                    nodes.setdefault(end.id)
+        rows = connection.execute(
+            """WITH shown AS (SELECT value FROM json_each(?))
+            SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
+            ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
+            (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
+        )
+        edges = [number for (number,) in rows]
     content = page_content(
         connection, edges, title=title, centre=centre, sentences=settings.sentences
     )
     with reported_as(str(output)), whole_output(output) as partial:
         partial.write_text(page(content) + "\n", encoding="utf-8", newline="\n")
     return content
-
-
-def _edges_around(
-    connection: sqlite3.Connection, centre: Node, settings: ViewSettings
-) -> list[int]:
-    """Numbers of all edges among a node and its neighbours."""
-    # Several edges may lead to the same neighbour, so that more are looked through.
-    limit = settings.neighbours * _EDGES_A_NODE
-    request = EdgeRequest(settings.relation, limit=limit, generic=settings.generic)
-    nodes = {centre.id: None}
-    for edge in neighbours(connection, centre, request):
-        for end in (edge.head, edge.tail):
-            if len(nodes) <= settings.neighbours:
-                nodes.setdefault(end.id)
-    rows = connection.execute(
-        """WITH shown AS (SELECT value FROM json_each(?))
-        SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
-        ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-        (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
-    )
-    return [number for (number,) in rows]
 
 
 def best_edges(
@@ -267,9 +260,24 @@ def page_content(
         ).fetchall()
     ends |= {end for head, tail, _ in together for end in (head, tail)}
     nodes = _page_nodes(connection, ends, types, papers)
-    chosen = _sentences(connection, edges, sentences, papers, texts)
     places = {number: place for place, number in enumerate(nodes)}
-    page_edges = _page_edges(connection, edge_rows, places, relations, chosen)
+    page_sentences = _sentences(connection, edges, sentences, papers, texts)
+    years = _grouped(
+        _among(
+            connection,
+            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
+            "WHERE d.year IS NOT NULL AND s.edge",
+            edges,
+            "GROUP BY s.edge, d.year ORDER BY d.year",
+        )
+    )
+    page_edges = {
+        edge: PageEdge(
+            places[head], places[tail], relations[label], documents, mentions,
+            score and round(score, 3), years[edge], page_sentences[edge],
+        )
+        for edge, head, tail, label, documents, mentions, score in edge_rows
+    }  # fmt: skip
     co_mentions = [
         PageEdge(places[head], places[tail], 0, documents, documents, None, [], [])
         for head, tail, documents in together
@@ -379,32 +387,6 @@ def _page_nodes(
     }  # fmt: skip
 
 
-def _page_edges(
-    connection: sqlite3.Connection,
-    rows: Sequence[tuple[Any, ...]],
-    places: dict[int, int],
-    relations: _Index,
-    sentences: dict[int, list[PageSentence]],
-) -> dict[int, PageEdge]:
-    """Edges by their numbers in the graph; ``places`` are the indices of nodes."""
-    years = _grouped(
-        _among(
-            connection,
-            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
-            "WHERE d.year IS NOT NULL AND s.edge",
-            [row[0] for row in rows],
-            "GROUP BY s.edge, d.year ORDER BY d.year",
-        )
-    )
-    return {
-        edge: PageEdge(
-            places[head], places[tail], relations[label], documents, mentions,
-            _rounded(score), years[edge], sentences[edge],
-        )
-        for edge, head, tail, label, documents, mentions, score in rows
-    }  # fmt: skip
-
-
 def _sentences(
     connection: sqlite3.Connection, edges: Sequence[int], most: int, papers: _Index, texts: _Index
 ) -> dict[int, list[PageSentence]]:
@@ -435,14 +417,10 @@ def _sentences(
                     papers[document],
                     texts[contents[document][start:end]],
                     *(tail + head if turned else head + tail),
-                    _rounded(score),
+                    score and round(score, 3),
                 )
             )
     return sentences
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 3)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -29,21 +29,16 @@ from sciextract.formats.json_streams import parsed_line, record_lines
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.packing import unpacked_name
-from sciextract.graph.contribution import Contribution, CountSettings, contribution_of
+from sciextract.graph.extraction import CountSettings, Extraction, extract
 
-Bundle = tuple[str, list[tuple[int, Any]]]
-"""A file, and some of its lines with their numbers; in place of a line that cannot be read, what its error is made of."""
+Bundle = tuple[str, list[tuple[int, str | FormatError]]]
+"""A file, and some of its lines with their numbers; errors in place of lines that cannot be read."""
 
-PROJECT_SUFFIX = ".sciextract"
-_JSONL_SUFFIX = ".jsonl"
-_PARQUET_SUFFIX = ".parquet"
-_MARK = b'"schema_version"'
-# A worker parses 64 records in some 60 ms: long against the 1 ms that sending them takes.
+# A worker reads 64 records in some 90 ms; sending them, and what is extracted, takes a tenth of that.
 _LINES_A_TASK = 64
 _BUNDLES_AHEAD = 16
-# Starting a worker takes about half a second, as long as reading this much here.
+# Starting a worker takes 0.2 s or more on a busy machine, reading this much here 0.7 s.
 _MANY_BYTES = 8 << 20
-_OF_AN_ERROR = ("problem", "path", "line", "column", "hint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +59,48 @@ class Reading:
     undecided: bool = True
     workers: int = 0
 
-    def contributions(self) -> Iterator[Contribution | BadRecord]:
-        """Contributions in input order, one by one, and records that cannot be read.
+    def extractions(self) -> Iterator[Extraction | BadRecord]:
+        """Extractions in input order, one by one, and records that cannot be read.
 
         Raises:
             InputMissingError: A path does not exist; before anything is read.
             FormatError: The only file is unusable.
         """
-        files = [file for path in expand_inputs(self.inputs) for file in _files(path)]
+        files: list[str] = []
+        for path in expand_inputs(self.inputs):
+            inside: list[str] = []
+            if os.path.isdir(path):
+                below = [each for each in Path(path).rglob("*") if each.is_file()]
+                names = sorted(map(str, [each for each in below if not is_aside(each)]))
+                inside = [
+                    each for each in names if _is_jsonl(each) or each.lower().endswith(".parquet")
+                ]
+            # A folder without JSONL or Parquet files is one input of a format that is a folder.
+            files += inside or [path]
         # Neighbouring files of exchange records are one input, so that many small parts keep all workers busy.
         for exchanged, some in groupby(files, _holds_exchange_records):
             if exchanged:
-                yield from self._of_lines(list(some))
+                lines = list(some)
+                work, bundles = partial(read_bundle, self), _bundles(lines)
+                many = self.workers and sum(map(os.path.getsize, lines)) > _MANY_BYTES
+                parsed = in_processes(work, bundles, self.workers) if many else map(work, bundles)
+                yield from chain.from_iterable(parsed)
                 continue
             for file in some:
                 try:
                     for item in self._documents(file):
-                        yield item if isinstance(item, BadRecord) else self.contribution(item)
+                        yield item if isinstance(item, BadRecord) else self.extract(item)
                 except FormatError as error:
                     if len(files) == 1:
                         raise
                     yield BadRecord(error)
 
-    def contribution(self, document: AnnotatedDocument) -> Contribution:
+    def extract(self, document: AnnotatedDocument) -> Extraction:
         """What a document contributes, with its year from ``years`` where that has one."""
-        return contribution_of(document, self.counted, self.years.get(document.document.doc_key))
+        return extract(document, self.counted, self.years.get(document.document.doc_key))
 
     def _documents(self, file: str) -> Iterator[ReadItem]:
-        if not file.endswith(PROJECT_SUFFIX):
+        if not file.endswith(".sciextract"):
             yield from read([file])
             return
         from sciextract.store import open_project
@@ -100,13 +109,6 @@ class Reading:
 
         with open_project(file, read=True) as project:
             yield from project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
-
-    def _of_lines(self, files: Sequence[str]) -> Iterator[Contribution | BadRecord]:
-        work, bundles = partial(read_bundle, self), _bundles(files)
-        many = self.workers and sum(map(os.path.getsize, files)) > _MANY_BYTES
-        for results in in_processes(work, bundles, self.workers) if many else map(work, bundles):
-            for each in results:
-                yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
 
 
 def in_processes(
@@ -133,71 +135,53 @@ def in_processes(
 
 
 def _prepare_worker() -> None:
+    def end_with_parent() -> None:
+        # A worker does not notice by itself that the build was killed.
+        if parent := parent_process():
+            parent.join()
+        os._exit(1)
+
     gc.freeze()
     # Records come and go without cycles: there is little to look for.
     gc.set_threshold(50_000)
     # Ctrl+C is for the build, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """A worker does not notice by itself that the build was killed."""
-    if parent := parent_process():
-        parent.join()
-    os._exit(1)
-
-
-def read_bundle(reading: Reading, bundle: Bundle) -> list[Contribution | dict[str, Any]]:
-    """The contributions of a bundle; errors as what they are made of, because exceptions with fields do not pickle."""
+def read_bundle(reading: Reading, bundle: Bundle) -> list[Extraction | BadRecord]:
+    """The extractions of a bundle, and its records that cannot be read."""
     file, lines = bundle
     source = Source(file)
-    results: list[Contribution | dict[str, Any]] = []
+    results: list[Extraction | BadRecord] = []
     for number, line in lines:
-        if isinstance(line, dict):
-            results.append(line)
-            continue
-        item = parsed_line(line, source, number, parse_record)
-        if isinstance(item, BadRecord):
-            results.append(_parts_of(item.error))
+        if isinstance(line, FormatError):
+            item: ReadItem = BadRecord(line)
         else:
-            results.append(reading.contribution(item))
+            item = parsed_line(line, source, number, parse_record)
+        results.append(item if isinstance(item, BadRecord) else reading.extract(item))
     return results
-
-
-def _parts_of(error: FormatError) -> dict[str, Any]:
-    return {name: getattr(error, name) for name in _OF_AN_ERROR}
 
 
 def _bundles(files: Sequence[str]) -> Iterator[Bundle]:
     """Lines that hold something, in bundles of one file each."""
     for file in files:
-        lines: list[tuple[int, Any]] = []
+        lines: list[tuple[int, str | FormatError]] = []
         try:
             for number, line in record_lines(Source(file)):
-                lines.append((number, _parts_of(line) if isinstance(line, FormatError) else line))
+                lines.append((number, line))
                 if len(lines) == _LINES_A_TASK:
                     yield file, lines
                     lines = []
         # Such as packed data that is cut off: what came before is read.
         except FormatError as error:
-            lines.append((0, _parts_of(error)))
+            lines.append((0, error))
         if lines:
             yield file, lines
 
 
-def _files(path: str) -> list[str]:
-    """The path itself; of a folder its JSONL and Parquet files, sorted, where it has some."""
-    if not os.path.isdir(path):
-        return [path]
-    found = [each for each in Path(path).rglob("*") if each.is_file() and not is_aside(each)]
-    files = sorted(map(str, found))
-    wanted = [each for each in files if _is_jsonl(each) or each.lower().endswith(_PARQUET_SUFFIX)]
-    return wanted or [path]
-
-
 def _is_jsonl(path: str) -> bool:
-    return unpacked_name(path).lower().endswith(_JSONL_SUFFIX)
+    return unpacked_name(path).lower().endswith(".jsonl")
 
 
 def _holds_exchange_records(path: str) -> bool:
@@ -206,7 +190,7 @@ def _holds_exchange_records(path: str) -> bool:
         return False
     try:
         with closing(Source(path).lines()) as lines:
-            return _MARK in next(lines)
+            return b'"schema_version"' in next(lines)
     except FormatError:
         return False
 
@@ -219,29 +203,28 @@ def read_years(path: Path) -> dict[str, int]:
         FormatError: It cannot be read, or a record has no key; a record without a year is passed over.
     """
     years: dict[str, int] = {}
-    for line, record in _records(path):
-        found = [record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")]
-        key = found[0] if found else None
-        if not isinstance(key, str | int):
-            problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
-            raise FormatError(problem, path=path, line=line)
-        year = bibliography_of(record).year
-        if year is not None:
-            years[str(key)] = year
-    return years
-
-
-def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     lines = decoded_content(Source(str(path))).splitlines(keepends=True)
-    if not unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, parse_object(line, str(path), number)
-        return
     reader = csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name.lower() else ",")
+    records: Iterator[tuple[int, Mapping[str, Any]]] = (
+        (number, parse_object(line, str(path), number))
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    )
+    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
+        records = ((reader.line_num, row) for row in reader)
     try:
-        for row in reader:
-            yield reader.line_num, row
+        for line, record in records:
+            found = [
+                record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")
+            ]
+            key = found[0] if found else None
+            if not isinstance(key, str | int):
+                problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
+                raise FormatError(problem, path=path, line=line)
+            year = bibliography_of(record).year
+            if year is not None:
+                years[str(key)] = year
     except csv.Error as error:
         problem = f"broken CSV: {error}"
         raise FormatError(problem, path=path, line=reader.line_num) from error
+    return years

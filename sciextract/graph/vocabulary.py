@@ -18,9 +18,7 @@ from sciextract.formats.packing import unpacked_name
 from sciextract.graph.normalisation import clean, normal_form
 
 _RDF = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}
-_ALLOWED = ", ".join((".tsv", ".obo", *_RDF))
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
-_SYNONYMS = "|"
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 _WIKIDATA = re.compile(r"(?:wd:|wikidata:)?([QP][1-9][0-9]*)", re.ASCII)
@@ -76,7 +74,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     elif suffix == ".tsv":
         terms = _tsv(text, path)
     else:
-        raise FormatError(f"{suffix or 'no ending'} found; expected {_ALLOWED}", path=path)
+        problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
+        raise FormatError(problem, path=path)
     found = [
         Term(clean(each.identifier.strip()), clean(each.name.strip()), each.preferred)
         for each in terms
@@ -97,7 +96,7 @@ def _tsv(text: str, path: Path) -> Iterator[Term]:
     for row in rows:
         identifier = row["id"] or ""
         yield Term(identifier, row["name"] or "", preferred=True)
-        for synonym in (row.get("synonyms") or "").split(_SYNONYMS):
+        for synonym in (row.get("synonyms") or "").split("|"):
             yield Term(identifier, synonym, preferred=False)
 
 

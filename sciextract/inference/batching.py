@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from sciextract.documents.document import Document
 
@@ -138,10 +138,17 @@ def in_order(
         workers: Threads.
     """
     waiting: deque[Future[Result]] = deque()
+    source, error = iter(items), None
     pool = ThreadPoolExecutor(workers)
-    reading = _Reading(items)
     try:
-        for item in reading:
+        while True:
+            try:
+                item = next(source)
+            except StopIteration:
+                break
+            except Exception as problem:  # noqa: BLE001 - an input that fails must not hide earlier results
+                error = problem
+                break
             waiting.append(pool.submit(work, item))
             if len(waiting) > ITEMS_AHEAD * workers:
                 yield waiting.popleft().result()
@@ -149,22 +156,8 @@ def in_order(
             yield waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    if reading.error is not None:
-        raise reading.error
-
-
-class _Reading(Generic[Item]):
-    """Items up to the first error, which is kept."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self.error: Exception | None = None
-        self._items = items
-
-    def __iter__(self) -> Iterator[Item]:
-        try:
-            yield from self._items
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised after the results
-            self.error = error
+    if error is not None:
+        raise error
 
 
 def usable_cores() -> int:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.documents.spans import TokenRange
+from sciextract.inference.decoding import Mentions
 from sciextract.inference.lexical import FEATURES, MentionWords
-from sciextract.inference.mentions import Mentions
-from sciextract.inference.network import Floats, Ints, PairInput, WordStates
+from sciextract.inference.network import NO_PAIRS, Floats, Ints, PairInput, WordStates
 
 FEATURE_VERSION = 2
 """Version of the span, pair and distance features; a graph only fits the features it was trained on.
@@ -38,8 +38,6 @@ DISTANCE_BUCKETS = 10
 
 RELATION_DISTANCES = 2 * DISTANCE_BUCKETS
 """Signed: tail after head first, then tail before head."""
-
-NO_PAIRS: Ints = np.zeros((0, 2), dtype=np.int64)
 
 _EDGES = np.array([1, 2, 3, 4, 5, 8, 16, 32, 64])
 
@@ -77,6 +75,7 @@ def between_words(spans: Ints, pairs: Ints) -> Ints:
     heads, tails = spans[pairs[:, 0]], spans[pairs[:, 1]]
     start = np.minimum(heads[:, 1], tails[:, 1]) + 1
     end = np.maximum(heads[:, 0], tails[:, 0])
+    # Spans side by side have an empty range between them, not a negative one.
     return np.stack([start, np.maximum(start, end)], axis=1)
 
 
@@ -145,30 +144,23 @@ def link_inputs(
     """
     for start in range(0, len(links), LINKS_PER_CALL):
         chunk = links[start : start + LINKS_PER_CALL]
+        # Links are grouped by mention, so that a call needs one run of mentions.
         low = int(chunk.min())
         part = slice(low, int(chunk.max()) + 1)
-        features, own = words.features(chunk), mentions.at(part)
-        yield _link_input(own, first[part], last[part], chunk - low, features, max_width)
-
-
-def _link_input(
-    mentions: Mentions, first: Floats, last: Floats, links: Ints, features: Floats, max_width: int
-) -> PairInput:
-    """Links (links, 2) with their features between mentions with their states, without relations."""
-    spans = mentions.spans
-    return PairInput(
-        span_first=first,
-        span_last=last,
-        span_width=_widths(spans, max_width),
-        span_types=mentions.features,
-        words=last,
-        relation_pairs=NO_PAIRS,
-        relation_between=NO_PAIRS,
-        relation_distance=NO_DISTANCES,
-        link_pairs=links,
-        link_distance=antecedent_distances(spans, links),
-        link_features=features,
-    )
+        own, here = mentions.at(part), chunk - low
+        yield PairInput(
+            span_first=first[part],
+            span_last=last[part],
+            span_width=_widths(own.spans, max_width),
+            span_types=own.features,
+            words=last[part],
+            relation_pairs=NO_PAIRS,
+            relation_between=NO_PAIRS,
+            relation_distance=NO_DISTANCES,
+            link_pairs=here,
+            link_distance=antecedent_distances(own.spans, here),
+            link_features=words.features(chunk),
+        )
 
 
 def _widths(spans: Ints, max_width: int) -> Ints:

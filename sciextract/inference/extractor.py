@@ -46,6 +46,7 @@ from sciextract.text.analyse import make_document
 if TYPE_CHECKING:
     from sciextract.inference.adapter.model import Adapter
     from sciextract.inference.onnx_network import OnnxNetwork
+    from sciextract.inference.promise import Promise
 
 
 BATCH_TOKENS_ON_GPU = 16_384
@@ -274,6 +275,36 @@ class Extractor:
         own = (self.batching, self.workers, self.device_message)
         return Extractor(self.pipeline, config, model, *own, adapter=adapter)
 
+    def base(self) -> Extractor:
+        """The model whose encoder it runs on: itself, unless it is an adapter."""
+        if self.adapter is None:
+            return self
+        own = (self.adapter.base_config, self.adapter.base_model)
+        return Extractor(self.pipeline, *own, self.batching, self.workers, self.device_message)
+
+    def promising(
+        self, wanted: Mapping[str, float], confidence: float = 0.9
+    ) -> tuple[Extractor, Promise]:
+        """The same loaded model, writing only what is right as often as promised, and what that is.
+
+        Args:
+            wanted: The least precision of entities and relations, 0 to 1, by task.
+            confidence: With which it holds for each label on other abstracts of the kind, 0 to 1.
+
+        Raises:
+            UsageError: A number is not possible, or the model has no held-out predictions to choose by.
+        """
+        from sciextract.inference.promise import make_promise, read_held_out
+
+        folder = self._origin[0] if self._origin else None
+        promise = make_promise(read_held_out(self.model, folder), wanted, confidence)
+        lowest = {
+            task: min((score for name, _, score in promise.thresholds if name == task), default=1.0)
+            for task in wanted
+        }
+        settings = self.settings.with_thresholds({k: min(v, 1.0) for k, v in lowest.items()})
+        return self._with(replace(settings, promised=promise.thresholds)), promise
+
     def using(self, layers: Iterable[Layer]) -> Extractor:
         """An adapter whose heads are used for some layers only; any other extractor as it is."""
         if self.adapter is None:
@@ -326,6 +357,10 @@ class Extractor:
                 annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
                 for document, prediction in zip(seen, raw, strict=True)
             ]
+        if self.settings.promised:
+            from sciextract.inference.promise import keep_promise
+
+            found = [keep_promise(each, self.settings.promised) for each in found]
         return [
             replace(each, document=document)
             for each, document in zip(found, documents, strict=True)
@@ -343,6 +378,12 @@ class Extractor:
         """
         seen = replace(annotated, document=self._seen(annotated.document))
         found = annotate_given(self.adapter or self.pipeline, seen, self.settings, self.model)
+        if self.settings.promised:
+            from sciextract.inference.promise import keep_promise
+
+            # Given entities have no scores: only what is predicted between them is held to the promise.
+            own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
+            found = keep_promise(found, own)
         return replace(found, document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:

@@ -142,6 +142,7 @@ def _analysed(text: str) -> _Word:
         for before, letter in itertools.pairwise(folded):
             if before in _HYPHENS and letter.isalnum():
                 initials += letter
+    # Nearly every word has no capital behind its first letter.
     acronym = "" if plain[1:].islower() else _acronym(plain)
     return _Word(folded, stem, initials, acronym, kind)
 
@@ -224,6 +225,7 @@ def _described(texts: tuple[str, ...]) -> _Phrase:
 
 def _hashed(text: str, least: int = 1) -> int:
     """A number for a text; 0 where it has fewer characters than ``least``."""
+    # Differs from process to process; numbers are only compared within one document.
     return hash(text) if len(text) >= least else 0
 
 
@@ -279,8 +281,10 @@ class MentionWords:
         words = tuple(texts)
         count = len(words)
         phrases = [_phrase(words[first : last + 1]) for first, last in spans.tolist()]
+        # Two words of padding on each side, so that looking around a mention needs no bounds.
         kinds = [0, 0, *[_word(word).kind for word in words], 0, 0]
         copulas = [0, *itertools.accumulate([kind & _COPULA != 0 for kind in kinds[2:-2]])]
+        # One more for mentions without words, which may start behind the last word.
         sentence_of = [*ends.tolist(), count]
         sentences = {end: number for number, end in enumerate(sorted(set(sentence_of)))}
         nearest = _Nearest(count + 1)
@@ -352,6 +356,7 @@ class MentionWords:
         )
         for column, values in enumerate(columns, 6):
             found[:, column] = values
+        # The last of its own features, the first sentence, is asked of the antecedent only.
         found[:, 24:30] = mine[:, _OWN][:, :-1]
         found[:, 30:] = other[:, _OWN]
         return found
@@ -360,6 +365,7 @@ class MentionWords:
 def _acronyms(mine: Ints, other: Ints) -> tuple[Bools, Bools]:
     """Whether one mention, or a word of it, is the acronym of the other."""
     short, other_short = mine[:, _SHORT], other[:, _SHORT]
+    # Most documents have no acronym, and do not pay for the comparisons of all with all below.
     if not (short.any() or other_short.any()):
         nothing = np.zeros(len(mine), dtype=np.bool_)
         return nothing, nothing
@@ -374,6 +380,7 @@ def _bits(sets: Sequence[frozenset[str]], vocabulary: dict[str, int]) -> NDArray
     values = [
         sum([1 << vocabulary.setdefault(word, len(vocabulary)) for word in each]) for each in sets
     ]
+    # A matrix of words by mentions would be nearly all zeros, and eight times as large.
     size = len(vocabulary) // 8 + 1
     joined = b"".join([value.to_bytes(size, "little") for value in values])
     return np.frombuffer(joined, dtype=np.uint8).reshape(-1, size)
@@ -396,6 +403,7 @@ class _Nearest:
             return self._nothing
         earlier = self._seen.setdefault(head, [])
         found = self._nothing
+        # Mentions may overlap: the one seen last need not end before this one.
         for first, last in reversed(earlier):
             if last < start:
                 found = first

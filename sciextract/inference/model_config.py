@@ -8,7 +8,7 @@ from typing import Any
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.candidates import FEATURE_VERSION
-from sciextract.inference.label_layout import RelationLayout, columns_of
+from sciextract.inference.decoding import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 
@@ -77,8 +77,17 @@ class ModelConfig:
 
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
+        settings = self.settings
+        # The version of the oldest program that uses the model rightly.
+        version = 2 if self.given_entities else 1
+        if self.labels.groups or self.cuts_words or settings.calibrated:
+            version = 3
+        if settings.rescue:
+            version = 4
+        if self.adapter:
+            version = 5
         return {
-            "format_version": self._oldest_version,
+            "format_version": version,
             "feature_version": self.feature_version,
             "name": self.name,
             "labels": {
@@ -94,34 +103,19 @@ class ModelConfig:
             "prefix": list(self.prefix),
             "suffix": list(self.suffix),
             "unknown": self.unknown,
-            "thresholds": self.settings.thresholds.to_json(),
-            "calibration": self.settings.temperatures.to_json(),
-            **({"calibration_shifts": shifts} if (shifts := self._shifts) else {}),
-            **({"rescue": rescue.to_json()} if (rescue := self.settings.rescue) else {}),
-            "nesting": self.settings.nesting,
-            "max_antecedents": self.settings.max_antecedents,
+            "thresholds": settings.thresholds.to_json(),
+            "calibration": settings.temperatures.to_json(),
+            # Scores that are the network's own have no shifts, so that older programs read them.
+            **({"calibration_shifts": settings.shifts.to_json()} if settings.calibrated else {}),
+            **({"rescue": rescue.to_json()} if (rescue := settings.rescue) else {}),
+            "nesting": settings.nesting,
+            "max_antecedents": settings.max_antecedents,
             "scores": self.scores,
             "origin": self.origin,
             **({"given_entities": True} if self.given_entities else {}),
             **({"cuts_words": True} if self.cuts_words else {}),
             **({"adapter": asdict(self.adapter)} if self.adapter else {}),
         }
-
-    @property
-    def _shifts(self) -> dict[str, float]:
-        """What calibrated scores are shifted by; nothing where they are the network's own."""
-        return self.settings.shifts.to_json() if self.settings.calibrated else {}
-
-    @property
-    def _oldest_version(self) -> int:
-        """The version of the oldest program that uses the model rightly."""
-        if self.adapter:
-            return 5
-        if self.settings.rescue:
-            return 4
-        if self.labels.groups or self.cuts_words or self.settings.calibrated:
-            return 3
-        return 2 if self.given_entities else 1
 
     @staticmethod
     def from_json(values: dict[str, Any], place: str) -> ModelConfig:
@@ -133,7 +127,17 @@ class ModelConfig:
             ModelDamagedError: A key is missing or has the wrong kind.
         """
         try:
-            _check_versions(values, place)
+            version, features = int(values["format_version"]), int(values["feature_version"])
+            if version > FORMAT_VERSION:
+                raise ModelVersionError(
+                    f"{place}: the model has format version {version}, this program reads up to {FORMAT_VERSION}",
+                    "pip install --upgrade sciextract",
+                )
+            if not 1 <= features <= FEATURE_VERSION:
+                raise ModelMismatchError(
+                    f"{place}: the model needs feature version {features}, this program has up to {FEATURE_VERSION}",
+                    "pip install --upgrade sciextract, or train the model again with this version",
+                )
             return _config(values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelDamagedError(
@@ -142,31 +146,28 @@ class ModelConfig:
             ) from error
 
 
-def _check_versions(values: dict[str, Any], place: str) -> None:
-    version, features = int(values["format_version"]), int(values["feature_version"])
-    if version > FORMAT_VERSION:
-        raise ModelVersionError(
-            f"{place}: the model has format version {version}, this program reads up to {FORMAT_VERSION}",
-            "pip install --upgrade sciextract",
-        )
-    if not 1 <= features <= FEATURE_VERSION:
-        raise ModelMismatchError(
-            f"{place}: the model needs feature version {features}, this program has up to {FEATURE_VERSION}",
-            "pip install --upgrade sciextract, or train the model again with this version",
-        )
-
-
 def _config(values: dict[str, Any]) -> ModelConfig:
-    labels = values["labels"]
+    labels, entities = values["labels"], tuple(values["labels"]["entities"])
+    groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
+    columns_of(entities, groups)  # an error where a label is not in exactly one group
+    adapter = None
+    if (about := values.get("adapter")) is not None:
+        layers = tuple(Layer(each).value for each in about["layers"])
+        adapter = AdapterBase(
+            str(about["name"]), str(about["hash"]), layers, int(about["finished"])
+        )
+    rescue = None
+    if about := values.get("rescue"):
+        rescue = Rescue(float(about["entity"]), float(about["relation"]))
     layout = RelationLayout(tuple(labels["relations"]), frozenset(labels["symmetric"]))
     return ModelConfig(
         name=str(values["name"]),
         labels=Labels(
-            tuple(labels["entities"]),
+            entities,
             layout,
             bool(labels["coreference"]),
             int(values["max_span_width"]),
-            _groups(labels),
+            groups,
         ),
         schema_name=str(values["schema"]["name"]),
         schema_hash=str(values["schema"]["hash"]),
@@ -178,7 +179,7 @@ def _config(values: dict[str, Any]) -> ModelConfig:
             thresholds=PerTask.from_json(values["thresholds"]),
             temperatures=PerTask.from_json(values["calibration"]),
             shifts=PerTask.from_json(values.get("calibration_shifts") or UNMOVED.to_json()),
-            rescue=_rescue(values),
+            rescue=rescue,
             nesting=bool(values["nesting"]),
             max_antecedents=int(values["max_antecedents"]),
         ),
@@ -187,28 +188,5 @@ def _config(values: dict[str, Any]) -> ModelConfig:
         given_entities=bool(values.get("given_entities", False)),
         cuts_words=bool(values.get("cuts_words", False)),
         feature_version=int(values["feature_version"]),
-        adapter=_adapter(values.get("adapter")),
+        adapter=adapter,
     )
-
-
-def _adapter(values: dict[str, Any] | None) -> AdapterBase | None:
-    if values is None:
-        return None
-    layers = tuple(Layer(each).value for each in values["layers"])
-    return AdapterBase(str(values["name"]), str(values["hash"]), layers, int(values["finished"]))
-
-
-def _rescue(values: dict[str, Any]) -> Rescue | None:
-    found = values.get("rescue")
-    return Rescue(float(found["entity"]), float(found["relation"])) if found else None
-
-
-def _groups(labels: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """The groups of the labels.
-
-    Raises:
-        ValueError: A label is not in exactly one of them.
-    """
-    groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
-    columns_of(tuple(labels["entities"]), groups)
-    return groups

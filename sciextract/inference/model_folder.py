@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
-from sciextract.inference.installed_models import InstalledModel, installed_models
 from sciextract.inference.model_config import ModelConfig
 from sciextract.resources import bundled_models, user_models
 
@@ -49,8 +51,11 @@ class ModelFolder:
     config: ModelConfig
     hash: str
 
-    def base(self) -> ModelFolder:
+    def base(self, *, hashes: bool = True) -> ModelFolder:
         """The verified folder of the model whose encoder it runs on: itself, unless it is an adapter.
+
+        Args:
+            hashes: As for :func:`open_folder`.
 
         Raises:
             ModelNotFoundError: The base is not here, or only in another edition.
@@ -64,7 +69,7 @@ class ModelFolder:
         for path in known:
             with suppress(OSError):
                 if manifest_hash(path) == wanted.hash:
-                    found = open_folder(path)
+                    found = open_folder(path, hashes=hashes)
                     if found.config.adapter:
                         raise _damaged(path / CONFIG, f": {path} is itself an adapter")
                     return found
@@ -86,17 +91,14 @@ class ModelFolder:
             if (self.path / GRAPHS.get(name, "")).is_file():
                 return self.path / GRAPHS[name]
         present = [name for name, file in GRAPHS.items() if (self.path / file).is_file()]
+        way = "none; export the model first"
+        if present:
+            way = ", ".join(present)
+            if "fp16" in wanted:
+                way += "; python -m research quantise MODEL --scheme fp16 in a checkout makes one for GPUs"
         raise ModelNotFoundError(
-            f"{self.path} has no {' or '.join(wanted)} graph",
-            _ways(present, wanted),
+            f"{self.path} has no {' or '.join(wanted)} graph", f"it has: {way}"
         )
-
-
-def _ways(present: Sequence[str], wanted: Sequence[str]) -> str:
-    if not present:
-        return "it has: none; export the model first"
-    way = "; python -m research quantise MODEL --scheme fp16 in a checkout makes one for GPUs"
-    return f"it has: {', '.join(present)}{way if 'fp16' in wanted else ''}"
 
 
 def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
@@ -120,9 +122,23 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
     if not isinstance(listed, dict) or not listed:
         raise _damaged(manifest, ": no files are listed")
     for name, expected in listed.items():
+        file = path / name
         if not isinstance(expected, dict):
             raise _damaged(manifest, f": {name!r} lacks its size and hash")
-        _verify(path, str(name), expected, hashes)
+        if Path(name).name != name:
+            raise ModelDamagedError(
+                f"{manifest}: {name!r} leaves the folder; expected names of files in it",
+                "do not use this model",
+            )
+        if not file.is_file():
+            raise _damaged(file, " is missing")
+        size, right = file.stat().st_size, expected.get("size")
+        if size != right:
+            raise _damaged(
+                file, f" has {size} bytes instead of {right}: it is truncated or changed"
+            )
+        if hashes and _sha256(file) != expected.get("sha256"):
+            raise _damaged(file, " differs from the hash in the manifest: it was changed")
     if CONFIG not in listed:
         raise _damaged(manifest, f": {CONFIG} is not listed")
     # A graph is code: `graph` takes the first one that exists, so none may exist that was not verified above.
@@ -164,23 +180,6 @@ def write_manifest(path: Path) -> None:
     (path / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> None:
-    file = folder / name
-    if Path(name).name != name:
-        raise ModelDamagedError(
-            f"{folder / MANIFEST}: {name!r} leaves the folder; expected names of files in it",
-            "do not use this model",
-        )
-    if not file.is_file():
-        raise _damaged(file, " is missing")
-    size = file.stat().st_size
-    if size != expected.get("size"):
-        listed = expected.get("size")
-        raise _damaged(file, f" has {size} bytes instead of {listed}: it is truncated or changed")
-    if hashes and _sha256(file) != expected.get("sha256"):
-        raise _damaged(file, " differs from the hash in the manifest: it was changed")
-
-
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -198,6 +197,43 @@ def _read_json(file: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise _damaged(file, " is not a JSON object")
     return values
+
+
+GROUP = "sciextract.models"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_VALUE = re.compile(r"([A-Za-z_]\w*):([A-Za-z_]\w*)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model folder that an installed distribution brings.
+
+    Attributes:
+        name: What the entry point calls the model.
+        distributions: Names and versions of those that bring it; more than one is an error.
+        folder: Where the folder lies, or should lie.
+        problem: Why it cannot be used; empty when nothing is known against it. What is in the folder is not looked at.
+        hint: The next step when there is a problem.
+    """
+
+    name: str
+    distributions: tuple[str, ...]
+    folder: Path
+    problem: str = ""
+    hint: str = ""
+
+    def usable(self) -> Path:
+        """The folder.
+
+        Raises:
+            UsageError: Several distributions bring a model of this name.
+            ModelNotFoundError: The entry point names no folder.
+        """
+        if len(self.distributions) > 1:
+            raise UsageError(self.problem, self.hint)
+        if self.problem:
+            raise ModelNotFoundError(self.problem, self.hint)
+        return self.folder
 
 
 HASH_CHARACTERS = 8
@@ -229,8 +265,55 @@ def name_of(folder: str) -> str:
 
 
 def installed() -> list[InstalledModel]:
-    """The models of other distributions, by name."""
-    return installed_models((*bundled_names(), AUTO))
+    """The models that other distributions bring, by name, unusable ones with what is wrong.
+
+    A distribution whose metadata say
+
+    .. code-block:: toml
+
+        [project.entry-points."sciextract.models"]
+        sci-base = "sciextract_sci_base:model"
+
+    brings the model ``sci-base``: the folder ``model`` of its package ``sciextract_sci_base``. Nothing of the
+    package is imported.
+    """
+    by_name: dict[str, list[EntryPoint]] = defaultdict(list)
+    for each in entry_points(group=GROUP):
+        by_name[each.name].append(each)
+    models = []
+    for name, found in sorted(by_name.items()):
+        dists = [each.dist for each in found]
+        brought = [
+            f"{each.name} {each.version}" if each else "an unknown distribution" for each in dists
+        ]
+        distributions = tuple(sorted(brought))
+        value = _VALUE.fullmatch(found[0].value)
+        # A finder of paths runs nothing of the package, unlike importlib.util.find_spec of a module within one.
+        spec = PathFinder.find_spec(value[1]) if value else None
+        folder = Path(found[0].value)
+        within = spec.submodule_search_locations if spec else None
+        if value and within:
+            folder = Path(next(iter(within))) / value[2]
+        first = dists[0].name if dists[0] else ""
+        uninstall = as_command("pip", "uninstall", first)
+        problem, hint = "", f"{uninstall} removes it, installing it again may mend it"
+        if len(found) > 1:
+            problem = (
+                f"{len(found)} distributions bring a model {name!r}: {', '.join(distributions)}"
+            )
+            hint = f"keep one; {uninstall} removes {first}"
+        elif not _NAME.fullmatch(name) or name in (*bundled_names(), AUTO):
+            problem = f"{distributions[0]} calls its model {name!r}, which no model of a distribution may be called"
+            hint = f"{uninstall} removes it"
+        elif not within or not folder.is_dir():
+            place = (
+                f", {folder} is not a folder"
+                if within
+                else ", which is not an installed PACKAGE:FOLDER"
+            )
+            problem = f"{distributions[0]} says that model {name!r} is {found[0].value!r}{place}"
+        models.append(InstalledModel(name, distributions, folder, problem, hint))
+    return models
 
 
 def folders_called(word: str) -> list[Path]:
@@ -314,6 +397,7 @@ def locate_model(name: str | Path) -> Path:
         UsageError: Several registered models or distributions have the name, or it is an encoder without
             trained heads; says what to do.
     """
+    # A folder that happens to be called like a bundled model must not replace it.
     if isinstance(name, str) and name in bundled_names():
         return _called(name)
     path = Path(name).expanduser()
@@ -377,17 +461,14 @@ def _from_hub(hub_id: str) -> Path:
     try:
         patterns = ["*.json", "*.onnx", "*.toml", "README.md", "model.safetensors"]
         return Path(snapshot_download(hub_id, allow_patterns=patterns))
-    except LocalEntryNotFoundError as error:
-        raise _unreachable(hub_id, "the network cannot be reached and nothing is cached") from error
-    except HfHubHTTPError as error:
-        raise _unreachable(hub_id, f"the hub responds: {error}") from error
     except (OSError, ValueError) as error:
-        raise _unreachable(hub_id, str(error)) from error
-
-
-def _unreachable(hub_id: str, reason: str) -> ModelNotFoundError:
-    return ModelNotFoundError(
-        f"{hub_id} cannot be fetched: {reason}",
-        f"without a network use a bundled model ({', '.join(bundled_names()) or 'none'}) "
-        "or the folder of a model you already have",
-    )
+        reason = str(error)
+        if isinstance(error, LocalEntryNotFoundError):
+            reason = "the network cannot be reached and nothing is cached"
+        elif isinstance(error, HfHubHTTPError):
+            reason = f"the hub responds: {error}"
+        raise ModelNotFoundError(
+            f"{hub_id} cannot be fetched: {reason}",
+            f"without a network use a bundled model ({', '.join(bundled_names()) or 'none'}) "
+            "or the folder of a model you already have",
+        ) from error

@@ -14,6 +14,8 @@ from sciextract.inference.tokenization import EncoderInput
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+NO_PAIRS: Ints = np.zeros((0, 2), dtype=np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class WordStates:

@@ -45,19 +45,6 @@ def prepare(device: str, onnxruntime: Any) -> list[str]:
     return [_CUDA_PROVIDER, _CPU_PROVIDER]
 
 
-def check_session(session: Any, device: str, graph: Path) -> None:
-    """Refuse a session that runs elsewhere: without CUDA's libraries ONNX Runtime falls back to the CPU.
-
-    Raises:
-        DeviceError: It does; names what it took.
-    """
-    found = session.get_providers()
-    if device == CUDA and _CUDA_PROVIDER not in found:
-        problem = f"no GPU can be used: {graph.name} would run on {', '.join(found)}"
-        hint = f"see nvidia-smi, and whether CUDA and cuDNN are there: {_INSTALL}"
-        raise DeviceError(problem, hint)
-
-
 def failed_on_gpu(error: Exception, graph: str) -> DeviceError:
     """What a call that fails on a GPU means; mostly that its memory is full."""
     reason = " ".join(str(error).split())[:_LONGEST_REASON]
@@ -171,6 +158,7 @@ def sums_overflow() -> bool:
     onnxruntime = import_onnxruntime()
     product = onnxruntime.InferenceSession(_PRODUCT, providers=[_CPU_PROVIDER])
     ones = np.ones((16, 16))
+    # The largest products that there are: in 16 bits two of them overflow.
     feed = {"a": (255 * ones).astype(np.uint8), "b": (127 * ones).astype(np.int8)}
     return bool((product.run(None, feed)[0] != 16 * 255 * 127).any())
 
@@ -183,11 +171,16 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+        # Threads that spin while they wait would take the cores of documents that are predicted side by side.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry(_EXACT, str(int(exact)))
         options.log_severity_level = _FATAL
         return onnxruntime.InferenceSession(
-            str(graph), options, providers=providers, enable_fallback=0
+            # Otherwise a GPU that fails is replaced by the processor without a word.
+            str(graph),
+            options,
+            providers=providers,
+            enable_fallback=0,
         )
 
     try:
@@ -203,5 +196,10 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
             f"{graph} cannot be loaded by onnxruntime {onnxruntime.__version__}: {error}",
             "get the model again, or update onnxruntime",
         ) from error
-    check_session(session, device, graph)
+    found = session.get_providers()
+    if device == CUDA and _CUDA_PROVIDER not in found:
+        # Without CUDA's libraries ONNX Runtime falls back to the processor.
+        problem = f"no GPU can be used: {graph.name} would run on {', '.join(found)}"
+        hint = f"see nvidia-smi, and whether CUDA and cuDNN are there: {_INSTALL}"
+        raise DeviceError(problem, hint)
     return session

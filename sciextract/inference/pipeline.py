@@ -11,23 +11,25 @@ from sciextract.documents.document import Document
 from sciextract.inference import candidates
 from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.candidates import link_inputs, relation_input, sentence_ends, span_mask
-from sciextract.inference.coreference import (
+from sciextract.inference.decoding import (
     AntecedentScores,
+    Columns,
+    Mentions,
     PredictedCluster,
-    antecedent_probabilities,
-    predict_clusters,
-)
-from sciextract.inference.label_layout import Columns, RelationLayout, columns_of, without_classes
-from sciextract.inference.lexical import MentionWords
-from sciextract.inference.mentions import Mentions, select_mentions
-from sciextract.inference.network import Floats, Ints, Network, WordStates
-from sciextract.inference.relations import (
     PredictedRelation,
+    RelationLayout,
     ScoredPairs,
+    antecedent_probabilities,
+    columns_of,
     combine_directions,
+    predict_clusters,
     predict_relations,
-    rescued,
+    rescue_mentions,
+    select_mentions,
+    without_classes,
 )
+from sciextract.inference.lexical import MentionWords
+from sciextract.inference.network import NO_PAIRS, Floats, Ints, Network, WordStates
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, Window, plan_windows
 
@@ -136,6 +138,7 @@ class Pipeline:
             batching: Which windows share a call of the encoder.
             given: The mentions of each document, in words; predicted where ``None``.
         """
+        # Thresholds are on the scale of the scores that are shown; here the network's own are compared.
         settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
@@ -145,12 +148,12 @@ class Pipeline:
             states = self.network.encode([plans[index].frame for index in call])
             for index, each in zip(call, states, strict=True):
                 mentions = None if given is None else given[plans[index].row]
-                found[index] = self._window(plans[index], each, settings, mentions)
+                found[index] = self._score_window(plans[index], each, settings, mentions)
         results: list[list[_WindowResult]] = [[] for _ in documents]
         for index, plan in enumerate(plans):
             results[plan.row].append(found[index])
         return [
-            self._joined(windows, settings, document)
+            self._join(windows, settings, document)
             for windows, document in zip(results, documents, strict=True)
         ]
 
@@ -160,14 +163,9 @@ class Pipeline:
         A word's state is the mean of those of its first and last subword; every word counts once, in the window
         that decides about it.
         """
-        sums: list[Floats] = []
-        for plan in self._plan(0, document):
-            [states] = self.network.encode([plan.frame])
-            kept = plan.window.kept_rows
-            sums.append((states.first[kept] + states.last[kept]).sum(axis=0) / 2)
-        if not sums:
-            return np.zeros(0, dtype=np.float32)
-        return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
+        [states] = self.word_states([document])
+        total = (states.first + states.last).sum(axis=0) / 2
+        return np.asarray(total / max(1, len(document.tokens)), dtype=np.float32)
 
     def word_states(
         self, documents: Sequence[Document], batching: Batching = SINGLE
@@ -208,66 +206,75 @@ class Pipeline:
             frame = self.tokenizer.frame(subwords, start, end)
             yield _Plan(row, window, frame, np.minimum(ends[start:end], end) - start)
 
-    def _window(
+    def _score_window(
         self, plan: _Plan, states: WordStates, settings: DecodeSettings, given: Mentions | None
     ) -> _WindowResult:
-        offset = plan.window.seen.token_start
+        """The mentions that a window decides about, and the pairs of them, counted from the start of the document."""
+        offset, kept = plan.window.seen.token_start, plan.window.kept_rows
         if given is None:
-            mentions = self._predicted(plan, states, settings)
+            allowed = span_mask(plan.ends, self.labels.max_span_width)
+            allowed[: kept.start] = False
+            allowed[kept.stop :] = False
+            logits = without_classes(states.span_logits, self.labels.classes_without(settings.only))
+            mentions = select_mentions(logits, allowed, settings, self.labels.group_columns)
         else:
-            mentions = _given_within(given, plan.window)
-        pairs = self._relations(states, mentions, plan.ends[mentions.spans[:, 0]], settings)
-        first = states.first[mentions.spans[:, 0]]
-        last = states.last[mentions.spans[:, 1]]
-        moved = replace(mentions, spans=mentions.spans + offset)
-        return _WindowResult(moved, first, last, pairs)
+            first, last = (given.spans - offset).T
+            mine = (first >= kept.start) & (first < kept.stop) & (last < len(plan.ends))
+            within = given.at(np.flatnonzero(mine))
+            mentions = replace(within, spans=within.spans - offset)
+        spans, pairs = mentions.spans, ScoredPairs.none()
+        found = candidates.relation_pairs(spans, plan.ends[spans[:, 0]])
+        if self.labels.relations.labels and len(found):
+            pair_input = relation_input(states, mentions, found, self.labels.max_span_width)
+            logits = self.network.score_pairs(pair_input).relation_logits
+            pairs = combine_directions(found, logits, self.labels.relations, 1.0)
+        first_states, last_states = states.first[spans[:, 0]], states.last[spans[:, 1]]
+        return _WindowResult(
+            replace(mentions, spans=spans + offset), first_states, last_states, pairs
+        )
 
-    def _predicted(self, plan: _Plan, states: WordStates, settings: DecodeSettings) -> Mentions:
-        kept = plan.window.kept_rows
-        allowed = span_mask(plan.ends, self.labels.max_span_width)
-        allowed[: kept.start] = False
-        allowed[kept.stop :] = False
-        logits = without_classes(states.span_logits, self.labels.classes_without(settings.only))
-        return select_mentions(logits, allowed, settings, self.labels.group_columns)
-
-    def _relations(
-        self, states: WordStates, mentions: Mentions, sentences: Ints, settings: DecodeSettings
-    ) -> ScoredPairs:
-        pairs = candidates.relation_pairs(mentions.spans, sentences)
-        if not self.labels.relations.labels or not len(pairs):
-            return ScoredPairs.none()
-        given = relation_input(states, mentions, pairs, self.labels.max_span_width)
-        scores = self.network.score_pairs(given)
-        return combine_directions(pairs, scores.relation_logits, self.labels.relations, 1.0)
-
-    def _joined(
+    def _join(
         self, results: list[_WindowResult], settings: DecodeSettings, document: Document
     ) -> RawPrediction:
-        mentions = _concatenated(results, 1 + len(self.labels.entities))
-        pairs = _all_pairs(results)
-        mentions = rescued(mentions, pairs, settings)
+        """The predictions of a document from those of its windows; mentions of all of them may corefer."""
+        none = np.zeros((0, 1 + len(self.labels.entities)), np.float32)
+        parts = [result.mentions for result in results] or [
+            Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
+        ]
+        mentions = Mentions(
+            np.concatenate([part.spans for part in parts]),
+            np.concatenate([part.types for part in parts]),
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
+        )
+        offsets = np.cumsum([0] + [len(part) for part in parts]).tolist()
+        scored = [
+            (result.pairs.pairs + offset, result.pairs.probabilities)
+            for result, offset in zip(results, offsets, strict=False)
+            if len(result.pairs.pairs)
+        ]
+        # Without any pair there is no telling how many classes there are.
+        pairs = (
+            ScoredPairs(*map(np.concatenate, zip(*scored, strict=True)))
+            if scored
+            else ScoredPairs.none()
+        )
+        mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
-        links, clusters = self._clusters(results, mentions, settings, document)
-        return RawPrediction(mentions, relations, clusters, pairs, links)
-
-    def _clusters(
-        self,
-        results: list[_WindowResult],
-        mentions: Mentions,
-        settings: DecodeSettings,
-        document: Document,
-    ) -> tuple[AntecedentScores, list[PredictedCluster]]:
         rows = np.flatnonzero(mentions.predicted)
         links = candidates.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
-            return AntecedentScores.none(), []
+            return RawPrediction(mentions, relations, [], pairs, AntecedentScores.none())
         first = np.concatenate([result.first for result in results])[rows]
         last = np.concatenate([result.last for result in results])[rows]
         scores = self.link_scores(mentions.at(rows), first, last, links, document)
-        scored = antecedent_probabilities(links, scores, len(rows), 1.0)
-        clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
-        return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
+        chances = antecedent_probabilities(links, scores, len(rows), 1.0)
+        clusters = [
+            cluster.renumbered(rows)
+            for cluster in predict_clusters(chances, len(rows), settings.thresholds.coreference)
+        ]
+        return RawPrediction(mentions, relations, clusters, pairs, chances.renumbered(rows))
 
     def link_scores(
         self, mentions: Mentions, first: Floats, last: Floats, links: Ints, document: Document
@@ -286,41 +293,3 @@ class Pipeline:
         words = MentionWords.of(tokens.slices(document.text), mentions.spans, ends)
         calls = link_inputs(mentions, first, last, links, self.labels.max_span_width, words)
         return np.concatenate([self.network.score_pairs(call).link_scores for call in calls])
-
-
-def _given_within(mentions: Mentions, window: Window) -> Mentions:
-    """The given mentions that a window decides about, counted from its first word."""
-    starts, ends = mentions.spans[:, 0], mentions.spans[:, 1]
-    seen, kept = window.seen, window.kept
-    mine = (starts >= kept.token_start) & (starts < kept.token_end) & (ends < seen.token_end)
-    within = mentions.at(np.flatnonzero(mine))
-    return replace(within, spans=within.spans - seen.token_start)
-
-
-def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:
-    if not results:
-        none = np.zeros((0, classes), np.float32)
-        return Mentions(candidates.NO_PAIRS, none, none, np.zeros(0, np.bool_))
-    parts = [result.mentions for result in results]
-    return Mentions(
-        np.concatenate([part.spans for part in parts]),
-        np.concatenate([part.types for part in parts]),
-        np.concatenate([part.features for part in parts]),
-        np.concatenate([part.predicted for part in parts]),
-    )
-
-
-def _all_pairs(results: list[_WindowResult]) -> ScoredPairs:
-    """Pairs of all windows, numbered by the mentions of the document."""
-    offsets = np.cumsum([0] + [len(result.mentions) for result in results]).tolist()
-    parts = [
-        (result.pairs.pairs + offset, result.pairs.probabilities)
-        for result, offset in zip(results, offsets, strict=False)
-        if len(result.pairs.pairs)
-    ]
-    if not parts:
-        return ScoredPairs.none()
-    return ScoredPairs(
-        np.concatenate([pairs for pairs, _ in parts]),
-        np.concatenate([probabilities for _, probabilities in parts]),
-    )

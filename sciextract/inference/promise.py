@@ -10,15 +10,22 @@ as clusters.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, lgamma, sqrt
+from pathlib import Path
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import UsageError
+from sciextract import atomic
+from sciextract.codec import decode, plain
+from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.errors import ModelDamagedError, UsageError
+from sciextract.inference.model_folder import listed_files
+from sciextract.resources import bundled_models
 
 PROMISED = ("entity", "relation")
 """The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
@@ -33,8 +40,7 @@ sequence of tests may begin, each with its share of the allowed error."""
 _MOST_FURTHER = 64
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOutItem:
+class HeldOutItem(NamedTuple):
     """A predicted item of an abstract that the model had not learned from.
 
     Attributes:
@@ -116,6 +122,45 @@ class Promise:
         )
 
 
+FILE = "held_out.json"
+"""In the folder of an adapter; those of bundled models lie in a folder of their own, by hash."""
+
+
+def write_held_out(path: Path, held: HeldOut) -> None:
+    """Write a file of held-out predictions."""
+    atomic.write(path, json.dumps(plain(held)))
+
+
+def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
+    """The held-out predictions that come with a model.
+
+    Args:
+        model: The model.
+        folder: Its verified folder; ``None`` where it has none.
+
+    Raises:
+        UsageError: It has none.
+        ModelDamagedError: They cannot be understood.
+    """
+    bundled = bundled_models() / "held_out" / f"{model.hash[:8]}.json"
+    # A file that the manifest does not name may be anybody's.
+    listed = folder is not None and FILE in listed_files(folder)
+    path = folder / FILE if folder and listed else bundled
+    if not path.is_file():
+        raise UsageError(
+            f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
+            "sciextract learn --project DB makes a model that has some; so has the bundled sci",
+        )
+    held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
+    for each in (item for items in held.items.values() for item in items):
+        if not (0 <= each.document < held.documents and 0 <= each.score <= 1):
+            raise ModelDamagedError(
+                f"{path}: {each} is no prediction for one of {held.documents} abstracts",
+                "learn again, or get the model again",
+            )
+    return held
+
+
 def held_out(
     source: str, gold: Sequence[AnnotatedDocument], predicted: Sequence[AnnotatedDocument]
 ) -> HeldOut:
@@ -184,7 +229,7 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
                 if all(score >= entities.get(label, inf) for label, score in each.ends)
             )
         gold = held.gold[task]
-        for label in sorted({*gold, *(each.label for each in items)}):
+        for label in sorted(filter(None, {*gold, *(each.label for each in items)})):
             own = [each for each in items if each.label == label]
             chosen = _choose(own, wanted[task], 1 - confidence, held.documents)
             found.append(_described(task, label, chosen, own, gold.get(label, 0)))

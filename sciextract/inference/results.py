@@ -24,10 +24,9 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.spans import Span
-from sciextract.inference.mentions import Mentions
+from sciextract.inference.decoding import Mentions, directed
 from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import directed
 from sciextract.inference.settings import DecodeSettings, calibrated_score
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def calibrated_scores(probabilities: Floats, temperature: float, shift: float) -
     """Probabilities with divided and shifted log-odds, elementwise."""
     if (temperature, shift) == (1, 0):
         return probabilities
+    # In float32 like the probabilities: float64 could change the last digit that is shown.
     power = np.float32(1 / temperature)
     right = np.float32(np.exp(shift)) * probabilities**power
     return np.asarray(right / (right + (1 - probabilities).clip(min=0) ** power))
@@ -121,71 +121,69 @@ class _Items:
         self._labels = labels
         self._source = f"model:{model}" if model else ""
         words = document.tokens.spans
+        ranges = raw.mentions.spans.tolist()
         self._spans = [
-            Span(words[first].char_start, words[last].char_end)
-            for first, last in raw.mentions.spans.tolist()
+            Span(words[first].char_start, words[last].char_end) for first, last in ranges
         ]
-        self._given = [given.get((first, last)) for first, last in raw.mentions.spans.tolist()]
-        self._ids: dict[int, str] = {}
+        self._given = [given.get((first, last)) for first, last in ranges]
 
     def build(self, settings: DecodeSettings) -> Annotations:
         """All items; candidates only where the settings ask for them."""
-        entities = tuple(
-            self._entity(row) for row in np.flatnonzero(self._raw.mentions.predicted).tolist()
-        )
-        return Annotations(
-            entities=entities,
-            relations=self._relations(),
-            clusters=tuple(self._clusters()),
-            candidates=self._candidates(settings) if settings.candidates else None,
-        )
+        entities: dict[int, Entity] = {}
+        for row in np.flatnonzero(self._raw.mentions.predicted).tolist():
+            if (given := self._given[row]) is not None:
+                entities[row] = given
+                continue
+            span, (best, *others) = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
+            entities[row] = Entity(
+                id=self._id("entity", span.char_start, span.char_end, best.label),
+                fragments=(span,),
+                label=best.label,
+                score=best.score,
+                source=self._source,
+                alternatives=tuple(other for other in others if other.score >= LEAST_ALTERNATIVE),
+            )
+        ids = {row: entity.id for row, entity in entities.items()}
+        ranked = self._pair_labels() if self._raw.relations else {}
+        relations = []
+        for relation in self._raw.relations:
+            head, tail = ids[relation.head], ids[relation.tail]
+            found = ranked.get((relation.head, relation.tail), [])
+            others = [each for each in found if each.label != relation.label]
+            relations.append(
+                Relation(
+                    id=self._id("relation", head, tail, relation.label),
+                    head=head,
+                    tail=tail,
+                    label=relation.label,
+                    score=round(relation.score, SCORE_DIGITS),
+                    source=self._source,
+                    alternatives=tuple(others[:MOST_ALTERNATIVES]),
+                )
+            )
+        clusters = []
+        for cluster in self._raw.clusters:
+            mentions = tuple(ids[mention] for mention in cluster.mentions)
+            scores = tuple(round(score, SCORE_DIGITS) for score in cluster.scores)
+            clusters.append(
+                Cluster(
+                    id=self._id("cluster", *mentions),
+                    mentions=mentions,
+                    score=round(sum(scores) / len(scores), SCORE_DIGITS),
+                    source=self._source,
+                    mention_scores=scores,
+                )
+            )
+        considered = self._candidates(settings.candidate_score) if settings.candidates else None
+        return Annotations(tuple(entities.values()), tuple(relations), tuple(clusters), considered)
 
     def _id(self, kind: str, *parts: object) -> str:
         return stable_id(kind, self._document.doc_key, self._source, *parts)
-
-    def _entity(self, row: int) -> Entity:
-        if (given := self._given[row]) is not None:
-            self._ids[row] = given.id
-            return given
-        span, ranked = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
-        best, others = ranked[0], ranked[1:]
-        self._ids[row] = self._id("entity", span.char_start, span.char_end, best.label)
-        return Entity(
-            id=self._ids[row],
-            fragments=(span,),
-            label=best.label,
-            score=best.score,
-            source=self._source,
-            alternatives=tuple(other for other in others if other.score >= LEAST_ALTERNATIVE),
-        )
 
     def _ranked_types(self, row: int, most: int | None = None) -> list[LabelScore]:
         scores = self._raw.mentions.types[row, 1:].tolist()
         pairs = sorted(zip(scores, self._labels.entities, strict=True), key=lambda p: -p[0])
         return [LabelScore(label, round(score, SCORE_DIGITS)) for score, label in pairs[:most]]
-
-    def _relations(self) -> tuple[Relation, ...]:
-        ranked = self._pair_labels() if self._raw.relations else {}
-        relations = []
-        for predicted in self._raw.relations:
-            head, tail = self._ids[predicted.head], self._ids[predicted.tail]
-            others = [
-                label
-                for label in ranked.get((predicted.head, predicted.tail), [])
-                if label.label != predicted.label
-            ]
-            relations.append(
-                Relation(
-                    id=self._id("relation", head, tail, predicted.label),
-                    head=head,
-                    tail=tail,
-                    label=predicted.label,
-                    score=round(predicted.score, SCORE_DIGITS),
-                    source=self._source,
-                    alternatives=tuple(others[:MOST_ALTERNATIVES]),
-                )
-            )
-        return tuple(relations)
 
     def _pair_labels(
         self, least: float = LEAST_ALTERNATIVE
@@ -203,24 +201,8 @@ class _Items:
             )
         return {pair: sorted(labels, key=lambda s: -s.score) for pair, labels in found.items()}
 
-    def _clusters(self) -> list[Cluster]:
-        clusters = []
-        for predicted in self._raw.clusters:
-            mentions = tuple(self._ids[mention] for mention in predicted.mentions)
-            scores = tuple(round(score, SCORE_DIGITS) for score in predicted.scores)
-            clusters.append(
-                Cluster(
-                    id=self._id("cluster", *mentions),
-                    mentions=mentions,
-                    score=round(sum(scores) / len(scores), SCORE_DIGITS),
-                    source=self._source,
-                    mention_scores=scores,
-                )
-            )
-        return clusters
-
-    def _candidates(self, settings: DecodeSettings) -> Candidates:
-        floor = settings.candidate_score
+    def _candidates(self, floor: float) -> Candidates:
+        """What was considered, from the least score on that is reported."""
         spans = [
             SpanCandidate(span, tuple(l for l in self._ranked_types(row) if l.score >= floor))
             for row, span in enumerate(self._spans)
@@ -229,15 +211,13 @@ class _Items:
             PairCandidate(self._spans[head], self._spans[tail], tuple(labels))
             for (head, tail), labels in sorted(self._pair_labels(floor).items())
         ]
-        return Candidates(tuple(spans), tuple(pairs), self._link_candidates(floor))
-
-    def _link_candidates(self, floor: float) -> tuple[LinkCandidate, ...]:
-        links, scores = self._raw.links.links, self._raw.links.probabilities
-        return tuple(
+        ends, scores = self._raw.links.links.tolist(), self._raw.links.probabilities.tolist()
+        links = [
             LinkCandidate(self._spans[mention], self._spans[antecedent], round(score, SCORE_DIGITS))
-            for (mention, antecedent), score in zip(links.tolist(), scores.tolist(), strict=True)
+            for (mention, antecedent), score in zip(ends, scores, strict=True)
             if score >= floor
-        )
+        ]
+        return Candidates(tuple(spans), tuple(pairs), tuple(links))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,16 +266,13 @@ def given_of(annotated: AnnotatedDocument, labels: Labels) -> Given:
         if entity.label and entity.label not in labels.entities:
             unknown[entity.label] += 1
     spans = sorted(entities)
-    types = given_types([entities[span].label for span in spans], labels)
+    # Certain types; class 0, "no entity", where the network does not know the label.
+    known = {label: 1 + row for row, label in enumerate(labels.entities)}
+    classes = [known.get(entities[span].label, 0) for span in spans]
+    types = np.eye(1 + len(known), dtype=np.float32)[np.array(classes, dtype=np.int64)]
     every = np.ones(len(spans), dtype=np.bool_)
     mentions = Mentions(np.array(spans, dtype=np.int64).reshape(-1, 2), types, types, every)
     return Given(mentions, entities, left_out, dict(unknown))
-
-
-def given_types(names: list[str], labels: Labels) -> Floats:
-    """Certain types (names, 1 + labels); class 0, "no entity", where the network does not know the name."""
-    classes = [1 + labels.entities.index(name) if name in labels.entities else 0 for name in names]
-    return np.eye(1 + len(labels.entities), dtype=np.float32)[np.array(classes, dtype=np.int64)]
 
 
 def annotate_given(

@@ -47,6 +47,7 @@ def calibrated_score(probability: float, temperature: float, shift: float) -> fl
     >>> calibrated_score(0.2, 1.0, 0.0), round(calibrated_score(0.2, 2.0, 0.0), 3)
     (0.2, 0.333)
     """
+    # Exactly as it is, and not through two powers that round.
     if (temperature, shift) == (1, 0):
         return probability
     right = exp(shift) * probability ** (1 / temperature)
@@ -85,6 +86,8 @@ class DecodeSettings:
         candidates: Whether to report also what stayed below the thresholds.
         candidate_score: Least probability of a reported candidate.
         only: Entity labels to look for, as if the model had no others; all of them when empty.
+        promised: Task, label and least score of what is written where a precision is promised; see
+            :mod:`sciextract.inference.promise`.
     """
 
     thresholds: PerTask = PerTask(0.5, 0.5, 0.5)
@@ -96,6 +99,7 @@ class DecodeSettings:
     candidates: bool = False
     candidate_score: float = 0.05
     only: frozenset[str] = frozenset()
+    promised: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def calibrated(self) -> bool:
@@ -110,20 +114,17 @@ class DecodeSettings:
         entity, relation, coreference = (
             self._plain(task, getattr(self.thresholds, task)) for task in TASKS
         )
+        rescue = self.rescue and Rescue(
+            self._plain("entity", self.rescue.entity), self._plain("relation", self.rescue.relation)
+        )
         return replace(
             self,
             thresholds=PerTask(entity, relation, coreference),
             temperatures=PLAIN,
             shifts=UNMOVED,
-            rescue=self._plain_rescue(),
+            rescue=rescue,
             candidate_score=self._plain("entity", self.candidate_score),
         )
-
-    def _plain_rescue(self) -> Rescue | None:
-        if self.rescue is None:
-            return None
-        entity = self._plain("entity", self.rescue.entity)
-        return Rescue(entity, self._plain("relation", self.rescue.relation))
 
     def _plain(self, task: str, score: float) -> float:
         """The network's own probability of a score."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, warnings_of
-from sciextract.errors import FormatError, MissingExtraError, OutputError
+from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.packing import allowed_bytes
 from sciextract.formats.sink import LossyWriter
@@ -169,16 +169,6 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
     if not doc.has_annotation("SENT_START"):
         spans = [each.span for each in entities if len(each.fragments) == 1]
         document = replace(document, tokens=split_at(document.tokens, doc.text, spans))
-    unread = +_unread(doc, span_key)
-    words = warnings_of({f"not read: {kind}": count for kind, count in unread.items()})
-    annotations = replace(found.annotations, entities=entities)
-    warnings = (*found.warnings, *words)
-    return replace(
-        found, document=document, annotations=annotations, warnings=warnings, unread=unread
-    )
-
-
-def _unread(doc: Doc, span_key: str) -> Counter[str]:
     read = {span_key} | own_cluster_groups(doc)
     counts = Counter(
         {
@@ -195,7 +185,12 @@ def _unread(doc: Doc, span_key: str) -> Counter[str]:
     counts["entry of user data"] = sum(key != USER_DATA for key in doc.user_data)
     for name in _TOKEN_LAYERS:
         counts[f"token attribute {name.lower()}"] = int(doc.has_annotation(name))
-    return counts
+    words = warnings_of({f"not read: {kind}": count for kind, count in counts.items()})
+    annotations = replace(found.annotations, entities=entities)
+    warnings = (*found.warnings, *words)
+    return replace(
+        found, document=document, annotations=annotations, warnings=warnings, unread=+counts
+    )
 
 
 def _first_line(error: BaseException) -> str:
@@ -242,7 +237,5 @@ class DocBinWriter(LossyWriter):
         if self._bin is None:
             return
         content, self._bin = bytes(self._bin.to_bytes()), None
-        try:
+        with explain_write_errors(self._path):
             atomic.write(self._path, content)
-        except OSError as error:
-            raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from error

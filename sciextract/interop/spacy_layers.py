@@ -25,8 +25,8 @@ from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import encode, parse_record
+from sciextract.text.analyse import split_sentences
 from sciextract.text.characters import BLANK
-from sciextract.text.sentences import split_sentences
 
 try:
     import spacy
@@ -202,7 +202,20 @@ def put_layers(
     doc, shown = tokens.doc, list(_visible(tokens, annotated.annotations.entities))
     doc.spans[options.span_key] = [span for _, span in shown]
     if options.set_ents:
-        _set_ents(doc, shown, options.overwrite_ents)
+        # doc.ents cannot overlap: the longest first, then the most probable; what the Doc has already goes before.
+        ranked = sorted(
+            ((entity, span) for entity, span in shown if entity.label),
+            key=lambda each: (each[1].start - each[1].end, -(each[0].score or 0.0), each[1].start),
+        )
+        taken: set[int] = set()
+        chosen: list[Span] = []
+        own = [span for _, span in ranked]
+        for span in [*own, *doc.ents] if options.overwrite_ents else [*doc.ents, *own]:
+            indices = range(span.start, span.end)
+            if taken.isdisjoint(indices):
+                taken.update(indices)
+                chosen.append(span)
+        doc.ents = sorted(chosen, key=lambda span: span.start)
     if options.cluster_prefix:
         for key in _cluster_groups(doc, options.cluster_prefix):
             del doc.spans[key]
@@ -275,23 +288,6 @@ def _visible(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tupl
         span = tokens.doc_span(entity.span, entity.label)
         if span is not None:
             yield entity, span
-
-
-def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]], overwrite: bool) -> None:
-    """Longest first, then the most probable; entities that the Doc has already come first unless overwritten."""
-    ranked = sorted(
-        ((entity, span) for entity, span in shown if entity.label),
-        key=lambda each: (each[1].start - each[1].end, -(each[0].score or 0.0), each[1].start),
-    )
-    taken: set[int] = set()
-    chosen: list[Span] = []
-    own = [span for _, span in ranked]
-    for span in [*own, *doc.ents] if overwrite else [*doc.ents, *own]:
-        indices = range(span.start, span.end)
-        if taken.isdisjoint(indices):
-            taken.update(indices)
-            chosen.append(span)
-    doc.ents = sorted(chosen, key=lambda span: span.start)
 
 
 def _score_key(span: Span) -> str:

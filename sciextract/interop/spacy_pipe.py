@@ -71,7 +71,12 @@ class SciextractPipe:
         """Annotates one Doc in place."""
         tokens = aligned_tokens(doc)
         document = Document(stable_id("doc", doc.text), doc.text, tokens.table)
-        put_layers(tokens, self._loaded().annotate(document), self.options)
+        # The threads of an inference session do not survive a fork: each process has a model of its own. A forked
+        # process keeps the one it inherited, because taking that one down waits for its threads.
+        process = os.getpid()
+        if process not in self._annotators:
+            self._annotators[process] = self._load()
+        put_layers(tokens, self._annotators[process].annotate(document), self.options)
         return doc
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
@@ -107,16 +112,6 @@ class SciextractPipe:
             **_named("relations", report.relation.boundaries.ordered),
             **_named("coref", report.coreference.conll),
         }
-
-    def _loaded(self) -> Annotator:
-        """The model of this process: the threads of an inference session do not survive a fork.
-
-        A forked process keeps the one it inherited, because taking that one down waits for its threads.
-        """
-        process = os.getpid()
-        if process not in self._annotators:
-            self._annotators[process] = self._load()
-        return self._annotators[process]
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the model, which a spawned process loads itself."""

@@ -12,8 +12,8 @@ from sciextract.inference.adapter.head import one_core
 from sciextract.inference.adapter.model import Adapter, Heads
 from sciextract.inference.adapter.spans import Words
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import AdapterBase, ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask
@@ -22,17 +22,16 @@ from sciextract.learning.head import HeadTraining
 from sciextract.learning.pairs import learn_links, learn_relations
 from sciextract.snapshot.documents import TrainingDocument
 
+# Least probabilities of labels that the bundled model does not know.
+#
+# That of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or two, a missed
+# entity takes four (docs/learning.md).
 THRESHOLDS = PerTask(0.15, 0.4, 0.4)
-"""Least probabilities of labels that the bundled model does not know.
-
-That of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or two, a missed
-entity takes four (docs/learning.md).
-"""
 
 
 FROM_SCRATCH = HeadTraining()
+# How a head is trained that starts from the bundled model's own scores: gently, for it knows more than a few abstracts.
 CORRECTING = HeadTraining(rate=5e-4, epochs=6, least_steps=60)
-"""How a head is trained that starts from the bundled model's own scores: gently, for it knows more than a few abstracts."""
 
 
 def learn(
@@ -61,7 +60,7 @@ def learn(
     layers = tuple(sorted(each.value for each in ALL_LAYERS))
     about = AdapterBase(base.model.name, base.model.hash, layers, len(finished))
     wide = replace(config, labels=heads.entities.labels, adapter=about)
-    own = (base.pipeline, base.model, base.config.settings, heads, untrained, states.all_of)
+    own = (base.pipeline, base.model, base.config, heads, untrained, states.all_of)
     return base.with_adapter(Adapter(*own), wide, replace(base.model, variant=ADAPTER))
 
 

@@ -26,12 +26,12 @@ from sciextract.learning.head import Examples, HeadTraining
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.supervision import Verdict, Verdicts, verdicts_of
 
+# The class of a span that says nothing.
 MASKED = -1
-"""The class of a span that says nothing."""
 
 _WIDEST = 16
+# Negatives for each positive: such that overlap it or that the model considers, and any others; most weight of one.
 _HARD, _RANDOM, _MOST_WEIGHT = 6, 4, 6.0
-"""Negatives for each positive: such that overlap it or that the model considers, and any others; most weight of one."""
 
 _CONSIDERED = np.log(0.02)
 
@@ -108,7 +108,15 @@ def learn_entities(
         training: How.
     """
     classes = 1 + len(labels.entities)
-    labels = replace(labels, max_span_width=_width(abstracts, base))
+    widths = [
+        last - first + 1
+        for each in abstracts
+        for (first, last), number in each.classes.items()
+        if number > 0
+    ]
+    # As wide as the widest entity that was decided, but not wider than _WIDEST: spans grow with the width.
+    widest = max(base.max_span_width, min(max(widths, default=1), _WIDEST))
+    labels = replace(labels, max_span_width=widest)
     memories = _memories(abstracts, classes, labels.max_span_width)
     memory = total(memories, classes)
     projection = projection_of([each.words.encoded for each in abstracts], hidden)
@@ -124,17 +132,9 @@ def learn_entities(
     return EntityModel(head, memory, labels, projection)
 
 
-def _width(abstracts: Sequence[Supervised], base: Labels) -> int:
-    widths = [
-        last - first + 1
-        for each in abstracts
-        for (first, last), number in each.classes.items()
-        if number > 0
-    ]
-    return max(base.max_span_width, min(max(widths, default=1), _WIDEST))
-
-
 def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list[Memory]:
+    # Each abstract keeps its own share, which is taken off when the head is trained on it: else it would learn to
+    # trust a memory that has seen the answer.
     memories, known = [Memory(classes) for _ in abstracts], set[str]()
     certain = [
         {place: number for place, number in each.classes.items() if number != MASKED}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from sciextract.inference.adapter.pairs import (
 )
 from sciextract.inference.adapter.spans import Place
 from sciextract.inference.candidates import antecedent_pairs
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Pipeline
 from sciextract.learning.entities import Supervised
 from sciextract.learning.head import Examples, HeadTraining
-from sciextract.snapshot.supervision import Verdict, Verdicts
+from sciextract.snapshot.supervision import Verdict
 
 
 def learn_relations(
@@ -71,7 +71,8 @@ def _relation_examples(
     rows = np.flatnonzero(numbers >= 0)
     if not len(rows):
         return None
-    labels = _labels_at(each, places, entity_labels)
+    known = (each.classes.get(place, 0) for place in places)
+    labels = [entity_labels[number - 1] if number > 0 else "" for number in known]
     narrow = relation_features(found, base, labels, entity_labels)[rows]
     wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
@@ -80,11 +81,6 @@ def _relation_examples(
 
 def _spans(places: Sequence[Place]) -> Ints:
     return np.array(places, np.int64).reshape(-1, 2)
-
-
-def _labels_at(each: Supervised, places: Sequence[Place], labels: Sequence[str]) -> list[str]:
-    numbers = (each.classes.get(place, 0) for place in places)
-    return [labels[number - 1] if number > 0 else "" for number in numbers]
 
 
 def _pair_classes(each: Supervised, layout: RelationLayout) -> dict[tuple[Place, Place], int]:
@@ -138,6 +134,7 @@ def learn_links(
     features, owner, right, alone = map(np.concatenate, zip(*parts, strict=True))
     weights = first.copy()
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    # As that of a prior: from 200 mentions on it counts less the more is known.
     pull = np.float32(_LINK_DECAY * min(1.0, 200 / mentions))
     for step in range(_LINK_STEPS):
         scores = np.exp(np.clip(features @ weights, -20, 20))
@@ -160,7 +157,13 @@ def _link_examples(
     """Links with known answers: features, the mention of each, whether it is right; per mention whether "none" is."""
     places = sorted(set(each.labelled.values()))
     links = antecedent_pairs(len(places), most)
-    known = _pair_verdicts(each.verdicts, each.labelled)
+    known: dict[tuple[Place, Place], Verdict] = {}
+    for (one, other), verdict in each.verdicts.pairs.items():
+        if one in each.labelled and other in each.labelled:
+            pair = tuple(sorted((each.labelled[one], each.labelled[other])))
+            # Several entities may lie in one place: if any two of them belong together, the places do.
+            if known.get((pair[0], pair[1])) is not Verdict.POSITIVE:
+                known[pair[0], pair[1]] = verdict
     default = Verdict.NEGATIVE if Layer.COREFERENCE in each.layers else Verdict.MASKED
     answers = [known.get((places[b], places[a]), default) for a, b in links.tolist()]
     rows = np.flatnonzero([answer is not Verdict.MASKED for answer in answers])
@@ -172,16 +175,3 @@ def _link_examples(
     numbers, owner = np.unique(links[rows, 0], return_inverse=True)
     alone = (np.bincount(owner, right, len(numbers)) == 0).astype(np.float32)
     return features, owner.astype(np.int64), right, alone
-
-
-def _pair_verdicts(
-    verdicts: Verdicts, labelled: Mapping[str, Place]
-) -> dict[tuple[Place, Place], Verdict]:
-    """The verdicts on pairs of places, the earlier one first; positive if any is."""
-    found: dict[tuple[Place, Place], Verdict] = {}
-    for (one, other), verdict in verdicts.pairs.items():
-        if one in labelled and other in labelled:
-            a, b = sorted((labelled[one], labelled[other]))
-            if found.get((a, b)) is not Verdict.POSITIVE:
-                found[a, b] = verdict
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ _CURVE_FOLDS = 3
 
 _RESAMPLES, _SEED = 1000, 0
 _LOWEST = dict.fromkeys(TASKS, 0.05)
+_STATED = {Layer.ENTITIES: "ner", Layer.RELATIONS: "relation", Layer.COREFERENCE: "coreference"}
+"""What the configurations of models call the scores."""
+
 _PATHS: Mapping[Layer, tuple[ScorePath, ...]] = {
     Layer.ENTITIES: (("ner", "all"),),
     Layer.RELATIONS: (("relation", "boundaries", "ordered"),),
@@ -79,6 +83,48 @@ class Validation:
     predicted: tuple[AnnotatedDocument, ...] = ()
     shown: tuple[AnnotatedDocument, ...] = ()
     layers: Mapping[Layer, LayerScores] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What a model's configuration keeps: scores of the adapter by cross-validation, as plain values."""
+        if not self.layers:
+            return {}
+        score = {_STATED[layer]: each.score.f1 for layer, each in self.layers.items()}
+        details = {
+            layer.value: {
+                "f1": each.score.f1,
+                "interval": [each.score.low, each.score.high],
+                "labels": dict(each.labels),
+                "curve": {str(size): f1 for size, f1 in each.curve.items()},
+                **({"with 20 more": [each.more.low, each.more.high]} if each.more else {}),
+            }
+            for layer, each in self.layers.items()
+        }
+        return {
+            "split": "cross-validation",
+            "documents": len(self.documents),
+            "heads": score,
+            "validation": details,
+        }
+
+    def lines(self) -> list[str]:
+        """The same in Markdown, for people."""
+        found = []
+        for layer, each in self.layers.items():
+            score, more = each.score, each.more
+            found.append(
+                f"- {layer.value}: F1 {score.f1:.0f} ({score.low:.0f} to {score.high:.0f}), "
+                f"{len(self.documents)} abstracts, each predicted by a model that had not learned from it"
+            )
+            if each.labels:
+                found.append(
+                    f"  - by label: {', '.join(f'{k} {v:.0f}' for k, v in each.labels.items())}"
+                )
+            if each.curve:
+                points = ", ".join(f"{size}: {f1:.0f}" for size, f1 in each.curve.items())
+                found.append(f"  - F1 by abstracts learned from: {points}")
+            if more:
+                found.append(f"  - finish 20 more: about {more.low:.0f} to {more.high:.0f}")
+        return found
 
 
 def validate(

@@ -6,6 +6,7 @@ Neither annotator is right: every score is the same when the two change places.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
 from statistics import fmean
@@ -26,7 +27,7 @@ from sciextract.metrics.counts import (
     mention_of,
     scorable,
 )
-from sciextract.metrics.differences import Difference, differences, matched
+from sciextract.metrics.differences import count_matches
 from sciextract.metrics.kappa import kappa
 from sciextract.metrics.report import (
     AgreementReport,
@@ -41,8 +42,6 @@ from sciextract.metrics.report import (
     TokenAgreement,
 )
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, relation_keys, tally
-
-__all__ = ["AgreementReport", "Difference", "agreement", "differences"]
 
 _CLUSTER_METRICS = ("muc", "b3", "ceafe", "lea")
 _RELATION_KINDS = ("strict", "boundaries", "shared_spans")
@@ -118,7 +117,7 @@ def _count(
     tallies["spans", "overlap"] = NOTHING
     for label in {each.label for side in entities for each in side}:
         places = [[each.mention for each in side if each.label == label] for side in entities]
-        both = matched(*places)
+        both = count_matches(*places)
         counts = Tally(both, len(places[1]), both, len(places[0]))
         tallies["spans", "labels", label, "overlap"] = counts
         tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
@@ -149,13 +148,13 @@ def _count_labelled(
     return compared | {(task, "labels", label, kind): counts for label, counts in labels.items()}
 
 
+@dataclass(frozen=True, slots=True)
 class _Scores:
     """Scores over documents, by the path of what was counted, with their intervals."""
 
-    def __init__(self, documents: Sequence[Tallies], resamples: int, seed: int) -> None:
-        self._documents = documents
-        self._resamples = resamples
-        self._seed = seed
+    documents: Sequence[Tallies]
+    resamples: int
+    seed: int
 
     def f1(self, *path: str) -> F1Agreement:
         """The score of one path."""
@@ -171,23 +170,23 @@ class _Scores:
 
     def labels(self, task: str) -> list[str]:
         """The labels that occur in a task, sorted."""
-        paths = chain.from_iterable(self._documents)
+        paths = chain.from_iterable(self.documents)
         return sorted({path[2] for path in paths if path[:2] == (task, "labels")})
 
     def _rows(self, paths: Sequence[ScorePath]) -> list[list[Tally]]:
         """The tallies of each document in which one of the two has something to count."""
-        rows = [[each.get(path, NOTHING) for path in paths] for each in self._documents]
+        rows = [[each.get(path, NOTHING) for path in paths] for each in self.documents]
         return [row for row in rows if any(map(any, row))]
 
     def _counts(self, path: ScorePath) -> tuple[int, int, int]:
-        total = _sum([each.get(path, NOTHING) for each in self._documents])
+        total = _sum([each.get(path, NOTHING) for each in self.documents])
         return int(total.gold), int(total.predicted), int(total.recall_hits)
 
     def _interval(self, rows: Sequence[Sequence[Tally]]) -> Interval | None:
         # One document gives the same sample every time: an interval of no width, which would look certain.
-        if len(rows) < 2 or not self._resamples:
+        if len(rows) < 2 or not self.resamples:
             return None
-        return interval(np.array(rows, dtype=np.float64), self._resamples, self._seed)
+        return interval(np.array(rows, dtype=np.float64), self.resamples, self.seed)
 
 
 def _mean_f1(rows: Sequence[Sequence[Tally]]) -> float | None:

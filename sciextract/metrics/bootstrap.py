@@ -51,14 +51,11 @@ def counts_of(documents: Sequence[Tallies], paths: Sequence[ScorePath]) -> Float
     ).reshape(len(documents), len(paths), 4)
 
 
-def intervals(
-    documents: Sequence[Tallies], resamples: int = RESAMPLES, seed: int = SEED
-) -> dict[str, Interval]:
+def intervals(documents: Sequence[Tallies]) -> dict[str, Interval]:
     """95 % intervals of the headline F1 scores; none without documents."""
     if not documents:
         return {}
-    counts = headline_counts(documents)
-    return {place: interval(values, resamples, seed) for place, values in counts.items()}
+    return {place: interval(values) for place, values in headline_counts(documents).items()}
 
 
 def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
@@ -69,7 +66,7 @@ def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED)
         resamples: How many times documents are drawn with replacement.
         seed: Of the random draws; equal seeds give equal intervals.
     """
-    (scores,) = resampled_f1([per_document], resamples, seed)
+    (scores,) = resample_f1([per_document], resamples, seed)
     low, high = np.percentile(scores.mean(axis=1), [2.5, 97.5])
     return Interval(float(low), float(high))
 
@@ -100,7 +97,7 @@ def probability_better(
     if per_document_a.shape != per_document_b.shape or not len(per_document_a):
         shapes = f"{per_document_a.shape} and {per_document_b.shape}"
         raise ValueError(f"paired counts must have one shape and a document; found {shapes}")
-    systems = resampled_f1([per_document_a, per_document_b], resamples, seed)
+    systems = resample_f1([per_document_a, per_document_b], resamples, seed)
     scores_a, scores_b = (scores.mean(axis=1) for scores in systems)
     return share_better(scores_a, scores_b)
 
@@ -110,7 +107,7 @@ def share_better(scores_a: Floats, scores_b: Floats) -> float:
     return float(np.mean(scores_a > scores_b) + np.mean(scores_a == scores_b) / 2)
 
 
-def resampled_f1(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
+def resample_f1(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
     """F1 of every resample and metric, 0 to 100, all systems under the same draws of documents.
 
     Args:
@@ -137,10 +134,12 @@ def draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
         *Shape:* (resamples of a block, documents), at least one document.
     """
     generator = np.random.default_rng(seed)
+    # Blocks depend on the number of documents alone, so that equal seeds give equal draws.
     block = max(1, _BLOCK // documents)
     even = np.full(documents, 1 / documents)
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
+        # How often, not which: one product of matrices then scores all resamples of a block.
         yield generator.multinomial(documents, even, size=size).astype(np.float64)
 
 

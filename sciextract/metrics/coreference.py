@@ -37,6 +37,7 @@ def best_assignment(weights: Floats) -> tuple[Indices, Indices]:
         column_of, row_of = best_assignment(weights.T)
         order = np.argsort(row_of)
         return row_of[order], column_of[order]
+    # The search minimises costs: the greatest weight costs nothing.
     search = _Search(weights.max(initial=0.0) - weights)
     for row in range(rows):
         search.assign(row)
@@ -92,6 +93,7 @@ def partition(clusters: Iterable[frozenset[Mention]]) -> Partition:
     """
     taken: set[Mention] = set()
     result = []
+    # In text order, so that the result does not depend on the order of the input.
     for cluster in sorted(map(sorted, clusters)):
         own = frozenset(cluster) - taken
         taken |= own
@@ -192,6 +194,7 @@ def lea(overlap: Overlap) -> Tally:
 
 
 def _resolved(shared: int, size: int, other_size: int) -> float:
+    # As in the reference scorer of LEA: a singleton has one link, to itself.
     if size == 1:
         return float(other_size == 1)
     return size * comb(shared, 2) / comb(size, 2)

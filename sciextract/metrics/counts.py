@@ -56,6 +56,7 @@ class TokenWidths:
 
     def __call__(self, mention: Mention) -> int:
         """The number of tokens under the mention; 0 when it touches none."""
+        # Tokens that end where the mention begins are not under it.
         first = bisect_right(self._ends, mention[0])
         return max(0, bisect_left(self._starts, mention[-1]) - first)
 

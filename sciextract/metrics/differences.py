@@ -76,6 +76,7 @@ class Side:
     def partition(self) -> Partition:
         """The clusters of two and more mentions, as the coreference scores have them."""
         clusters = [frozenset(self._members(cluster)) for cluster in self._clusters]
+        # Singletons link nothing; most annotators do not mark them.
         return without_singletons(partition(clusters))
 
     def links(self) -> Iterator[Item]:
@@ -121,10 +122,11 @@ def extent_of(mentions: Iterable[Mention]) -> Extent:
     return min(edges), max(edges)
 
 
-def crossing(first: Sequence[Extent], second: Sequence[Extent]) -> Iterator[tuple[int, int]]:
+def find_crossing(first: Sequence[Extent], second: Sequence[Extent]) -> Iterator[tuple[int, int]]:
     """Index pairs of ranges that share an offset, ``first`` in order."""
     order = sorted(range(len(second)), key=second.__getitem__)
     starts = [second[index][0] for index in order]
+    # Whatever begins further back than the longest range cannot reach this one.
     longest = max((end - start for start, end in second), default=0)
     for index, (start, end) in enumerate(first):
         low, high = bisect_left(starts, start - longest), bisect_left(starts, end)
@@ -156,7 +158,7 @@ def closeness(first: Mention, second: Mention) -> float:
     return 2 * shared_length(first, second) / both if both else 0.0
 
 
-def matched(first: Sequence[Mention], second: Sequence[Mention]) -> int:
+def count_matches(first: Sequence[Mention], second: Sequence[Mention]) -> int:
     """The greatest number of overlapping mentions that can be paired, each at most once.
 
     A maximum bipartite matching by augmenting paths (Kuhn 1955, "The Hungarian Method for the
@@ -164,7 +166,7 @@ def matched(first: Sequence[Mention], second: Sequence[Mention]) -> int:
     """
     neighbours: list[list[int]] = [[] for _ in first]
     extents = [[extent_of([mention]) for mention in side] for side in (first, second)]
-    for one, other in crossing(*extents):
+    for one, other in find_crossing(*extents):
         if shared_length(first[one], second[other]):
             neighbours[one].append(other)
     partner: dict[int, int] = {}
@@ -318,7 +320,7 @@ def _pair(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     extents = [[extent_of(item.mentions) for item in side] for side in (left, right)]
     ranked = [
         (rank, left[one], right[other])
-        for one, other in crossing(*extents)
+        for one, other in find_crossing(*extents)
         if (rank := _rank(left[one], right[other])) is not None
     ]
     taken: set[Key] = set()

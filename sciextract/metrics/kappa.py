@@ -78,6 +78,7 @@ def _shares(summed: Floats) -> tuple[Floats, Floats]:
 def _kappas(summed: Floats) -> Floats:
     """Kappa of each sample, NaN where all units have one label. *Shape:* (samples, ...) to (samples,)."""
     first, second = np.split(summed[:, 2:], 2, axis=1)
+    # Chance agrees on everything then: 0 / 0, and rounding would make it any number.
     single = (first * second).sum(axis=1) == summed[:, 0] ** 2
     observed, expected = _shares(summed)
     beyond = np.where(single, np.nan, 1 - expected)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
+from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resample_f1, share_better
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.scorer import (
     CONLL_METRICS,
@@ -66,15 +66,14 @@ class Standard:
         return self.probability_of_many if self.has_many(documents, entities) else self.probability
 
 
+# For documents that were held out and predicted by the later model itself.
 HELD_OUT = Standard(5, 30, 24, 0.95, "gate documents", (30, 300), 0.8)
-"""For documents that were held out and predicted by the later model itself."""
 
+# For few documents, each predicted by a model that was trained without it.
+#
+# The bootstrap is too sure of few documents, and the models of the folds resemble each other: hence the higher
+# probability. Of two equal models, normal differences of ten documents reach it in 8 % of all cases, of twenty in 7 %.
 CROSS_VALIDATED = Standard(10, 50, 24, 0.95, "finished abstracts", (10, 50), 0.95)
-"""For few documents, each predicted by a model that was trained without it.
-
-The bootstrap is too sure of few documents, and the models of the folds resemble each other: hence the higher
-probability. Of two equal models, normal differences of ten documents reach it in 8 % of all cases, of twenty in 7 %.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +201,14 @@ class GateReport(Compared):
         }
 
 
+# F1 that each task may lose at the lower end of its interval.
+#
+# Twice the standard error that fifty documents leave in the difference (0.8, 1.5 and 2.5 F1 between two models on
+# SciERC dev): with less, chance alone would keep out a model that is not worse.
 TOLERANCES: Mapping[str, float] = {"entity": 1.5, "relation": 3.0, "coreference": 5.0}
-"""F1 that each task may lose at the lower end of its interval.
 
-Twice the standard error that fifty documents leave in the difference (0.8, 1.5 and 2.5 F1 between two models on
-SciERC dev): with less, chance alone would keep out a model that is not worse.
-"""
-
+# F1 below which the whole interval of the mean must lie for a model to be far worse.
 FAR = 5.0
-"""F1 below which the whole interval of the mean must lie for a model to be far worse."""
 
 FAVOURS = "documents that were corrected from a model's suggestions favour that model: annotators keep many suggestions unchanged"
 
@@ -382,6 +380,7 @@ class _Scores(NamedTuple):
     def difference(self) -> ScoreDifference:
         """What they say of the two models."""
         before, after = self.drawn
+        # Of the difference, not of each model: what is hard for both cancels out.
         low, high = map(float, np.percentile(after - before, [5, 95]))
         better = share_better(after, before)
         return ScoreDifference(self.documents, self.gold, *self.whole, low, high, better)
@@ -402,7 +401,7 @@ def _score_rows(
     counts = [
         counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
     ]
-    drawn = [np.split(each, ends, axis=1) for each in resampled_f1(counts, samples, seed)]
+    drawn = [np.split(each, ends, axis=1) for each in resample_f1(counts, samples, seed)]
     whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
     scores = {}
     for place, ((task, label), paths) in enumerate(rows.items()):
@@ -430,6 +429,7 @@ def _decide(
         lost = f"the mean of the tasks falls by {-target.difference:.2f} F1"
         interval = f"90 % interval {target.low:+.2f} to {target.high:+.2f}"
         return "worse", [f"{lost} ({interval}): far worse than what predicts now", *few]
+    # The verdict needs an interval that means something, whatever the means say.
     if target is None or few:
         return "too few", [_too_few(compared, standard)]
     required = standard.required(compared.documents, compared.entities)

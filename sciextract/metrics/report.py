@@ -132,22 +132,18 @@ class EvaluationReport:
         clusters = self.coreference.conll
         entities, relations = self.ner.all, self.relation.boundaries.ordered
         return {
-            "gold": {
-                "entities": entities.gold,
-                "relations": relations.gold,
-                "clusters": clusters.gold,
-                "mentions": clusters.gold_mentions,
-            },
-            "predicted": {
-                "entities": entities.predicted,
-                "relations": relations.predicted,
-                "clusters": clusters.predicted,
-                "mentions": clusters.predicted_mentions,
-            },
+            side: {
+                "entities": getattr(entities, side),
+                "relations": getattr(relations, side),
+                "clusters": getattr(clusters, side),
+                "mentions": getattr(clusters, f"{side}_mentions"),
+            }
+            for side in ("gold", "predicted")
         }
 
     def to_json(self) -> dict[str, Any]:
         """The report as nested plain values, the object that ``evaluate --json`` prints."""
+        # Counts come second, where they have always been in the JSON.
         values = asdict(self)
         return {"documents": values.pop("documents"), "counts": self.counts, **values}
 

@@ -42,34 +42,6 @@ from sciextract.metrics.report import (
 DYGIE_WIDTH = 8
 
 
-def entity_tally(gold: Scorable, predicted: Scorable) -> Tally:
-    """All gold and predicted entities of a document."""
-    return compare(gold.entities, predicted.entities)
-
-
-def narrow_entity_tally(gold: Scorable, predicted: Scorable, max_width: int = DYGIE_WIDTH) -> Tally:
-    """Entities of at most ``max_width`` tokens only: the DyGIE++ rule.
-
-    In DyGIE++ wider spans are never enumerated: wide gold does not count as missed, and wide
-    predictions cannot exist. Both sides are therefore cut, which equals the published rule for every
-    system limited to that width and leaves a perfect prediction perfect.
-    """
-    return compare(
-        _narrow(gold.entities, gold, max_width), _narrow(predicted.entities, gold, max_width)
-    )
-
-
-def entity_label_tallies(gold: Scorable, predicted: Scorable) -> dict[str, Tally]:
-    """All entities of a document, by label."""
-    return compare_by_label(gold.entities, predicted.entities)
-
-
-def _narrow(
-    entities: frozenset[ScoredEntity], measure: Scorable, max_width: int
-) -> frozenset[ScoredEntity]:
-    return frozenset([entity for entity in entities if measure.width(entity.mention) <= max_width])
-
-
 NO_LABELS: frozenset[str] = frozenset()
 
 
@@ -185,11 +157,18 @@ def tally(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, singletons: bool = False
 ) -> Tallies:
     """Everything that is counted in one document."""
+    # In DyGIE++ wider spans are never enumerated: wide gold does not count as missed, and wide predictions cannot
+    # exist. Both sides are cut, by the tokens of gold: that equals the published rule for every system limited to
+    # that width, and leaves a perfect prediction perfect.
+    narrow = [
+        frozenset([each for each in side.entities if gold.width(each.mention) <= DYGIE_WIDTH])
+        for side in (gold, predicted)
+    ]
     tallies: Tallies = {
-        ("ner", "all"): entity_tally(gold, predicted),
-        ("ner", "width8"): narrow_entity_tally(gold, predicted),
+        ("ner", "all"): compare(gold.entities, predicted.entities),
+        ("ner", "width8"): compare(*narrow),
     }
-    for label, counts in entity_label_tallies(gold, predicted).items():
+    for label, counts in compare_by_label(gold.entities, predicted.entities).items():
         tallies["ner", "labels", label] = counts
     for label, counts in relation_label_tallies(gold, predicted).items():
         tallies["relation", "labels", label] = counts

@@ -23,7 +23,7 @@ from sciextract.workflows.models.compare import gate_predictions, symmetric_of
 
 if TYPE_CHECKING:
     from sciextract.inference.model_folder import ModelFolder
-    from sciextract.retraining.request import RetrainRequest
+    from sciextract.retraining.run_record import RetrainRequest
 
 FOLDS = 5
 FOLDER = "folds"
@@ -38,7 +38,7 @@ TrainedOn = Callable[[Sequence[TrainingDocument]], Predictor]
 
 def plan_folds(
     snapshot: Snapshot, request: RetrainRequest, start: ModelFolder, project: Project
-) -> list[Fold] | None:
+) -> tuple[Fold, ...] | None:
     """The folds of a run; ``None`` where enough is held out, too little is finished, or nobody wants any.
 
     Abstracts that the start model may have learned from are in no fold: of a model that was itself trained on
@@ -53,19 +53,19 @@ def plan_folds(
         if each.origin is Origin.PROJECT and each.complete
     ]
     if "trained on from" in start.config.origin:
-        unseen = _predicted_before(project, f"{start.config.name}@{start.hash[:8]}")
+        model = f"{start.config.name}@{start.hash[:8]}"
+        unseen = {
+            each.gold.document.text_sha256
+            for each in finished_abstracts(project)
+            if each.model == model  # it had suggested for the text before anybody corrected it
+        }
         places = [place for place in places if _text(snapshot.train[place]) in unseen]
     judged = [*held_out, *(snapshot.train[place] for place in places)]
     if not CROSS_VALIDATED.is_met(*_counts(judged)):
         return None
+    # By hash, so that a fold does not hold the abstracts of one import.
     places.sort(key=lambda place: _text(snapshot.train[place]))
-    return [tuple(sorted(places[first::FOLDS])) for first in range(min(FOLDS, len(places)))]
-
-
-def folds_of(run: Run) -> list[Fold] | None:
-    """The folds that were planned when the run began; ``None`` where it is not cross-validated."""
-    stored = run.run().get("folds")
-    return None if stored is None else [tuple(each) for each in stored]
+    return tuple(tuple(sorted(places[n::FOLDS])) for n in range(min(FOLDS, len(places))))
 
 
 def without(documents: Sequence[TrainingDocument], fold: Fold) -> list[TrainingDocument]:
@@ -106,6 +106,9 @@ def cross_validated(
         today: What predicts in the project now; where that is an adapter, it leaves out the same abstracts.
         after: The new model.
         blind: Whether to report abstracts that were not corrected from suggestions apart, too.
+
+    Raises:
+        TrainingDataError: The predictions for a fold are missing or damaged, or are about other texts.
     """
     documents = [*snapshot.gate, *snapshot.dev]
     texts = [each.annotated.document for each in documents]
@@ -116,7 +119,15 @@ def cross_validated(
         known = today(without(snapshot.train, fold))
         documents += left_out
         before += known.stream([each.annotated.document for each in left_out])
-        later += _predicted(fold_file(run, number), left_out)
+        path = fold_file(run, number)  # it may come from another machine
+        predicted = list(read_lines(path))
+        wanted = [each.annotated.document.text for each in left_out]
+        if [each.document.text for each in predicted] != wanted:
+            raise TrainingDataError(
+                f"{path} has predictions for other texts than those that the model was trained without",
+                "start another run: sciextract retrain --project DB",
+            )
+        later += predicted
     count = sum(map(len, folds))
     report = gate_predictions(
         documents, before, later, symmetric_of(first, after), blind=blind, standard=CROSS_VALIDATED
@@ -126,21 +137,6 @@ def cross_validated(
         f"model that was trained without it ({len(folds)} folds); {len(documents) - count} are held out"
     )
     return replace(report, reasons=[used, *report.reasons], cross_validated=count)
-
-
-def _predicted(path: Path, fold: Sequence[TrainingDocument]) -> list[AnnotatedDocument]:
-    """The predictions for a fold; they may come from another machine.
-
-    Raises:
-        TrainingDataError: They are missing or damaged, or are about other texts.
-    """
-    found = list(read_lines(path))
-    if [each.document.text for each in found] != [each.annotated.document.text for each in fold]:
-        raise TrainingDataError(
-            f"{path} has predictions for other texts than those that the model was trained without",
-            "start another run: sciextract retrain --project DB",
-        )
-    return found
 
 
 def _counts(documents: Sequence[TrainingDocument]) -> tuple[int, int]:
@@ -153,12 +149,3 @@ def _counts(documents: Sequence[TrainingDocument]) -> tuple[int, int]:
 
 def _text(document: TrainingDocument) -> str:
     return document.annotated.document.text_sha256
-
-
-def _predicted_before(project: Project, model: str) -> frozenset[str]:
-    """Hashes of the texts that a model had suggested for before anybody corrected them."""
-    return frozenset(
-        each.gold.document.text_sha256
-        for each in finished_abstracts(project)
-        if each.model == model
-    )

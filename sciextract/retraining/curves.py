@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.retraining.run_folder import METRICS, RUN, Run, runs_folder
-from sciextract.workflows.models import KnownModel, find_model
+from sciextract.retraining.run_folder import METRICS, RUN, Run, known_runs
+from sciextract.workflows.models.registry import find_model
 
 FIGURES = ("curves.png", "curves.svg")
 MODULE = "sciextract_trainer.curves"
@@ -18,7 +18,7 @@ _PATIENCE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnCurves:
     """The result of drawing.
 
     Attributes:
@@ -36,7 +36,7 @@ def figure_of(run: Run) -> str | None:
     return str(path) if path.is_file() else None
 
 
-def origin_of(drawn: Drawn, name: str) -> dict[str, str]:
+def origin_of(drawn: DrawnCurves, name: str) -> dict[str, str]:
     """What the card of a model says of its curves; empty where none are drawn.
 
     Args:
@@ -48,7 +48,7 @@ def origin_of(drawn: Drawn, name: str) -> dict[str, str]:
     return {"learning curves": f"{FIGURES[0]} in the run folder {name}"}
 
 
-def draw_curves(run: Run, folder: Path | None = None) -> Drawn:
+def draw_curves(run: Run, folder: Path | None = None) -> DrawnCurves:
     """Draw losses and dev scores of a run; that it cannot be done is never an error.
 
     Args:
@@ -56,26 +56,24 @@ def draw_curves(run: Run, folder: Path | None = None) -> Drawn:
         folder: Where to write; the run's own when ``None``.
     """
     if not any(event.get("event") in ("step", "dev") for event in run.metrics()):
-        return Drawn(
+        return DrawnCurves(
             None, "no learning curves are drawn: the run has no losses and no dev scores yet"
         )
     target = folder or run.folder
+    # In a process of its own: matplotlib is optional, slow to import, and keeps its memory.
     words = [sys.executable, "-m", MODULE, str(run.folder.absolute()), str(target.absolute())]
+    # The process finds the packages that this one finds, from a checkout, too.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
         ended = subprocess.run(
-            words, capture_output=True, timeout=_PATIENCE_SECONDS, check=False, env=_environment()
+            words, capture_output=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Drawn(None, f"no learning curves are drawn: {error}")
+        return DrawnCurves(None, f"no learning curves are drawn: {error}")
     if ended.returncode == 0:
-        return Drawn(target / FIGURES[0])
+        return DrawnCurves(target / FIGURES[0])
     lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-    return Drawn(None, lines[-1] if lines else "no learning curves are drawn")
-
-
-def _environment() -> dict[str, str]:
-    """The process finds the packages that this one finds, from a checkout, too."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return DrawnCurves(None, lines[-1] if lines else "no learning curves are drawn")
 
 
 def run_named(model: str | None, folder: str | None) -> Run:
@@ -93,20 +91,13 @@ def run_named(model: str | None, folder: str | None) -> Run:
             raise InputMissingError(f"{folder} is not a run folder", f"one holds {RUN}")
         return Run(Path(folder))
     known = find_model(str(model))
-    run = _run_of(known)
-    if run is None:
+    for run in known_runs():
+        result = run.record().result
+        if result is not None and result.model == known.id:
+            return run
+    beside = known.folder.with_name(f"{known.folder.name}.run")  # of a training from files
+    if not (beside / RUN).is_file():
         raise InputMissingError(
             f"no run on this machine made {known.id}", "name its run folder with --run DIR"
         )
-    return run
-
-
-def _run_of(model: KnownModel) -> Run | None:
-    """The newest retraining that made it, else the run folder next to a folder trained from files."""
-    for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True):
-        run = Run(file.parent)
-        result = run.run().get("result")
-        if isinstance(result, dict) and result.get("model") == model.id:
-            return run
-    beside = model.folder.with_name(f"{model.folder.name}.run")
-    return Run(beside) if (beside / RUN).is_file() else None
+    return Run(beside)

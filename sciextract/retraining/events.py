@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
-from functools import cache
-from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from sciextract.codec import convert
+from sciextract.errors import FormatError
 from sciextract.formats.base import quoted
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _LARGEST = 1e15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class TrainingEvent:
     """Something that happened in a training.
 
     Attributes:
@@ -46,18 +46,9 @@ class Event:
                 del values[name]
         return values if there is None else {**values, "there": there}
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """An event of this kind from plain values; unknown keys are ignored.
-
-        Raises:
-            ValueError: A value is missing or of another type; names it.
-        """
-        return cls(**_checked(cls, values, ""))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted(Event):
+class RunStarted(TrainingEvent):
     """A retraining begins, or continues.
 
     Attributes:
@@ -87,7 +78,7 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesStarted(Event):
+class FilesStarted(TrainingEvent):
     """A training from files begins, or continues; ``bf16`` as in :class:`RunStarted`."""
 
     kind = "start"
@@ -98,7 +89,7 @@ class FilesStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotOpened(Event):
+class SnapshotOpened(TrainingEvent):
     """What the snapshot holds: documents of each split, undecided ones, and which part of train is the base's."""
 
     kind = "snapshot"
@@ -111,7 +102,7 @@ class SnapshotOpened(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataRead(Event):
+class DataRead(TrainingEvent):
     """The files of a training from files are read."""
 
     kind = "data"
@@ -122,7 +113,7 @@ class DataRead(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warned(Event):
+class Warned(TrainingEvent):
     """Something to mind; the training continues."""
 
     kind = "warning"
@@ -131,7 +122,7 @@ class Warned(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled(Event):
+class DocumentsLabelled(TrainingEvent):
     """So many abstracts have labels of the start model."""
 
     kind = "labelled"
@@ -141,7 +132,7 @@ class Labelled(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgettingMethod(Event):
+class ForgettingMethod(TrainingEvent):
     """What is done against forgetting."""
 
     kind = "forgetting"
@@ -152,7 +143,7 @@ class ForgettingMethod(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed(Event):
+class Resumed(TrainingEvent):
     """The training continues after an epoch, perhaps after some steps of the next one."""
 
     kind = "resumed"
@@ -163,7 +154,7 @@ class Resumed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryShort(Event):
+class MemoryShort(TrainingEvent):
     """From now on so few documents are computed at once."""
 
     kind = "memory"
@@ -173,7 +164,7 @@ class MemoryShort(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Losses:
+class MeanLosses:
     """Mean loss of each task."""
 
     entity: float
@@ -182,7 +173,7 @@ class Losses:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step(Event):
+class Step(TrainingEvent):
     """An optimiser step: documents of the epoch so far, their mean losses, the rate."""
 
     kind = "step"
@@ -190,12 +181,12 @@ class Step(Event):
     epoch: int
     documents: int
     of: int
-    loss: Losses
+    loss: MeanLosses
     documents_per_second: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DevScored(Event):
+class DevScored(TrainingEvent):
     """F1 (0 to 100) on dev after an epoch; ``None`` where no document is complete in the layer."""
 
     kind = "dev"
@@ -210,14 +201,14 @@ class DevScored(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exporting(Event):
+class Exporting(TrainingEvent):
     """The new model is exported."""
 
     kind = "export"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoldStarted(Event):
+class FoldStarted(TrainingEvent):
     """Cross-validation: the training without ``documents`` of the finished abstracts begins, ``number`` of ``of``."""
 
     kind = "fold"
@@ -228,7 +219,7 @@ class FoldStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeedStarted(Event):
+class SeedStarted(TrainingEvent):
     """The training of one of several seeds begins."""
 
     kind = "seed"
@@ -239,7 +230,7 @@ class SeedStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeedScored(Event):
+class SeedScored(TrainingEvent):
     """F1 of one of several seeds by task, next to the other keys in JSON."""
 
     kind = "seed_scores"
@@ -253,7 +244,7 @@ class SeedScored(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateScored(Event):
+class GateScored(TrainingEvent):
     """Both models on the held-out abstracts; JSON has the keys of the report next to the kind."""
 
     kind = "gate"
@@ -266,7 +257,7 @@ class GateScored(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunDone(Event):
+class RunDone(TrainingEvent):
     """A retraining has come to its end.
 
     Attributes:
@@ -290,7 +281,7 @@ class RunDone(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilesDone(Event):
+class FilesDone(TrainingEvent):
     """A training from files has come to its end: the model folder, its scores, the figure of the learning curves."""
 
     kind = "done"
@@ -302,7 +293,7 @@ class FilesDone(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed(Event):
+class Failed(TrainingEvent):
     """The training cannot go on."""
 
     kind = "error"
@@ -312,7 +303,7 @@ class Failed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped(Event):
+class Stopped(TrainingEvent):
     """The user interrupted the training, or watching it; ``hint`` names the command that continues."""
 
     kind = "stopped"
@@ -321,42 +312,46 @@ class Stopped(Event):
     hint: str = ""
 
 
-Listener = Callable[[Event], object]
+Listener = Callable[[TrainingEvent], object]
 """Gets every event as it happens."""
 
-JOB_EVENTS: tuple[type[Event], ...] = (
-    RunStarted, Step, DevScored, SnapshotOpened, Labelled, Resumed, MemoryShort, Warned, ForgettingMethod,
+JOB_EVENTS: tuple[type[TrainingEvent], ...] = (
+    RunStarted, Step, DevScored, SnapshotOpened, DocumentsLabelled, Resumed, MemoryShort, Warned, ForgettingMethod,
     Exporting, FoldStarted, Failed, Stopped,
 )  # fmt: skip
 """What a job on another machine may send."""
 
 
-def parse_event(values: Mapping[str, Any]) -> Event:
+def parse_event(values: Mapping[str, Any]) -> TrainingEvent:
     """An event of a job from its JSON.
 
     Raises:
-        ValueError: It is of none of ``JOB_EVENTS``, or a value is missing or of another type; says which.
+        FormatError: It is of none of ``JOB_EVENTS``, or a value is missing or of another type; says which.
     """
     kind = values.get("event")
     of_kind = next((each for each in JOB_EVENTS if each.kind == kind), None)
     if of_kind is None:
         kinds = ", ".join(each.kind for each in JOB_EVENTS)
-        raise ValueError(f"{quoted(kind)} found; expected {kinds}")
-    try:
-        json.dumps(values, allow_nan=False)
-    except ValueError:
-        raise ValueError(f"{kind}: it holds a number that JSON does not have") from None
-    return of_kind.from_json(values)
+        raise FormatError(f"{quoted(kind)} found; expected {kinds}")
+    event = convert(values, of_kind, str(kind))
+    losses = asdict(event.loss) if isinstance(event, Step) else {}
+    for name, value in [*values.items(), *losses.items()]:
+        # Another machine sends them, and a screen draws them: NaN is refused as well.
+        if isinstance(value, int | float) and not abs(value) < _LARGEST:
+            raise FormatError(
+                f"{kind}: {name} is {value:.3g}; expected a number below {_LARGEST:g}"
+            )
+    return event
 
 
-def known_events(lines: Iterable[Mapping[str, Any]]) -> Iterator[Event]:
+def known_events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TrainingEvent]:
     """The events of a job among lines of ``metrics.jsonl``, without torn and foreign ones."""
     for values in lines:
-        with suppress(ValueError):
+        with suppress(FormatError):
             yield parse_event(values)
 
 
-def print_json(event: Event) -> None:
+def print_json(event: TrainingEvent) -> None:
     """Print an event as one JSON line on stdout."""
     json_report(event.to_json())
 
@@ -373,45 +368,3 @@ def json_report(line: dict[str, Any]) -> None:
 def as_mappings(report: Report) -> Listener:
     """A listener that passes the events of a training on as such lines."""
     return lambda event: report(event.to_json())
-
-
-def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The fields of a dataclass among JSON values, each of its type.
-
-    Args:
-        cls: The class.
-        values: The values.
-        prefix: What stands before a field's name in messages.
-    """
-    checked = {}
-    for name, (kinds, nested, required) in _fields_of(cls).items():
-        if name not in values and not required:
-            continue
-        value: Any = values.get(name)
-        if value is None and type(None) in kinds:
-            continue
-        usable = not isinstance(value, int | float) or abs(value) < _LARGEST
-        of_type = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
-        if not (of_type and usable):
-            words = " or ".join(each.__name__ for each in kinds if each is not type(None))
-            start = "" if prefix else f"{getattr(cls, 'kind', '')}: "
-            raise ValueError(f"{start}{prefix}{name} is {quoted(value)}; expected {words}")
-        checked[name] = nested(**_checked(nested, value, f"{name} ")) if nested else value
-    return checked
-
-
-@cache
-def _fields_of(cls: Any) -> dict[str, tuple[tuple[type, ...], Any, bool]]:
-    """By name of a field: the types of its JSON, the dataclass that it holds, and whether it must be there."""
-    hints, found = get_type_hints(cls), {}
-    for field in fields(cls):
-        hint = hints[field.name]
-        nested = hint if is_dataclass(hint) else None
-        kinds: list[type] = []
-        for each in get_args(hint) if isinstance(hint, UnionType) else (hint,):
-            if each is float:
-                kinds += [int, float]  # JSON of 1.0 may be 1
-            else:
-                kinds.append(dict if nested or get_origin(each) is Mapping else each)
-        found[field.name] = tuple(kinds), nested, field.default is MISSING
-    return found

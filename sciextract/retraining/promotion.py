@@ -12,17 +12,18 @@ from sciextract.errors import ProjectError, as_command
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.metrics.promotion import GateReport
-from sciextract.retraining.cross_validation import TrainedOn, cross_validated, folds_of
+from sciextract.retraining.cross_validation import TrainedOn, cross_validated
 from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
-from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import MODEL, now
+from sciextract.retraining.run_record import RunOutcome
 from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import suited_to
-from sciextract.workflows.models import KnownModel, register, use
+from sciextract.workflows.models.choice import use
 from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.registry import KnownModel, register
 from sciextract.workflows.predict_project import unknown_labels
 
 if TYPE_CHECKING:
@@ -61,23 +62,27 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
         "gating", f"comparing both models on {len(prepared.snapshot.gate)} held-out abstracts"
     )
     after = Extractor.load(run.folder / MODEL, threads=usable_cores())
-    report = _compared(prepared, after)
-    run.write_run(gate=report.to_json())
+    today, blind = _suggesting_now(prepared), bool(request.blind_gate)
+    snapshot = prepared.snapshot
+    if prepared.folds is not None:
+        report = cross_validated(run, snapshot, prepared.folds, today, after, blind=blind)
+    else:
+        report = gate(snapshot.gate, today(snapshot.train), after, blind=blind)
+    run.note(gate=report.to_json())
     status.event(GateScored(report=report))
 
-    model = register(run.folder / MODEL, model_name(request))
+    model = register(run.folder / MODEL, model_name(request.name, request.path))
     promoted, problem = report.verdict == "promote", ""
     if promoted:
         try:
+            # Opened for this moment only: the desk may have had the project open all the while.
             with open_project(request.path) as project:
                 use(model.id, project)
         except ProjectError as error:
             promoted, problem = False, error.message
     result = _result(model, report, promoted, problem, request.path)
     folder = str(model.folder)
-    run.write_run(
-        result={"model": model.id, "folder": folder, "promoted": promoted}, finished=now()
-    )
+    run.note(result=RunOutcome(model.id, folder, promoted), finished=now())
     status.event(
         RunDone(
             model=model.id, folder=folder, promoted=promoted, curves=figure_of(run),
@@ -88,17 +93,8 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     return result
 
 
-def _compared(prepared: Prepared, after: Extractor) -> GateReport:
-    """The new model against what suggests in the project now: the start model, or an adapter for other labels."""
-    run, snapshot, request = prepared.run, prepared.snapshot, prepared.request
-    folds, blind = folds_of(run), bool(request.blind_gate)
-    today = _suggesting_now(prepared)
-    if folds is not None:
-        return cross_validated(run, snapshot, folds, today, after, blind=blind)
-    return gate(snapshot.gate, today(snapshot.train), after, blind=blind)
-
-
 def _suggesting_now(prepared: Prepared) -> TrainedOn:
+    """What suggests in the project now: the start model, or an adapter on it where the labels are others."""
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
     if not unknown_labels(prepared.schema, start.config):
         return lambda documents: start
@@ -115,9 +111,9 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     return adapter
 
 
-def model_name(request: RetrainRequest) -> str:
+def model_name(name: str | None, project: Path) -> str:
     """The name of the new model: the one asked for, else the project's."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", request.name or request.path.stem)
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name or project.stem)
     return stem.strip("._-")[:48] or "model"
 
 

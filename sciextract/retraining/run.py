@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,17 @@ from sciextract.documents.schema_file import parse_schema, schema_to_mapping
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_folder import ModelFolder, open_folder
-from sciextract.retraining.cross_validation import plan_folds
+from sciextract.retraining.cross_validation import Fold, plan_folds
 from sciextract.retraining.events import Listener
 from sciextract.retraining.promotion import RetrainResult, promote
-from sciextract.retraining.request import RetrainRequest, open_run
-from sciextract.retraining.run_folder import SNAPSHOT, Run, now
+from sciextract.retraining.run_folder import SNAPSHOT, Run, now, open_run
+from sciextract.retraining.run_record import RetrainRequest, StartModelRecord
 from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
 from sciextract.snapshot.manifest import MANIFEST_FILE
 from sciextract.store import open_project
-from sciextract.workflows.models import current, find_model
+from sciextract.workflows.models.choice import current
+from sciextract.workflows.models.registry import find_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Prepared:
         start_model: The model that is trained on.
         schema: The project's label schema when the snapshot was taken.
         snapshot: What the model learns from and is compared on.
+        folds: What each training of a cross-validation leaves out; ``None`` without one.
     """
 
     run: Run
@@ -44,6 +47,7 @@ class Prepared:
     start_model: ModelFolder
     schema: LabelSchema
     snapshot: Snapshot
+    folds: Sequence[Fold] | None
 
 
 class Trainer(ABC):
@@ -117,20 +121,41 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
         ModelMismatchError: Another model lies where the run began with one.
         TrainingDataError: There is nothing to train on, or the snapshot is damaged.
     """
-    stored = run.run().get("start_model")
-    folder = (
-        _choose_model(run, request) if stored is None else same_model(run, Path(stored["folder"]))
-    )
-    if run.run().get("schema") is None or not (run.folder / SNAPSHOT / MANIFEST_FILE).is_file():
+    record = run.record()
+    if record.start_model is None:
+        with open_project(request.path, read=True) as project:
+            known = current(project) if request.model is None else find_model(request.model)
+        folder = known.open()
+        stored = StartModelRecord(known.id, folder.hash, str(folder.path))
+        record = run.note(
+            start_model=stored, command=tuple(sys.argv[1:]), started=now(), **environment()
+        )
+    else:
+        folder = same_model(run, Path(record.start_model.folder))
+    if record.schema is None or not (run.folder / SNAPSHOT / MANIFEST_FILE).is_file():
         status.enter("preparing", "taking a snapshot of the project")
-        _take_snapshot(run, request, folder)
+        base, gate = (Path(each) if each else None for each in (request.base, request.gate))
+        # What is decided while the snapshot is taken, or later, belongs to the next run.
+        with open_project(request.path) as project:
+            if project.mode == "write":
+                project.backup("before retraining")
+            schema = project.schema
+            build_snapshot(project, run.folder / SNAPSHOT, base=base, gate=gate)
+            snapshot = read_snapshot(run.folder / SNAPSHOT)
+            folds = plan_folds(snapshot, request, folder, project)
+        hashes = {name: entry.sha256 for name, entry in snapshot.manifest.files.items()}
+        run.note(schema=schema_to_mapping(schema), snapshot=hashes, folds=folds)
+        return Prepared(run, request, folder, schema, snapshot, folds)
     return opened(run, request, folder)
 
 
 def opened(run: Run, request: RetrainRequest, start_model: ModelFolder) -> Prepared:
     """A run whose snapshot is taken; each file of it is held against its hash."""
-    schema = parse_schema(run.run()["schema"], str(run.folder))
-    return Prepared(run, request, start_model, schema, read_snapshot(run.folder / SNAPSHOT))
+    record = run.record()
+    stored = record.schema if isinstance(record.schema, Mapping) else {}
+    schema = parse_schema(stored, str(run.folder))
+    snapshot = read_snapshot(run.folder / SNAPSHOT)
+    return Prepared(run, request, start_model, schema, snapshot, record.folds)
 
 
 def same_model(run: Run, path: Path) -> ModelFolder:
@@ -139,8 +164,8 @@ def same_model(run: Run, path: Path) -> ModelFolder:
     Raises:
         ModelMismatchError: It is another one.
     """
-    folder = open_folder(path)
-    if folder.hash != run.run()["start_model"]["hash"]:
+    folder, begun = open_folder(path), run.record().start_model
+    if begun is None or folder.hash != begun.hash:
         raise ModelMismatchError(
             f"{path} is another model now than the one that {run.name} began with",
             "begin a new run: sciextract retrain --project DB",
@@ -154,25 +179,3 @@ def environment() -> dict[str, Any]:
         "hardware": f"{platform.machine()}, {usable_cores()} cores, {platform.system()}",
         "versions": {"sciextract": __version__},
     }
-
-
-def _choose_model(run: Run, request: RetrainRequest) -> ModelFolder:
-    with open_project(request.path, read=True) as project:
-        known = current(project) if request.model is None else find_model(request.model)
-    folder = known.open()
-    stored = {"id": known.id, "hash": folder.hash, "folder": str(folder.path)}
-    run.write_run(start_model=stored, command=sys.argv[1:], started=now(), **environment())
-    return folder
-
-
-def _take_snapshot(run: Run, request: RetrainRequest, start_model: ModelFolder) -> None:
-    """What is decided meanwhile belongs to the next run."""
-    base, gate = (Path(each) if each else None for each in (request.base, request.gate))
-    with open_project(request.path) as project:
-        if project.mode == "write":
-            project.backup("before retraining")
-        schema = project.schema
-        manifest = build_snapshot(project, run.folder / SNAPSHOT, base=base, gate=gate)
-        folds = plan_folds(read_snapshot(run.folder / SNAPSHOT), request, start_model, project)
-    hashes = {name: entry.sha256 for name, entry in manifest.files.items()}
-    run.write_run(schema=schema_to_mapping(schema), snapshot=hashes, folds=folds)

@@ -12,12 +12,22 @@ import re
 import secrets
 import socket
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, TypeVar
 
 from sciextract import atomic
-from sciextract.errors import OutputError
+from sciextract.codec import decode, encode, plain
+from sciextract.errors import (
+    InputMissingError,
+    OutputError,
+    SciextractError,
+    UsageError,
+    explain_write_errors,
+)
+from sciextract.retraining.run_record import RetrainRequest, RunRecord
+
+Kind = TypeVar("Kind")
 
 RUN, STATUS, METRICS, LOG, SNAPSHOT, MODEL = (
     "run.json", "status.json", "metrics.jsonl", "log", "snapshot", "model",
@@ -30,7 +40,7 @@ _STEM_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class RunStatus:
     """Where a run is.
 
     Attributes:
@@ -68,7 +78,7 @@ class Status:
     lost: str = ""
 
     @classmethod
-    def of_this_process(cls, state: str, **values: Any) -> Status:
+    def of_this_process(cls, state: str, **values: Any) -> RunStatus:
         """A status that the running process writes."""
         pid = os.getpid()
         return cls(state, pid, socket.gethostname(), _started(pid), **values)
@@ -89,19 +99,20 @@ class Run:
         """The folder's name, which is the id of the run."""
         return self.folder.name
 
-    def run(self) -> dict[str, Any]:
-        """``run.json``; empty when there is none."""
-        return _read_object(self.folder / RUN)
+    def record(self) -> RunRecord:
+        """``run.json``; nothing is known when there is none that can be understood."""
+        return self._read(RUN, RunRecord) or RunRecord()
 
-    def status(self) -> Status | None:
+    def status(self) -> RunStatus | None:
         """``status.json``; ``None`` when there is none that can be understood."""
-        values = _read_object(self.folder / STATUS)
-        known = {field.name for field in fields(Status)}
+        status = self._read(STATUS, RunStatus)
+        return status if status is not None and status.state in STATES else None
+
+    def _read(self, name: str, kind: type[Kind]) -> Kind | None:
         try:
-            status = Status(**{key: value for key, value in values.items() if key in known})
-        except TypeError:
+            return decode((self.folder / name).read_bytes(), kind, self.folder / name)
+        except (OSError, SciextractError):
             return None
-        return status if status.state in STATES else None
 
     def metrics(self, after: int = 0) -> list[dict[str, Any]]:
         """Events of ``metrics.jsonl``: complete lines only, a line that is being written comes later.
@@ -113,30 +124,55 @@ class Run:
             data = (self.folder / METRICS).read_bytes()
         except OSError:
             return []
-        return [_object(line) for line in data.split(b"\n")[:-1][after:]]
+        events = []
+        for line in data.split(b"\n")[:-1][after:]:
+            try:
+                values = json.loads(line)
+            except (ValueError, RecursionError):
+                values = {}  # a damaged line counts, so that the numbers of those behind it stay
+            events.append(values if isinstance(values, dict) else {})
+        return events
 
     def is_alive(self) -> bool:
         """Whether the process that wrote the status still runs on this machine."""
         status = self.status()
-        if status is None or status.host != socket.gethostname() or not _runs(status.pid):
+        if (
+            status is None
+            or status.host != socket.gethostname()
+            or status.pid <= 0
+            or os.name == "nt"
+        ):
+            return False
+        try:
+            os.kill(status.pid, 0)
+        except PermissionError:
+            pass  # there is such a process, of another user
+        except (ProcessLookupError, OverflowError):
             return False
         return not status.process or status.process == _started(status.pid)
 
-    def write_run(self, **values: Any) -> None:
-        """Adds values to ``run.json``.
+    def note(self, **changes: Any) -> RunRecord:
+        """Changes fields of ``run.json``; gives the whole record.
 
         Raises:
             OutputError: It cannot be written.
         """
-        _write_object(self.folder / RUN, {**self.run(), **values})
+        record = replace(self.record(), **changes)
+        known = {key: value for key, value in plain(record).items() if value not in _UNKNOWN}
+        self._write(RUN, known)
+        return record
 
-    def write_status(self, status: Status) -> None:
+    def write_status(self, status: RunStatus) -> None:
         """Replaces ``status.json``.
 
         Raises:
             OutputError: It cannot be written.
         """
-        _write_object(self.folder / STATUS, asdict(status))
+        self._write(STATUS, status)
+
+    def _write(self, name: str, value: object) -> None:
+        with explain_write_errors(self.folder / name, _WRITABLE, when_full=_WRITABLE):
+            atomic.write(self.folder / name, encode(value))
 
     def append(self, event: dict[str, Any]) -> None:
         """Adds an event to ``metrics.jsonl``, after cutting off a line that a killed process left torn.
@@ -145,12 +181,23 @@ class Run:
             OutputError: It cannot be written.
         """
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
-        try:
-            with (self.folder / METRICS).open("a+b") as stream:
-                _cut_torn_line(stream)
-                stream.write(line)
-        except OSError as error:
-            raise _not_written(self.folder / METRICS, error) from error
+        path = self.folder / METRICS
+        with (
+            explain_write_errors(path, _WRITABLE, when_full=_WRITABLE),
+            path.open("a+b") as stream,
+        ):
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - 1))
+            # A whole file is not read to see that it is whole.
+            if stream.read(1) not in (b"", b"\n"):
+                stream.seek(0)
+                stream.truncate(stream.read().rfind(b"\n") + 1)
+            stream.write(line)
+
+
+_WRITABLE = "free some space or set SCIEXTRACT_HOME to a writable folder"
+_UNKNOWN: tuple[object, ...] = (None, "", (), [], {})
+"""What ``run.json`` leaves out."""
 
 
 def now() -> str:
@@ -177,46 +224,108 @@ def new_run(project: Path | None) -> Run:
     stem = re.sub(r"[^\w-]+", "-", project.stem if project else "files")[:_STEM_CHARACTERS]
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     folder = runs_folder() / f"{stamp}-{stem}-{secrets.token_hex(2)}"
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return new_run(project)
-    except OSError as error:
-        raise _not_written(folder, error) from error
+    with explain_write_errors(folder, _WRITABLE, when_full=_WRITABLE):
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            return new_run(project)
     run = Run(folder)
-    run.write_run(project=project and _whole(project), created_ns=time.time_ns())
+    run.note(project=project and str(project.resolve()), created_ns=time.time_ns())
     return run
+
+
+def known_runs() -> list[Run]:
+    """All runs on this machine, newest first by their names."""
+    files = sorted(runs_folder().glob(f"*/{RUN}"), reverse=True)
+    return [Run(file.parent) for file in files]
 
 
 def runs_of(project: Path) -> list[Run]:
     """The runs of a project, newest first."""
-    wanted = _whole(project)
-    runs = [Run(file.parent) for file in runs_folder().glob(f"*/{RUN}")]
-    notes = [(run, run.run()) for run in runs]
-    dated = [(_created(note), run) for run, note in notes if note.get("project") == wanted]
-    return [run for _, run in sorted(dated, key=lambda each: (each[0], each[1].name), reverse=True)]
+    wanted = str(project.resolve())
+    records = [(run, run.record()) for run in known_runs()]
+    # Names hold seconds; two runs of one second are told apart by the nanoseconds of their records.
+    dated = [
+        (record.created_ns, run.name, run) for run, record in records if record.project == wanted
+    ]
+    return [run for *_, run in sorted(dated, key=lambda each: each[:2], reverse=True)]
 
 
-def _created(note: dict[str, Any]) -> int:
-    value = note.get("created_ns")
-    return value if isinstance(value, int) else 0
+def is_begun(folder: Path) -> bool:
+    """Whether a folder holds a run that was begun, so that nothing else need be named."""
+    return Run(folder).record().request is not None
 
 
-def _whole(path: Path) -> str:
-    return str(path.resolve())
+def stored_request(run: Run) -> RetrainRequest:
+    """The request that a run was begun with.
+
+    Raises:
+        InputMissingError: It was not begun.
+    """
+    request = run.record().request
+    if request is None:
+        raise InputMissingError(f"{run.folder} is not an existing run")
+    return request
 
 
-def _runs(pid: int) -> bool:
-    """Whether there is such a process; one of another user counts."""
-    if not isinstance(pid, int) or pid <= 0 or os.name == "nt":
-        return False
+def open_run(folder: Path | None, request: RetrainRequest) -> tuple[Run, RetrainRequest]:
+    """The run folder, and the request that holds for it: its own one when it was begun before.
+
+    Args:
+        folder: A run folder, begun or not; a new one when ``None``.
+        request: What the command says; where a run is taken up, it may repeat it or leave it out.
+
+    Raises:
+        UsageError: The run was begun with something else, or another process works on it.
+        InputMissingError: There is nothing to take up and no project is named, or it does not exist.
+        OutputError: The folder cannot be made.
+    """
+    if folder is not None and is_begun(folder):
+        run = Run(folder)
+        status = run.status()
+        alive = status is not None and status.state not in FINISHED and run.is_alive()
+        if status is not None and alive and status.pid != os.getpid():
+            raise UsageError(
+                f"process {status.pid} works on {run.folder}", "wait for it, or stop it first"
+            )
+        stored = stored_request(run)
+        for key, value in asdict(_absolute(request)).items():
+            kept = getattr(stored, key)
+            if value is not None and value != kept:
+                raise UsageError(
+                    f"{run.folder} was begun with {key} {kept!r}, the command says {value!r}",
+                    "omit the option to resume, or start another run",
+                )
+        return run, stored
+    if request.project is None:
+        raise InputMissingError(
+            f"{folder} is not an existing run, and no project is named",
+            "sciextract retrain --project DB begins one",
+        )
+    request = _absolute(request)
+    run = new_run(request.path) if folder is None else Run(folder)
     try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
+        run.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{run.folder}: cannot be created: {error.strerror}") from error
+    run.note(request=request, project=str(request.path.resolve()))
+    return run, request
+
+
+def _absolute(request: RetrainRequest) -> RetrainRequest:
+    """The request with paths that hold in any folder; model and recipe may be names.
+
+    Raises:
+        InputMissingError: A file does not exist.
+    """
+    changes: dict[str, Any] = {}
+    for key in ("project", "base", "gate", "model", "recipe"):
+        word = getattr(request, key)
+        if word is not None and Path(word).exists():
+            changes[key] = os.path.abspath(word)
+        elif word is not None and key not in ("model", "recipe"):
+            raise InputMissingError(f"{word}: no such file")
+    return replace(request, **changes)
 
 
 def _started(pid: int) -> str:
@@ -228,45 +337,6 @@ def _started(pid: int) -> str:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+    # Fields are counted behind the name of the program, which may hold blanks and brackets itself.
     state, *rest = text.rpartition(")")[2].split()
     return "ended" if state == "Z" else rest[18]
-
-
-def _cut_torn_line(stream: BinaryIO) -> None:
-    """Cuts what follows the last line feed; a whole file is not read to see that it is whole."""
-    size = stream.seek(0, os.SEEK_END)
-    if size:
-        stream.seek(size - 1)
-        if stream.read(1) != b"\n":
-            stream.seek(0)
-            stream.truncate(stream.read().rfind(b"\n") + 1)
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        return _object(path.read_bytes())
-    except OSError:
-        return {}
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    """A JSON object; empty for anything else."""
-    try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
-def _write_object(path: Path, values: dict[str, Any]) -> None:
-    try:
-        atomic.write(path, json.dumps(values, indent=2) + "\n")
-    except OSError as error:
-        raise _not_written(path, error) from error
-
-
-def _not_written(path: Path, error: OSError) -> OutputError:
-    return OutputError(
-        f"{path} cannot be written: {error.strerror}",
-        "free some space or set SCIEXTRACT_HOME to a writable folder",
-    )

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 
 from sciextract.errors import JobStoppedError, SciextractError, as_command
 from sciextract.retraining.curves import draw_curves
-from sciextract.retraining.events import Event, Failed, FoldStarted, Listener, Step, Stopped, Warned
-from sciextract.retraining.run_folder import Run, Status
+from sciextract.retraining.events import (
+    Failed,
+    FoldStarted,
+    Listener,
+    Step,
+    Stopped,
+    TrainingEvent,
+    Warned,
+)
+from sciextract.retraining.run_folder import Run, RunStatus
 
 if TYPE_CHECKING:
     from sciextract.retraining.promotion import RetrainResult
@@ -51,7 +59,7 @@ class StatusWriter:
         self._listener = listener
         self._began = time.monotonic()
         self._stepped = 0.0
-        self._status = Status.of_this_process("preparing")
+        self._status = RunStatus.of_this_process("preparing")
 
     @contextmanager
     def recording(
@@ -80,6 +88,7 @@ class StatusWriter:
             self.event(Stopped(message=message, hint=hint))
             draw_curves(self._run)  # last: a second interrupt loses nothing else
             raise
+        # Faults of the program, too: who watches must not wait for a process that is gone.
         except BaseException as error:
             kind = type(error).__name__
             self._end(
@@ -89,7 +98,7 @@ class StatusWriter:
 
     @property
     def _shares(self) -> Mapping[str, tuple[float, float]]:
-        return SHARES_WITH_FOLDS if self._run.run().get("folds") else SHARES
+        return SHARES_WITH_FOLDS if self._run.record().folds else SHARES
 
     def enter(self, state: str, message: str, epochs: int | None = None, part: float = 0.0) -> None:
         """Enter a state, perhaps with a number of epochs that is known now, or with a part of it done."""
@@ -103,7 +112,7 @@ class StatusWriter:
         message = f"cross-validation: training {fold.number} of {fold.of}"
         self.enter("validating", message, part=(fold.number - 1) / fold.of)
 
-    def event(self, event: Event) -> None:
+    def event(self, event: TrainingEvent) -> None:
         """Pass an event on and keep it; of steps only some, and the last of each epoch."""
         if isinstance(event, Step):
             last = event.documents == event.of
@@ -142,7 +151,7 @@ class StatusWriter:
     def _end(self, state: str, message: str, hint: str) -> None:
         self._write(replace(self._status, state=state, message=message, hint=hint, lost=""))
 
-    def _write(self, status: Status) -> None:
+    def _write(self, status: RunStatus) -> None:
         seconds, share = time.monotonic() - self._began, status.share
         estimated = status.state in self._shares and share >= _LEAST_SHARE
         remaining = seconds * (1 - share) / share if estimated else None

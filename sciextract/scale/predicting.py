@@ -74,21 +74,26 @@ class RecordPredictor:
     def outcomes(self, items: Sequence[LazyItem]) -> list[RecordOutcome]:
         """The outcomes of records, in their order; a record that raises an error is quarantined."""
         try:
-            return self._together(items)
+            read = [item.read() for item in items]
+            documents = [each for each in read if not isinstance(each, BadRecord)]
+            kept = _OutcomeWriter(self._candidates)
+            self._annotate(documents, self._predictor, kept)
         except SciextractError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
             if len(items) > 1:
+                # One by one, so that only the record that is to blame is lost.
                 return [each for item in items for each in self.outcomes([item])]
             return [quarantined(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
-
-    def _together(self, items: Sequence[LazyItem]) -> list[RecordOutcome]:
-        read = [item.read() for item in items]
-        documents = [each for each in read if not isinstance(each, BadRecord)]
-        kept = _OutcomeWriter(self._candidates)
-        self._annotate(documents, self._predictor, kept)
         predicted = iter(kept.outcomes)
-        return [_bad(each) if isinstance(each, BadRecord) else next(predicted) for each in read]
+        outcomes = []
+        for each in read:
+            if isinstance(each, BadRecord):
+                problem = RecordProblem("bad", each.error.message, each.error.hint)
+                outcomes.append(RecordOutcome(b"", RunCounts(bad=1), problem))
+            else:
+                outcomes.append(next(predicted))
+        return outcomes
 
 
 class _OutcomeWriter:
@@ -129,11 +134,6 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult
         chunk.last,
         tuple(warnings[:MOST_WARNINGS]),
     )
-
-
-def _bad(record: BadRecord) -> RecordOutcome:
-    problem = RecordProblem("bad", record.error.message, record.error.hint)
-    return RecordOutcome(b"", RunCounts(bad=1), problem)
 
 
 LONG_TEXT = 100_000

@@ -1,4 +1,4 @@
-"""The engine of one machine: worker processes, each with one thread for its model.
+"""The engine of one machine: worker processes, each with one thread for its model, kept busy and replaced when they die or hang.
 
 This process reads; a record of a line format is parsed by the worker that predicts it. Inputs too small to pay for the
 start of a worker are predicted here.
@@ -6,26 +6,350 @@ start of a worker are predicted here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import math
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 
-from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, InputShard, Results, Work
-from sciextract.scale.predicting import Done, RecordOutcome, RecordPredictor, chunk_result, tasks_of
+from sciextract.scale.interface import (
+    Chunk,
+    ChunkKey,
+    ChunkResult,
+    Results,
+    Work,
+    WorkersFailedError,
+)
+from sciextract.scale.predicting import (
+    Done,
+    RecordOutcome,
+    RecordPredictor,
+    Result,
+    WorkerTask,
+    chunk_result,
+    quarantined,
+    tasks_of,
+)
 from sciextract.scale.shards import Pass, remaining_chunks
-from sciextract.scale.worker_pool import START_CHARACTERS, WorkerPool
+from sciextract.scale.worker import WorkerDiedError, WorkerProcess
+
+MOST_STARTS = 3
+"""Workers in a row, of all together, that may end before their model is loaded."""
+
+MOST_FAILURES = 20
+"""Attempts in a row, of all workers together, that may fail: more poison than that is not the fault of single records."""
 
 
-@dataclass(slots=True)
-class _Open:
-    chunk: Chunk
-    outcomes: list[RecordOutcome | None]
-    missing: int
+class FailureLimits:
+    """Counts failures of all workers in a row, and ends the run when there are too many."""
 
-    def result(self) -> ChunkResult:
-        return chunk_result(self.chunk, [each for each in self.outcomes if each is not None])
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._starts = 0
+        self._failures = 0
+
+    def started(self) -> None:
+        """A worker has loaded its model."""
+        with self._lock:
+            self._starts = 0
+
+    def received(self, outcomes: Sequence[RecordOutcome]) -> None:
+        """A worker has sent outcomes; that every record raised an error is a failure, too.
+
+        Raises:
+            WorkersFailedError: There were too many in a row.
+        """
+        lost = [each.problem for each in outcomes if each.counts.quarantined and each.problem]
+        if lost and len(lost) == len(outcomes):
+            self.failed(lost[-1].message)
+        else:
+            with self._lock:
+                self._failures = 0
+
+    def failed_to_start(self, how: str) -> None:
+        """A worker has ended before its model was loaded.
+
+        Raises:
+            WorkersFailedError: So have too many.
+        """
+        with self._lock:
+            self._starts += 1
+            if self._starts >= MOST_STARTS:
+                raise WorkersFailedError(
+                    f"{self._starts} workers in a row ended before their model was loaded: {how}",
+                    "use fewer --workers to save memory; run without --workers to see the error",
+                )
+
+    def failed(self, how: str) -> None:
+        """An attempt to predict a record has failed.
+
+        Raises:
+            WorkersFailedError: There were too many in a row.
+        """
+        with self._lock:
+            self._failures += 1
+            if self._failures >= MOST_FAILURES:
+                raise WorkersFailedError(
+                    f"{self._failures} attempts in a row to predict a record failed; the last one: {how}",
+                    "use fewer --workers to save memory; repeat the command to resume",
+                )
+
+
+PREFETCHED = 2
+"""Tasks that a process has at a time: it works on one while the outcomes of the other are received."""
+
+MOST_ATTEMPTS = 2
+"""Processes that may end at one record before it is quarantined; one may have been ended by somebody else."""
+
+START_SECONDS = 300.0
+"""Time for a worker to load its model."""
+
+
+class Worker(threading.Thread):
+    """Has the tasks of a queue done by a process until the queue gives ``None``; replaces a process that dies or hangs.
+
+    Args:
+        start: Starts a worker process.
+        tasks: What is to be done.
+        results: Takes outcomes, notes, and the error that ends the run.
+        timeout: Seconds that a record may take, from its own start.
+        limits: Counts failures.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], WorkerProcess],
+        tasks: queue.SimpleQueue[WorkerTask | None],
+        results: queue.SimpleQueue[Result],
+        timeout: float,
+        limits: FailureLimits,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._start_process = start
+        self._tasks = tasks
+        self._results = results
+        self._timeout = timeout
+        self._limits = limits
+        self._under_way: deque[WorkerTask] = deque()
+        self._handed_over = 0
+        self._lock = threading.Lock()  # of all below, which other threads use, too
+        self._process: WorkerProcess | None = None
+        self._deadline = math.inf
+        self._overdue = False
+        self._closing = False
+
+    def run(self) -> None:
+        """Work until there is no more."""
+        try:
+            while not self._closing:
+                # As many tasks as a process may have; only the first one is worth waiting for.
+                while len(self._under_way) < PREFETCHED:
+                    try:
+                        task = self._tasks.get(block=not self._under_way)
+                    except queue.Empty:
+                        break
+                    if task is None:
+                        self._tasks.put(
+                            None
+                        )  # for the other workers, and for this one when it is done
+                        break
+                    self._under_way.append(task)
+                if not self._under_way or self._closing:
+                    return
+                self._work()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run must not wait for this worker
+            if not self._closing:
+                self._results.put(error)
+        finally:
+            self._drop_process()
+
+    def check(self, now: float, paused: float = 0.0) -> None:
+        """End the process when it has taken too long; another thread calls this from time to time.
+
+        Args:
+            now: ``time.monotonic()``.
+            paused: Seconds since the last check in which nothing could run.
+        """
+        with self._lock:
+            self._deadline += paused
+            if now > self._deadline and self._process is not None:
+                self._overdue = True
+                self._process.kill()
+
+    def abandon(self) -> None:
+        """End the process and drop its tasks."""
+        with self._lock:
+            self._closing = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _work(self) -> None:
+        """Hand over the tasks, and wait for the outcomes of the first one."""
+        process = self._process or self._ready_process()
+        if process is None:
+            return
+        task = self._under_way[0]
+        self._set_deadline(task.seconds(self._timeout))
+        try:
+            for each in list(self._under_way)[self._handed_over :]:
+                process.send(each.items)
+            self._handed_over = len(self._under_way)
+            outcomes = process.receive()
+        except WorkerDiedError as death:
+            self._failed_attempt(task, self._drop_process() or str(death))
+            return
+        self._set_deadline(math.inf)
+        self._limits.received(outcomes)
+        self._finish(Done(task, outcomes))
+
+    def _ready_process(self) -> WorkerProcess | None:
+        """A new process whose model is loaded; ``None`` when it ended before."""
+        with self._lock:
+            if self._closing:
+                return None
+            # Within the lock: else abandon() may come between, and nobody ends the process.
+            process = self._process = self._start_process()
+            self._overdue, self._handed_over = False, 0
+        self._set_deadline(START_SECONDS)
+        try:
+            process.ready()
+        except WorkerDiedError as death:
+            how = self._drop_process() or str(death)
+            if not self._closing:
+                self._limits.failed_to_start(how)
+            return None
+        self._limits.started()
+        return process
+
+    def _failed_attempt(self, task: WorkerTask, how: str) -> None:
+        """Cut a task whose process ended into single records; quarantine a single one after its last attempt."""
+        if self._closing:
+            return
+        self._limits.failed(how)
+        if len(task.items) > 1:
+            self._under_way.popleft()
+            self._under_way.extendleft(reversed(task.single()))
+            return
+        task.attempts += 1
+        [item] = task.items
+        if task.attempts >= MOST_ATTEMPTS:
+            reason = f"{how}, {task.attempts} times at this record"
+            self._finish(Done(task, [quarantined(item, reason)]))
+        else:
+            self._results.put(f"{item.place}: {how}; a new one tries again")
+
+    def _finish(self, done: Done) -> None:
+        self._under_way.popleft()
+        self._handed_over -= 1
+        self._results.put(done)
+
+    def _set_deadline(self, seconds: float) -> None:
+        with self._lock:
+            self._deadline = time.monotonic() + seconds
+
+    def _drop_process(self) -> str:
+        """End and forget the process; why it was ended, if it was overdue."""
+        with self._lock:
+            process, self._process = self._process, None
+            overdue, self._overdue = self._overdue, False
+        # Outside of the lock: waiting for its end must not stop the thread that checks all workers.
+        if process is not None:
+            process.close()
+        return "the process was killed because it exceeded the time limit" if overdue else ""
+
+
+START_CHARACTERS = 80_000
+"""Text that must wait for each process at work before one more is started: some 64 abstracts, which take as long as a start."""
+
+_CHECK_SECONDS = 0.1
+_PAUSE_SECONDS = 1.0
+"""A check that is so late means that the whole run was stopped meanwhile, or that the machine slept."""
+
+
+class WorkerPool:
+    """Workers that share a queue.
+
+    The first task starts a worker; a further one starts when enough text waits to pay for it.
+
+    Args:
+        work: What the workers do.
+        workers: How many at most.
+        timeout: Seconds that a record may take.
+        note: Called with notes, in the thread that takes results.
+    """
+
+    def __init__(
+        self, work: Work, workers: int, timeout: float, note: Callable[[str], None]
+    ) -> None:
+        self._tasks: queue.SimpleQueue[WorkerTask | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._note = note
+        self._left = threading.Event()
+        limits = FailureLimits()
+        self._idle = [
+            Worker(lambda: WorkerProcess(work), self._tasks, self._results, timeout, limits)
+            for _ in range(workers)
+        ]
+        self._workers: list[Worker] = []
+        self._waiting_characters = 0
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._left.set()
+        for worker in self._workers:
+            worker.abandon()
+        self._tasks.put(None)
+        for worker in self._workers:
+            # One whose start was interrupted cannot be joined; if it runs yet, it sees that it is abandoned.
+            if worker.is_alive():
+                worker.join()
+
+    def submit(self, task: WorkerTask) -> None:
+        """Have a task done."""
+        self._tasks.put(task)
+        self._waiting_characters += task.characters
+        while self._idle and (
+            not self._workers or self._waiting_characters > START_CHARACTERS * len(self._workers)
+        ):
+            self._workers.append(self._idle.pop())
+            self._workers[-1].start()
+
+    def take(self) -> Done:
+        """Wait for a task that is done, whichever it is.
+
+        Raises:
+            WorkersFailedError: Workers do nothing but die.
+            WorkerRefusedError: A worker found that the work cannot be done.
+        """
+        while True:
+            result = self._results.get()
+            if isinstance(result, Done):
+                self._waiting_characters -= result.task.characters
+                return result
+            if isinstance(result, Exception):
+                raise result
+            self._note(result)
+
+    def finished(self) -> bool:
+        """Whether :meth:`take` need not wait, as far as that is known."""
+        return not self._results.empty()
+
+    def _watch(self) -> None:
+        checked = time.monotonic()
+        while not self._left.wait(_CHECK_SECONDS):
+            now = time.monotonic()
+            # A suspended machine or a stopped run would look like a worker that hangs.
+            paused = now - checked - _CHECK_SECONDS
+            checked = now
+            for worker in [*self._workers]:
+                worker.check(now, paused if paused > _PAUSE_SECONDS else 0.0)
 
 
 @dataclass(slots=True)
@@ -41,30 +365,27 @@ class Assembly:
     ordered: bool
     records: int = 0
     finished: int = 0
-    _open: dict[ChunkKey, _Open] = field(default_factory=dict)
+    _open: dict[ChunkKey, tuple[Chunk, dict[int, RecordOutcome]]] = field(default_factory=dict)
 
     def begin(self, chunk: Chunk) -> None:
         """A chunk is under way."""
-        size = len(chunk.items)
-        self._open[chunk.key] = _Open(chunk, [None] * size, size)
-        self.records += size
+        self._open[chunk.key] = chunk, {}
+        self.records += len(chunk.items)
 
     def add(self, done: Done) -> None:
         """Some records of a chunk are done."""
-        under_way = self._open[done.task.chunk]
-        end = done.task.start + len(done.outcomes)
-        under_way.outcomes[done.task.start : end] = done.outcomes
-        under_way.missing -= len(done.outcomes)
+        _, outcomes = self._open[done.task.chunk]
+        outcomes.update(enumerate(done.outcomes, done.task.start))
         self.finished += len(done.outcomes)
 
     def complete(self) -> Iterator[ChunkResult]:
         """The chunks that are whole now, and whose turn it is."""
-        for key, each in list(self._open.items()):
-            if not each.missing:
+        for key, (chunk, outcomes) in list(self._open.items()):
+            if len(outcomes) == len(chunk.items):
                 del self._open[key]
-                self.records -= len(each.outcomes)
-                self.finished -= len(each.outcomes)
-                yield each.result()
+                self.records -= len(outcomes)
+                self.finished -= len(outcomes)
+                yield chunk_result(chunk, [outcomes[row] for row in range(len(outcomes))])
             elif self.ordered:
                 return
 
@@ -103,61 +424,46 @@ class ProcessEngine:
     def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
         """The result of every chunk that is not done: see :class:`~sciextract.scale.interface.Engine`."""
         chunks = remaining_chunks(work, done, self.through)
-        if not self.isolated and all(_is_at_hand(shard) for shard in work.shards):
-            first, small = _first_chunks(chunks)
-            if small:
-                yield from _predicted_here(first, work)
+        paths = [Path(path) for shard in work.shards for path in shard.paths]
+        # Reading ahead must never wait: files and folders, but neither pipes nor URLs.
+        if not self.isolated and all(path.is_file() or path.is_dir() for path in paths):
+            first: list[Chunk] = []
+            characters = 0
+            for chunk in chunks:
+                first.append(chunk)
+                characters += sum(item.characters for item in chunk.items)
+                if characters > START_CHARACTERS:
+                    break
+            else:
+                yield from self._predict_here(first, work)
                 return
             chunks = chain(first, chunks)
-        with closing(WorkerPool(work, self.workers, self.timeout, self.note)) as pool:
-            yield from self._scheduled(chunks, pool, work)
-
-    def _scheduled(
-        self, chunks: Iterable[Chunk], pool: WorkerPool, work: Work
-    ) -> Iterator[ChunkResult]:
-        """Keeps as many records under way as the workers need, and gives back what is whole."""
         assembly = Assembly(work.ordered)
         most = AHEAD * self.workers + work.chunk_size
-        size = work.choice.options.records_a_call
-        for chunk in chunks:
-            assembly.begin(chunk)
-            for task in tasks_of(chunk, size):
-                pool.submit(task)
-            yield from assembly.complete()
-            while assembly.records > most or pool.finished():
-                yield from self._taken(assembly, pool)
-        while assembly:
-            yield from self._taken(assembly, pool)
+        with closing(WorkerPool(work, self.workers, self.timeout, self.note)) as pool:
+            for chunk in chunks:
+                assembly.begin(chunk)
+                for task in tasks_of(chunk, work.choice.options.records_a_call):
+                    pool.submit(task)
+                yield from assembly.complete()
+                # As many records under way as the workers need, and no more: inputs may be larger than memory.
+                while assembly.records > most or pool.finished():
+                    yield from self._take(assembly, pool)
+            while assembly:
+                yield from self._take(assembly, pool)
 
-    def _taken(self, assembly: Assembly, pool: WorkerPool) -> Iterator[ChunkResult]:
+    def _take(self, assembly: Assembly, pool: WorkerPool) -> Iterator[ChunkResult]:
         """The next outcomes, and the chunks that they make whole."""
         assembly.add(pool.take())
         yield from assembly.complete()
         self.under_way(assembly.finished)
 
-
-def _is_at_hand(shard: InputShard) -> bool:
-    """Whether reading ahead never waits: files and folders, but neither pipes nor URLs."""
-    paths = [Path(path) for path in shard.paths]
-    return all(path.is_file() or path.is_dir() for path in paths)
-
-
-def _first_chunks(chunks: Iterator[Chunk]) -> tuple[list[Chunk], bool]:
-    """Chunks up to the text that pays for the start of a worker, and whether they are all there are."""
-    first, characters = [], 0
-    for chunk in chunks:
-        first.append(chunk)
-        characters += sum(item.characters for item in chunk.items)
-        if characters > START_CHARACTERS:
-            return first, False
-    return first, True
-
-
-def _predicted_here(chunks: Iterable[Chunk], work: Work) -> Iterator[ChunkResult]:
-    """The results of a few chunks, predicted with all cores of this process."""
-    predictor = None
-    for chunk in chunks:
-        if chunk.items and predictor is None:
-            choice = replace(work.choice, options=replace(work.choice.options, threads=None))
-            predictor = RecordPredictor(replace(work, choice=choice))
-        yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])
+    def _predict_here(self, chunks: Sequence[Chunk], work: Work) -> Iterator[ChunkResult]:
+        """The results of a few chunks, predicted with all cores of this process."""
+        predictor = None
+        for chunk in chunks:
+            if chunk.items and predictor is None:
+                options = replace(work.choice.options, threads=None)
+                choice = replace(work.choice, options=options)
+                predictor = RecordPredictor(replace(work, choice=choice))
+            yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])

@@ -77,11 +77,11 @@ def identify(choice: ModelChoice) -> Identified:
         fixed = replace(choice, options=options)
         return Identified(fixed, both.model, both.model_of, both.config, tuple(notes))
     from sciextract.inference.model_folder import locate_model, open_folder
-    from sciextract.workflows.models.choice import chosen
+    from sciextract.workflows.models.choice import find_chosen
 
-    place = chosen().model.folder if choice.model is None else locate_model(choice.model)
+    place = find_chosen().model.folder if choice.model is None else locate_model(choice.model)
     folder = open_folder(place)
-    is_int8 = "int8" in folder.graph(options.precision).name
+    is_int8 = "int8" in folder.base().graph(options.precision).name
     if options.device == CPU and not options.batching.single and is_int8:
         notes.append(SINGLE)
         options = replace(options, batch_size=None, batch_tokens=None)
@@ -175,6 +175,7 @@ def annotate_into_parts(
     if request.choice.candidates and export != "jsonl":
         raise UsageError("--candidates needs a format that holds them", "add --to jsonl")
     shards = plan_shards(request.inputs, request.input_format)
+    # Before the model is read: that a package is missing is found out at once.
     encoder(export)
     model = request.model(listener)
     work = request.work(shards, model, chunk_size, ordered=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, BadRecord
@@ -29,11 +29,26 @@ def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[InputShar
         FormatError: The only path is a folder without readable files.
     """
     paths = expand_inputs(inputs)
-    sources = [source for path in paths for source in _sources(path, format_id, len(paths) == 1)]
+    sources: list[str] = []
+    for path in paths:
+        try:
+            sources += single_sources(path, format_id)
+        except FormatError:
+            if len(paths) == 1:
+                raise
+            sources.append(path)  # a folder whose files cannot be listed: the reader reports it
+    groups: list[list[str]] = []
+    group_bytes = 0
+    for source in sources:
+        # What has no size of its own counts as large.
+        size = os.path.getsize(source) if os.path.isfile(source) else SHARD_BYTES + 1
+        if not groups or group_bytes + size > SHARD_BYTES:
+            groups.append([])
+            group_bytes = 0
+        groups[-1].append(source)
+        group_bytes += size
     alone = len(paths) == 1 and sources == paths
-    return tuple(
-        InputShard(number, tuple(group), alone) for number, group in enumerate(_by_bytes(sources))
-    )
+    return tuple(InputShard(number, tuple(group), alone) for number, group in enumerate(groups))
 
 
 def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator[Chunk]:
@@ -42,14 +57,22 @@ def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator
     Raises:
         FormatError: The shard is the only source, and it is unusable.
     """
-    items, number = through(_items(shard, work.input_format)), 0
-    while True:
+
+    def read() -> Iterator[LazyItem]:
+        try:
+            yield from read_lazily(shard.paths, work.input_format)
+        except FormatError as error:
+            if shard.alone:
+                raise
+            yield ParsedItem(BadRecord(error))
+
+    items = through(read())
+    for number in count():
         some = tuple(islice(items, work.chunk_size))
         last = len(some) < work.chunk_size
         yield Chunk(shard.number, number, some, last, fingerprint(some))
         if last:
             return
-        number += 1
 
 
 def remaining_chunks(
@@ -73,8 +96,10 @@ def check_unchanged(chunk: Chunk, done: Mapping[ChunkKey, str], shard: InputShar
     if done.get(chunk.key, chunk.fingerprint) == chunk.fingerprint:
         return
     first = chunk.items[0].place if chunk.items else "its end"
+    names = ["standard input" if path == STDIN else path for path in shard.paths]
+    named = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     raise InputChangedError(
-        f"{_named(shard)}: the records from {first} on are not those of the earlier run",
+        f"{named}: the records from {first} on are not those of the earlier run",
         "give the inputs as they were, or choose another folder for the results",
     )
 
@@ -84,47 +109,5 @@ def fingerprint(items: Iterable[LazyItem]) -> str:
     whole = hashlib.sha256()
     for item in items:
         whole.update(item.digest())
+    # Half of the hash tells changed inputs apart, and keeps the journal short.
     return whole.hexdigest()[:32]
-
-
-def _sources(path: str, format_id: str | None, alone: bool) -> list[str]:
-    """A folder whose files cannot be listed is left to the reader, which reports it."""
-    try:
-        return single_sources(path, format_id)
-    except FormatError:
-        if alone:
-            raise
-        return [path]
-
-
-def _by_bytes(sources: Iterable[str]) -> Iterator[list[str]]:
-    group: list[str] = []
-    group_bytes = 0
-    for source in sources:
-        size = _size(source)
-        if group and group_bytes + size > SHARD_BYTES:
-            yield group
-            group, group_bytes = [], 0
-        group.append(source)
-        group_bytes += size
-    if group:
-        yield group
-
-
-def _size(source: str) -> int:
-    """Bytes of a file; what has no size of its own counts as large."""
-    return os.path.getsize(source) if os.path.isfile(source) else SHARD_BYTES + 1
-
-
-def _items(shard: InputShard, format_id: str | None) -> Iterator[LazyItem]:
-    try:
-        yield from read_lazily(shard.paths, format_id)
-    except FormatError as error:
-        if shard.alone:
-            raise
-        yield ParsedItem(BadRecord(error))
-
-
-def _named(shard: InputShard) -> str:
-    names = ["standard input" if path == STDIN else path for path in shard.paths]
-    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -50,10 +50,18 @@ class WorkerProcess:
     def __init__(self, work: Work) -> None:
         ours, theirs = socket.socketpair()
         words = [sys.executable, *_NO_CURRENT_FOLDER, "-m", _MODULE, str(os.getpid())]
-        with theirs, _ctrl_c_blocked():
-            self._process = subprocess.Popen(
-                words, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=worker_environment()
-            )
+        # A process that is started meanwhile never sees Ctrl-C: what it means for a run, its parent decides.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    words,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    env=worker_environment(),
+                )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._connection = Connection(ours.detach())
         self._sent(work)
 
@@ -100,26 +108,17 @@ class WorkerProcess:
         try:
             answer: tuple[Any, ...] = self._connection.recv()
         except (EOFError, ConnectionResetError):
-            raise WorkerDiedError(self._exit_message()) from None
+            how = "the process closed its connection"
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(_REAPED_SECONDS)
+                how = f"the process ended with exit code {code}"
+                if code < 0:
+                    names = {each.value: each.name for each in signal.Signals}
+                    how = f"the process was ended by {names.get(-code, f'signal {-code}')}"
+            raise WorkerDiedError(how) from None
         if answer[0] == REFUSED:
             raise WorkerRefusedError(*answer[1:])
         return answer
-
-    def _exit_message(self) -> str:
-        try:
-            code = self._process.wait(_REAPED_SECONDS)
-        except subprocess.TimeoutExpired:
-            return "the process closed its connection"
-        if code >= 0:
-            return f"the process ended with exit code {code}"
-        return f"the process was ended by {_signal_name(-code)}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def worker_environment() -> dict[str, str]:
@@ -131,20 +130,21 @@ def worker_environment() -> dict[str, str]:
     }
 
 
-@contextlib.contextmanager
-def _ctrl_c_blocked() -> Iterator[None]:
-    """A process that is started meanwhile never sees Ctrl-C: what it means for a run, its parent decides."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def main() -> None:
     """Serve until the socket is closed."""
-    _die_with_parent(int(sys.argv[1]))
-    connection = _connection()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        import ctypes
+
+        # The kernel ends this process with its parent, also in a loop that lets no thread run.
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL_OPTION, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != int(sys.argv[1]):
+        os._exit(0)  # the parent was gone before the kernel was asked
+    connection = Connection(os.dup(0))
+    # Nothing that could be read by mistake stays in the place of the socket.
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         serve(connection)
 
@@ -152,29 +152,9 @@ def main() -> None:
 def serve(connection: Connection) -> None:
     """Load what the work names, then answer tasks."""
     work: Work = connection.recv()
-    try:
-        predictor = RecordPredictor(work)
-    except SciextractError as error:
-        connection.send(_refusal(error))
-        return
-    connection.send((READY,))
-    tasks = _received(connection)
-    while True:
-        try:
-            connection.send((READY, predictor.outcomes(tasks.get())))
-        except SciextractError as error:
-            connection.send(_refusal(error))
-            return
-
-
-def _refusal(error: SciextractError) -> tuple[str, str, str, int]:
-    return (REFUSED, error.message, error.hint, int(error.exit_code))
-
-
-def _received(connection: Connection) -> queue.SimpleQueue[Any]:
-    """Tasks as they come; the thread that waits for them notices that the other side is gone."""
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
+    # The thread that waits for tasks notices that the other side is gone, while the model is at work.
     def receive() -> None:
         try:
             while True:
@@ -182,28 +162,14 @@ def _received(connection: Connection) -> queue.SimpleQueue[Any]:
         except (EOFError, OSError):
             os._exit(0)
 
-    threading.Thread(target=receive, daemon=True).start()
-    return tasks
-
-
-def _connection() -> Connection:
-    """The socket, and nothing in its place that could be read by mistake."""
-    connection = Connection(os.dup(0))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    return connection
-
-
-def _die_with_parent(parent: int) -> None:
-    """On Linux the kernel ends this process with its parent, also in a loop that lets no thread run."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_DEATH_SIGNAL_OPTION, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
+    try:
+        predictor = RecordPredictor(work)
+        connection.send((READY,))
+        threading.Thread(target=receive, daemon=True).start()
+        while True:
+            connection.send((READY, predictor.outcomes(tasks.get())))
+    except SciextractError as error:
+        connection.send((REFUSED, error.message, error.hint, int(error.exit_code)))
 
 
 if __name__ == "__main__":

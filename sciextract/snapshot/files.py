@@ -10,7 +10,7 @@ from pathlib import Path
 from sciextract import atomic
 from sciextract.codec import encode
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import OutputError, TrainingDataError, no_room
+from sciextract.errors import TrainingDataError, explain_write_errors
 from sciextract.formats.base import BadRecord, Source
 from sciextract.formats.jsonl import encode as encode_document
 from sciextract.formats.jsonl import read_jsonl
@@ -77,15 +77,13 @@ def build_snapshot(
         if path is not None
     }
     gathering = Gathering(project, read.get(Origin.BASE), read.get(Origin.GATE))
-    try:
+    hint = "make room, or choose another --run"
+    with explain_write_errors(folder, hint, when_full=hint):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with atomic.replacing(folder, alone=True) as partial:
             partial.mkdir()
             manifest = _write_files(project, gathering, list(read.values()), partial)
             (partial / MANIFEST_FILE).write_text(encode(manifest), encoding="utf-8")
-    except OSError as error:
-        problem = f"{folder}: cannot be written: {no_room(error) or error.strerror}"
-        raise OutputError(problem, "make room, or choose another --run") from error
     return manifest
 
 

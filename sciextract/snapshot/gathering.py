@@ -128,6 +128,7 @@ class GoldFile:
     def documents(self) -> Iterator[TrainingDocument]:
         """Its documents one by one, complete in the layers of the file."""
         for item in read([self.path]):
+            # The survey has counted and named it.
             if isinstance(item, BadRecord):
                 continue
             document = from_read(item)
@@ -249,6 +250,7 @@ class Gathering:
         self._base = base
         self._gate = gate
         self._layers = layers_of(project.schema)
+        # Bytes take half the memory of hexadecimal text, for every text of a large base.
         self._taken: set[bytes] = set()
 
     def documents(self) -> Iterator[Placed]:
@@ -293,6 +295,7 @@ class Gathering:
                 and split_of(each.text_sha256) is Split.TRAIN
                 and bytes.fromhex(each.text_sha256) not in self._taken
             )
+            # By hash, so that the choice does not depend on the order of imports.
             chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
         return [each.number for each in chosen]
 

@@ -276,6 +276,7 @@ def too_few_to_compare(documents: int, finished: int, entities: int | None = Non
     enough, found, least = many, f"{documents}", f"{many}"
     if entities is not None:
         if entities:
+            # As many documents as hold enough entities at the density found.
             enough = max(enough, math.ceil(many_entities * documents / entities))
         found += f" with {entities} gold entities"
         least += f" with {many_entities}"

@@ -1,14 +1,16 @@
-"""A document's state as an action sees it: rows to look at, and a record of what it changes."""
+"""A document's state as an action sees it, with a record of what it changes; and who acts, under which event."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Self, TypeVar, cast
 
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import Document
+from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
@@ -27,6 +29,12 @@ from sciextract.store.rows import (
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
 Tables = dict[str, dict[Key, Row]]
 """State rows by table and key."""
+_ORDER = tuple(ROW_TYPES)
+_TABLE_OF = {
+    Layer.ENTITIES: EntityRow.TABLE,
+    Layer.RELATIONS: RelationRow.TABLE,
+    Layer.COREFERENCE: LinkRow.TABLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +56,24 @@ class DocumentState:
     Args:
         stored: The document.
         rows: Its state rows; without a :class:`ProgressRow` the document is not in the project.
+
+    Attributes:
+        before: The rows at the start, by table and key; never changed.
     """
 
     def __init__(self, stored: Stored, rows: Iterable[Row]) -> None:
         tables: Tables = {name: {} for name in ROW_TYPES}
         for row in rows:
             tables[row.TABLE][row.key] = row
-        self._begin(stored, tables)
+        self.stored, self.before, self._rows = stored, tables, _copied(tables)
 
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
         """The state that begins with rows by table and key, which it leaves as they are."""
-        state = cls.__new__(cls)
-        state._begin(stored, tables)
+        # Copied row by row only once: __init__ would sort rows into tables that are there already.
+        state = cls(stored, ())
+        state.before, state._rows = tables, _copied(tables)
         return state
-
-    def _begin(self, stored: Stored, tables: Tables) -> None:
-        self.stored = stored
-        self._before = tables
-        self._rows = _copied(tables)
-
-    @property
-    def before(self) -> Tables:
-        """The rows at the start, by table and key; never changed."""
-        return self._before
 
     def as_saved(self) -> Tables:
         """The rows as they are now, by table and key."""
@@ -90,8 +92,7 @@ class DocumentState:
     @property
     def progress(self) -> ProgressRow | None:
         """Completeness, flag and note; ``None`` when the document is not in the project."""
-        row = self._rows[ProgressRow.TABLE].get(())
-        return row if isinstance(row, ProgressRow) else None
+        return cast("ProgressRow | None", self._rows[ProgressRow.TABLE].get(()))
 
     @property
     def entities(self) -> list[EntityRow]:
@@ -125,23 +126,19 @@ class DocumentState:
 
     def entity(self, entity_id: str) -> EntityRow | None:
         """The entity of that id."""
-        row = self._rows[EntityRow.TABLE].get((entity_id,))
-        return row if isinstance(row, EntityRow) else None
+        return cast("EntityRow | None", self._rows[EntityRow.TABLE].get((entity_id,)))
 
     def relation(self, relation_id: str) -> RelationRow | None:
         """The relation of that id."""
-        row = self._rows[RelationRow.TABLE].get((relation_id,))
-        return row if isinstance(row, RelationRow) else None
+        return cast("RelationRow | None", self._rows[RelationRow.TABLE].get((relation_id,)))
 
     def cluster(self, cluster_id: str) -> ClusterRow | None:
         """The cluster of that id."""
-        row = self._rows[ClusterRow.TABLE].get((cluster_id,))
-        return row if isinstance(row, ClusterRow) else None
+        return cast("ClusterRow | None", self._rows[ClusterRow.TABLE].get((cluster_id,)))
 
     def link(self, cluster_id: str, entity_id: str) -> LinkRow | None:
         """The link of that mention to that cluster."""
-        row = self._rows[LinkRow.TABLE].get((cluster_id, entity_id))
-        return row if isinstance(row, LinkRow) else None
+        return cast("LinkRow | None", self._rows[LinkRow.TABLE].get((cluster_id, entity_id)))
 
     def on_fragments(self, fragments: tuple[Span, ...]) -> list[EntityRow]:
         """All entities on exactly these fragments."""
@@ -157,23 +154,29 @@ class DocumentState:
 
     def members(self, cluster_id: str) -> list[LinkRow]:
         """A cluster's links that are not rejected, in text order of their mentions."""
-        links = [
-            each
-            for each in self._of(LinkRow)
-            if each.cluster_id == cluster_id and each.state is not State.REJECTED
-        ]
-        return sorted(links, key=self._mention_order)
+        own = (each for each in self._of(LinkRow) if each.cluster_id == cluster_id)
+        links = [each for each in own if each.state is not State.REJECTED]
+        # A link whose mention is gone stands in damaged files only.
+        mentions = {link.entity_id: self.entity(link.entity_id) for link in links}
+        places = {key: in_text_order(row) if row else (0, 0, key) for key, row in mentions.items()}
+        return sorted(links, key=lambda link: places[link.entity_id])
 
     def decided_since(self, layer: Layer, event_id: int) -> bool:
         """Whether a later event than this one decided an item of a layer."""
-        items: dict[Layer, Iterable[EntityRow | RelationRow | LinkRow]] = {
-            Layer.ENTITIES: self._of(EntityRow),
-            Layer.RELATIONS: self._of(RelationRow),
-            Layer.COREFERENCE: self._of(LinkRow),
-        }
         return any(
-            row.event_id > event_id and row.state is not State.UNDECIDED for row in items[layer]
+            row.event_id > event_id and row.state is not State.UNDECIDED
+            for row in self.items_of(layer)
         )
+
+    def items_of(self, *layers: Layer) -> Iterator[EntityRow | RelationRow | LinkRow]:
+        """All items of some layers, rejected ones too, in no order; of all layers without arguments."""
+        for layer in layers or _TABLE_OF:
+            rows = self._rows[_TABLE_OF[layer]].values()
+            yield from cast("Collection[EntityRow | RelationRow | LinkRow]", rows)
+
+    def count_undecided(self, *layers: Layer) -> int:
+        """How many items of some layers wait for a decision."""
+        return sum(row.state is State.UNDECIDED for row in self.items_of(*layers))
 
     def put(self, row: Row) -> None:
         """Insert a row, or replace the one in its place."""
@@ -205,11 +208,15 @@ class DocumentState:
 
     def changes(self) -> list[Change]:
         """What differs from the start, in an order in which every row finds the rows it needs."""
-        changes = (
-            change_of(self._before[table].get(key), self._rows[table].get(key))
-            for table, key in sorted(_differing(self._before, self._rows))
-        )
-        return sorted((each for each in changes if each is not None), key=_table_order)
+        changes = []
+        for table, key in sorted(_differing(self.before, self._rows)):
+            change = change_of(self.before[table].get(key), self._rows[table].get(key))
+            if change is not None:
+                # Rows that come: parents first. Rows that go: children first.
+                place = _ORDER.index(table)
+                changes.append((place if change.after is not None else -place, change))
+        changes.sort(key=itemgetter(0))
+        return [change for _, change in changes]
 
     def differs_from(self, other: DocumentState) -> list[tuple[str, Key]]:
         """Tables and keys of the rows that are not those of another state of the document."""
@@ -218,15 +225,12 @@ class DocumentState:
     def _of(self, kind: type[_Kind]) -> Iterator[_Kind]:
         return iter(cast("Collection[_Kind]", self._rows[kind.TABLE].values()))
 
-    def _mention_order(self, link: LinkRow) -> tuple[int, int, str]:
-        entity = self.entity(link.entity_id)
-        return in_text_order(entity) if entity else (0, 0, link.entity_id)
-
 
 def _differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
     """Where another row is now, or none."""
     for table, rows in after.items():
         old = before[table]
+        # Identity, not equality: rows are frozen, and most of a long document is untouched.
         yield from ((table, key) for key, row in rows.items() if old.get(key) is not row)
         yield from ((table, key) for key in old if key not in rows)
 
@@ -240,10 +244,43 @@ def in_text_order(entity: EntityRow) -> tuple[int, int, str]:
     return entity.char_start, -entity.char_end, entity.id
 
 
-_TABLES = ("progress", "entity", "relation", "cluster", "link")
+@dataclass(slots=True)
+class Context:
+    """The frame of one action.
+
+    Attributes:
+        event_id: Its event.
+        source_id: Who acts.
+        schema: The project's label schema.
+        warnings: What the person should know although the action was done.
+        items: How many items it changed.
+        source_of: The number of a source by name, given now if it has none.
+    """
+
+    event_id: int
+    source_id: int
+    schema: LabelSchema
+    source_of: Callable[[str], int]
+    warnings: list[str] = field(default_factory=list)
+    items: int = 0
 
 
-def _table_order(change: Change) -> int:
-    """Rows that come: parents first. Rows that go: children first."""
-    position = _TABLES.index(change.table)
-    return position if change.after is not None else -position
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an action did.
+
+    Attributes:
+        event_id: Its event, ``None`` when nothing had to be changed.
+        documents: How many documents it changed.
+        items: How many items it decided, made or removed, those that went along included.
+        warnings: What the person should know.
+    """
+
+    event_id: int | None
+    documents: int
+    items: int
+    warnings: tuple[str, ...] = ()
+
+
+class NothingChanged(Exception):
+    """An action found nothing to do: its transaction is rolled back, so that no empty event is left."""

@@ -26,10 +26,10 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.bibliography import bibliography_of
-from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.document_state import Stored
-from sciextract.store.sqlite import decoded, first_value, from_sql, to_sql
+from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
 _COUNTS = struct.Struct("<II")
 
@@ -51,6 +51,7 @@ def decode_tokens(body: bytes) -> TokenTable:
     behind_starts = behind_edges + 4 * sentences
     edges.frombytes(body[_COUNTS.size : behind_edges])
     starts.frombytes(body[behind_edges:behind_starts])
+    # One iterator twice: starts and ends alternate.
     numbers = iter(_little(edges))
     spans = tuple(map(Span, numbers, numbers))
     firsts = list(_little(starts))
@@ -60,6 +61,7 @@ def decode_tokens(body: bytes) -> TokenTable:
 
 
 def _little(numbers: array[int]) -> array[int]:
+    # The file is little-endian on every machine, so that projects can be copied.
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()
@@ -96,45 +98,30 @@ def find(connection: sqlite3.Connection, document: Document) -> Stored | None:
 def insert(connection: sqlite3.Connection, document: Document) -> Stored:
     """Add a text that the project does not have, inside the caller's transaction."""
     known = bibliography_of(document.fields)
+    # Texts without a title are shown by how they begin.
     title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
+    texts = map(to_sql, (document.doc_key, title[:_TITLE_LENGTH], document.text))
+    # Bibliographic text for searching; the record's fields keep it exactly.
+    doi, venue = (text and storable(text) for text in (known.doi, known.venue))
     cursor = connection.execute(
         """INSERT INTO document(sha256, doc_key, title, text, doi, pmid, year, venue)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-        (
-            document.text_sha256,
-            to_sql(document.doc_key),
-            to_sql(title[:_TITLE_LENGTH]),
-            to_sql(document.text),
-            _column(known.doi),
-            known.pmid,
-            known.year,
-            _column(known.venue),
-        ),
+        (document.text_sha256, *texts, doi, known.pmid, known.year, venue),
     )
     number = int(cursor.lastrowid or 0)
-    connection.execute(
-        "INSERT INTO token_table VALUES (?, ?)", (number, encode_tokens(document.tokens))
-    )
+    values = (number, encode_tokens(document.tokens))
+    connection.execute("INSERT INTO token_table VALUES (?, ?)", values)
     return Stored(number, document)
 
 
-def _column(text: str | None) -> str | None:
-    """Bibliographic text for searching; the record's fields keep it exactly."""
-    return text and text.encode("utf-8", "replace").decode("utf-8")
-
-
 def add_record(
-    connection: sqlite3.Connection,
-    stored: Stored,
-    item: AnnotatedDocument,
-    source_id: int,
-    event_id: int,
+    connection: sqlite3.Connection, number: int, record: Record, source_id: int, event_id: int
 ) -> None:
     """Keep the record that a text came with; the same one from the same source is kept once."""
-    key, fields = to_sql(item.document.doc_key), json.dumps(dict(item.document.fields))
+    fields, warnings = json.dumps(dict(record.fields)), json.dumps(list(record.warnings))
     connection.execute(
         "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        (stored.number, source_id, event_id, key, fields, json.dumps(list(item.warnings))),
+        (number, source_id, event_id, to_sql(record.doc_key), fields, warnings),
     )
 
 
@@ -155,6 +142,7 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
     with decoded(connection, f"abstract {number}"):
         fields: dict[str, Any] = {}
         for record in records(connection, number):
+            # The first record wins, later ones only add what it lacks.
             fields = dict(record.fields) | fields
         return Stored(
             number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)
@@ -169,7 +157,10 @@ def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:
         (number,),
     )
     for doc_key, source, fields, warnings in rows:
-        yield Record(from_sql(doc_key), source, json.loads(fields), tuple(json.loads(warnings)))
+        remarks = tuple(json.loads(warnings))
+        if not all(isinstance(each, str) for each in remarks):
+            raise TypeError(f"record.warnings is {warnings!r:.60}")
+        yield Record(from_sql(doc_key), source, json.loads(fields), remarks)
 
 
 def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> list[int]:
@@ -183,12 +174,29 @@ def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> 
 
 def encode_annotations(annotations: Annotations) -> bytes:
     """Annotations with their candidates as bytes; equal ones give equal bytes."""
-    plain = {
-        "entities": [_entity(each) for each in annotations.entities],
-        "relations": [_relation(each) for each in annotations.relations],
-        "clusters": [_cluster(each) for each in annotations.clusters],
-        "candidates": annotations.candidates and _candidates(annotations.candidates),
-    }
+    entities = []
+    for each in annotations.entities:
+        fragments, more = [_edges(span) for span in each.fragments], _labels(each.alternatives)
+        said = (each.label, each.score, each.state, each.source)
+        entities.append([each.id, fragments, *said, more])
+    relations = []
+    for relation in annotations.relations:
+        ends, more = (relation.head, relation.tail), _labels(relation.alternatives)
+        said = (relation.label, relation.score, relation.state, relation.source)
+        relations.append([relation.id, *ends, *said, more])
+    clusters = [
+        [c.id, c.mentions, c.score, c.state, c.source, c.mention_scores, c.mention_states]
+        for c in annotations.clusters
+    ]
+    candidates = None
+    if (found := annotations.candidates) is not None:
+        candidates = [
+            [[_edges(c.span), _labels(c.labels)] for c in found.spans],
+            [[_edges(c.head), _edges(c.tail), _labels(c.labels)] for c in found.pairs],
+            [[_edges(c.mention), _edges(c.antecedent), c.score] for c in found.links],
+        ]
+    names = ("entities", "relations", "clusters", "candidates")
+    plain = dict(zip(names, (entities, relations, clusters, candidates), strict=True))
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
 
 
@@ -205,73 +213,29 @@ def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
         candidates: Whether what the model also considered is wanted; most of the time goes into it.
     """
     plain = json.loads(zlib.decompress(body))
-    considered = plain["candidates"] if candidates else None
-    return Annotations(
-        entities=tuple(_to_entity(each) for each in plain["entities"]),
-        relations=tuple(_to_relation(each) for each in plain["relations"]),
-        clusters=tuple(_to_cluster(each) for each in plain["clusters"]),
-        candidates=None if considered is None else _to_candidates(considered),
+    entities = tuple(
+        Entity(
+            item, tuple(Span(*f) for f in spans), label, score, State(state), by, _to_labels(more)
+        )
+        for item, spans, label, score, state, by, more in plain["entities"]
     )
-
-
-def _entity(each: Entity) -> list[Any]:
-    fragments = [_edges(fragment) for fragment in each.fragments]
-    labels = _labels(each.alternatives)
-    return [each.id, fragments, each.label, each.score, each.state, each.source, labels]
-
-
-def _to_entity(values: Sequence[Any]) -> Entity:
-    entity_id, fragments, label, score, state, source, labels = values
-    spans = tuple(Span(*edges) for edges in fragments)
-    return Entity(entity_id, spans, label, score, State(state), source, _to_labels(labels))
-
-
-def _relation(each: Relation) -> list[Any]:
-    labels = _labels(each.alternatives)
-    return [each.id, each.head, each.tail, each.label, each.score, each.state, each.source, labels]
-
-
-def _to_relation(values: Sequence[Any]) -> Relation:
-    relation_id, head, tail, label, score, state, source, labels = values
-    return Relation(relation_id, head, tail, label, score, State(state), source, _to_labels(labels))
-
-
-def _cluster(each: Cluster) -> list[Any]:
-    scores, states = list(each.mention_scores), list(each.mention_states)
-    return [each.id, list(each.mentions), each.score, each.state, each.source, scores, states]
-
-
-def _to_cluster(values: Sequence[Any]) -> Cluster:
-    cluster_id, mentions, score, state, source, scores, states = values
-    return Cluster(
-        id=cluster_id,
-        mentions=tuple(mentions),
-        score=score,
-        state=State(state),
-        source=source,
-        mention_scores=tuple(scores),
-        mention_states=tuple(State(each) for each in states),
+    relations = tuple(
+        Relation(item, head, tail, label, score, State(state), by, _to_labels(more))
+        for item, head, tail, label, score, state, by, more in plain["relations"]
     )
-
-
-def _candidates(candidates: Candidates) -> list[Any]:
-    return [
-        [[_edges(each.span), _labels(each.labels)] for each in candidates.spans],
-        [[_edges(each.head), _edges(each.tail), _labels(each.labels)] for each in candidates.pairs],
-        [[_edges(each.mention), _edges(each.antecedent), each.score] for each in candidates.links],
-    ]
-
-
-def _to_candidates(values: Sequence[Any]) -> Candidates:
-    spans, pairs, links = values
-    return Candidates(
-        tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),
-        tuple(
-            PairCandidate(Span(*head), Span(*tail), _to_labels(labels))
-            for head, tail, labels in pairs
-        ),
-        tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
+    clusters = tuple(
+        Cluster(item, tuple(ids), score, State(state), by, tuple(scores), tuple(map(State, states)))
+        for item, ids, score, state, by, scores, states in plain["clusters"]
     )
+    considered = None
+    if candidates and plain["candidates"] is not None:
+        spans, pairs, links = plain["candidates"]
+        considered = Candidates(
+            tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),
+            tuple(PairCandidate(Span(*a), Span(*b), _to_labels(labels)) for a, b, labels in pairs),
+            tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
+        )
+    return Annotations(entities, relations, clusters, considered)
 
 
 def _edges(span: Span) -> list[int]:

@@ -57,8 +57,10 @@ def encode(changes: Iterable[Change]) -> str | bytes:
     """Changes as the log stores them: JSON, compressed when long."""
     plain = [[c.table, list(c.key), c.before, c.after] for c in changes]
     text = json.dumps(plain, separators=(",", ":"))  # ASCII: lone surrogates survive, too
+    # Below that zlib saves little, and plain JSON can be read with any SQLite tool.
     if len(text) < _COMPRESSED_FROM:
         return text
+    # The fastest level: this runs after every key.
     return zlib.compress(text.encode("ascii"), 1)
 
 
@@ -93,21 +95,17 @@ def joined(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
     by_row: dict[tuple[str, Key], Change] = {}
     for change in (*first, *second):
         place = (change.table, change.key)
-        before = by_row.get(place)
-        by_row[place] = change if before is None else _one_after_other(before, change)
+        earlier = by_row.get(place, change)
+        old, new = earlier.before, change.after
+        if old is not None and earlier.after is not None and change.before is not None:
+            old = change.before | old  # columns that only one of them changes
+        if new is not None and change.before is not None and earlier.after is not None:
+            new = earlier.after | new
+        if old is not None and new is not None:
+            names = [name for name in new if name in old and new[name] != old[name]]
+            old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
+        by_row[place] = Change(change.table, change.key, old, new)
     return [each for each in by_row.values() if each.before != each.after]
-
-
-def _one_after_other(first: Change, second: Change) -> Change:
-    old, new = first.before, second.after
-    if first.before is not None and first.after is not None and second.before is not None:
-        old = second.before | first.before  # columns that only one of them changes
-    if new is not None and second.before is not None and first.after is not None:
-        new = first.after | new
-    if old is not None and new is not None:
-        names = [name for name in new if name in old and new[name] != old[name]]
-        old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
-    return Change(first.table, first.key, old, new)
 
 
 def join_last(connection: sqlite3.Connection, number: int, author: str) -> None:
@@ -219,18 +217,19 @@ def append_changes(
     )
 
 
-def altered(connection: sqlite3.Connection) -> Iterator[int]:
+def find_altered(connection: sqlite3.Connection) -> Iterator[int]:
     """Numbers of the events that differ from their hash, themselves or in a change; some may come twice."""
     events = "SELECT id, hash, at, author_id, kind, params, seconds, target FROM event"
     changes = "SELECT event_id, hash, event_id, document_id, body FROM change"
     for query in (events, changes):
-        for event_id, kept, *values in connection.execute(f"{query} WHERE hash IS NOT NULL"):
+        for event_id, kept, *values in connection.execute(query):
             if kept != _digest(values):
                 yield event_id
 
 
 def _digest(values: Sequence[object]) -> str:
     """A hash of a row as SQLite gives it back: a number for seconds comes back as a float."""
+    # repr() tells 2 from 2.0, and SQLite gives a REAL back as the latter.
     plain = [float(each) if isinstance(each, int) else each for each in values]
     return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -271,6 +270,7 @@ def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
 
 def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
     """The action that the author undid last, unless they have acted since."""
+    # A new action closes the way back: only undos that came after it can be redone.
     last = first_value(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
     query = f"""SELECT e.id FROM event e JOIN event u ON u.target = e.id AND u.kind = 'undo'
         WHERE u.author_id = ? AND {_ACTION} AND {UNDONE} AND u.id > ?
@@ -278,12 +278,6 @@ def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
         ORDER BY u.id DESC LIMIT 1"""
     found: int | None = first_value(connection, query, author_id, last or 0)
     return found
-
-
-def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
-    """The event that undid this one last."""
-    query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
-    return int(first_value(connection, query, event_id) or 0)
 
 
 def read_events(
@@ -300,21 +294,21 @@ def read_events(
             (SELECT count(DISTINCT document_id) FROM change c WHERE c.event_id = e.id), {UNDONE}
         FROM event e JOIN source s ON s.id = e.author_id
         WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
+        # No event has such a number; -1 means no limit to SQLite.
         (before if before is not None else 1 << 62, -1 if limit is None else limit),
     )
+    found = []
     with decoded(connection, "an event of the log"):
-        return [_event(row) for row in rows]
+        for number, at, author, kind, params, seconds, target, documents, undone in rows:
+            values = json.loads(params)
+            if not isinstance(values, dict):
+                raise TypeError(f"params is {params!r}")
+            rest = (seconds, target, documents, bool(undone))
+            found.append(Event(number, at, author, kind, values, *rest))
+    return found
 
 
 def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """One event."""
     newest = read_events(connection, 1, event_id + 1)
     return newest[0] if newest and newest[0].id == event_id else None
-
-
-def _event(row: tuple[Any, ...]) -> Event:
-    number, at, author, kind, params, seconds, target, documents, undone = row
-    values = json.loads(params)
-    if not isinstance(values, dict):
-        raise TypeError(f"params is {params!r}")
-    return Event(number, at, author, kind, values, seconds, target, documents, bool(undone))

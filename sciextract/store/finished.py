@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ADAPTER = "+adapter/"
 """In names of sources: ``model:NAME@HASH+adapter/N``."""
 
-_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", "salvage", *events.NO_ACTIONS})
+_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", *events.NO_ACTIONS})
 """Kinds of events that are not the work of a person on an abstract."""
 
 _KEYS = {"add entity": 4, "add relation": 3, "join": 2, "new cluster": 2, "merge": 2}
@@ -75,11 +75,11 @@ def finished_abstracts(project: Project) -> list[Finished]:
         numbers = project.connection.execute(
             f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
         ).fetchall()
-        found = [_finished(project, number) for (number,) in numbers]
+        found = [_read_finished(project, number) for (number,) in numbers]
     return sorted((each for each in found if each), key=lambda each: each.event_id)
 
 
-def _finished(project: Project, number: int) -> Finished | None:
+def _read_finished(project: Project, number: int) -> Finished | None:
     connection, sources = project.connection, project.sources
     stored = documents.load(connection, number)
     changes: list[events.Change] = []
@@ -92,66 +92,61 @@ def _finished(project: Project, number: int) -> Finished | None:
         with decoded(connection, f"a change of event {event_id}"):
             made = events.decode(body)
         if by_person and kind not in _FROM_OUTSIDE:
+            # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
                 rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
                 state = DocumentState(stored, rows)
                 before = views.annotated(state, sources, views.WITH_UNDECIDED)
+            # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)
                 keys += _KEYS.get(kind, 1)
                 seconds = seconds if spent is None else (seconds or 0.0) + spent
-            if not undone and any(_finishes(change) for change in made):
+            finishes = any(
+                Completeness.DONE in (change.after or {}).values()
+                for change in made
+                if change.table == ProgressRow.TABLE
+            )
+            if finishes and not undone:
                 done = event_id, at
         changes += made
     doc = project.document_state(number)
     if before is None or not done[0] or doc.progress is None:
         return None
     layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
-    adapter, model, imported, name = _suggestions(project, number, touched)
-    other = model or imported
-    document = stored.document
+    adapter, other, name = _read_suggestions(project, number, touched)
+    gold, document = views.annotated(doc, sources), stored.document
+    event_id, at = done
     return Finished(
-        number,
-        document.doc_key,
-        done[1],
-        done[0],
-        layers,
-        views.annotated(doc, sources),
-        before,
-        None if adapter is None else AnnotatedDocument(document, adapter),
-        None if other is None else AnnotatedDocument(document, other),
-        name,
-        keys,
-        seconds,
+        *(number, document.doc_key, at, event_id, layers, gold, before),
+        adapter=None if adapter is None else AnnotatedDocument(document, adapter),
+        other=None if other is None else AnnotatedDocument(document, other),
+        model=name,
+        keys=keys,
+        seconds=seconds,
     )
 
 
-def _finishes(change: events.Change) -> bool:
-    return change.table == ProgressRow.TABLE and Completeness.DONE in (change.after or {}).values()
-
-
-def _suggestions(
+def _read_suggestions(
     project: Project, number: int, touched: int
-) -> tuple[Annotations | None, Annotations | None, Annotations | None, str]:
-    """The latest suggestions of an adapter, of a model, and of an import, from before an event; the model's name."""
-    adapter: Annotations | None = None
-    model: Annotations | None = None
-    imported: Annotations | None = None
+) -> tuple[Annotations | None, Annotations | None, str]:
+    """The latest suggestions of an adapter, and of a model or else an import, from before an event; the model's name."""
+    adapter = model = imported = None
     by = ""
     for body, kind, name in project.connection.execute(_SETS, (number, touched)):
         if kind == "model" and ADAPTER in name:
             adapter = adapter or decode_annotations(body)
-        elif kind == "model":
-            if model is None:
-                model = decode_annotations(body)
-                by = name.removeprefix("model:").partition("/")[0]
-        elif imported is None:
-            imported = _undecided(decode_annotations(body))
-    return adapter, model, imported, by
+        elif kind == "model" and model is None:
+            model = decode_annotations(body)
+            by = name.removeprefix("model:").partition("/")[0]
+        elif kind != "model" and imported is None:
+            imported = _leave_undecided(decode_annotations(body))
+    return adapter, model or imported, by
 
 
-def _undecided(found: Annotations) -> Annotations | None:
+def _leave_undecided(found: Annotations) -> Annotations | None:
+    """What of imported suggestions was not decided in the file; ``None`` for nothing."""
     kept = tuple(each for each in found.entities if each.state is State.UNDECIDED)
     ids = {each.id for each in kept}
     relations = tuple(

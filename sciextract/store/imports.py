@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State, new_id
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import to_sql
 
 Pair = tuple[str, str]
 _TWO = 2
+_OPEN = State.UNDECIDED
+
+Mentions = dict[str, tuple[float | None, State]]
+"""Score and state of the mentions of an imported cluster, by the entity's id in the project."""
 
 
-def free_id(doc: DocumentState, wanted: str, context: Context) -> str:
+def free_id(doc: DocumentState, wanted: str) -> str:
     """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
     taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
+    # Ids from files may be empty, or hold lone surrogates, which no TEXT column takes.
     usable = bool(wanted) and isinstance(to_sql(wanted), str)
-    return wanted if usable and not taken else context.fresh_id()
+    return wanted if usable and not taken else new_id()
 
 
 def add_entity(
     doc: DocumentState, entity: Entity, state: State, source_id: int, context: Context
 ) -> EntityRow:
     """Add an incoming entity as a row."""
-    row = EntityRow(
-        id=free_id(doc, entity.id, context),
-        fragments=entity.fragments,
-        label=entity.label,
-        score=entity.score,
-        state=state,
-        source_id=source_id,
-        event_id=context.event_id,
-        alternatives=entity.alternatives,
-    )
+    entity_id, event_id, more = free_id(doc, entity.id), context.event_id, entity.alternatives
+    said = (entity.fragments, entity.label, entity.score)
+    row = EntityRow(entity_id, *said, state, source_id, event_id, alternatives=more)
     doc.put(row)
     context.items += 1
     return row
@@ -50,17 +47,9 @@ def add_relation(
     context: Context,
 ) -> RelationRow:
     """Add an incoming relation between two entities of the project as a row."""
-    row = RelationRow(
-        id=free_id(doc, relation.id, context),
-        head=ends[0],
-        tail=ends[1],
-        label=relation.label,
-        score=relation.score,
-        state=state,
-        source_id=source_id,
-        event_id=context.event_id,
-        alternatives=relation.alternatives,
-    )
+    relation_id, event_id, more = free_id(doc, relation.id), context.event_id, relation.alternatives
+    said = (*ends, relation.label, relation.score)
+    row = RelationRow(relation_id, *said, state, source_id, event_id, alternatives=more)
     doc.put(row)
     context.items += 1
     return row
@@ -70,24 +59,9 @@ def add_cluster(
     doc: DocumentState, cluster: Cluster, state: State, source_id: int, context: Context
 ) -> ClusterRow:
     """Add an incoming cluster as a row, still without links."""
-    row = ClusterRow(
-        free_id(doc, cluster.id, context), cluster.score, state, source_id, context.event_id
-    )
+    row = ClusterRow(free_id(doc, cluster.id), cluster.score, state, source_id, context.event_id)
     doc.put(row)
     return row
-
-
-def add_link(
-    doc: DocumentState,
-    cluster_id: str,
-    mention: str,
-    score: float | None,
-    like: ClusterRow,
-    context: Context,
-) -> None:
-    """Add a mention to a cluster, in the cluster's own state and from its source."""
-    doc.put(LinkRow(cluster_id, mention, score, like.state, like.source_id, context.event_id))
-    context.items += 1
 
 
 def leaves_alone(doc: DocumentState, link: LinkRow) -> bool:
@@ -128,12 +102,7 @@ def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> Relation
     return next((row for row in doc.relations if original_of(row) == wanted), None)
 
 
-_OPEN = State.UNDECIDED
-
-Mentions = dict[str, tuple[float | None, State]]
-"""Score and state of the mentions of an imported cluster, by the entity's id in the project."""
-
-
+@dataclass(eq=False)
 class ImportMerge:
     """Merges one imported set of annotations into a document's state.
 
@@ -149,140 +118,127 @@ class ImportMerge:
         against_decisions: Items that were left out because a person decided otherwise.
     """
 
-    def __init__(self, doc: DocumentState, context: Context) -> None:
-        self._doc = doc
-        self._context = context
-        self._ids: dict[str, str] = {}
-        self._claimed: dict[str, bool] = {}
-        self._made: set[str] = set()
-        self.against_decisions = 0
+    _doc: DocumentState
+    _context: Context
+    against_decisions: int = field(default=0, init=False)
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _claimed: dict[str, bool] = field(default_factory=dict, init=False)
+    _made: set[str] = field(default_factory=set, init=False)
 
     def merge(self, annotations: Annotations) -> None:
         """Merge everything."""
         for entity in annotations.entities:
-            self._entity(entity)
+            self._merge_entity(entity)
         for relation in annotations.relations:
             if {relation.head, relation.tail} <= self._ids.keys():
-                self._relation(relation)
+                self._merge_relation(relation)
         for cluster in annotations.clusters:
-            self._cluster(cluster)
+            self._merge_cluster(cluster)
 
-    def _entity(self, entity: Entity) -> None:
-        row = self._twin(entity)
-        if row is not None:
+    def _merge_entity(self, entity: Entity) -> None:
+        rows = self._doc.on_fragments(entity.fragments)
+        same = [row for row in rows if row.label == entity.label]
+        if entity.state in IN_VIEW:
+            # What a file has twice in its view is there twice: a row stands for one of them only.
+            same = [row for row in same if not self._claimed.get(row.id)]
+        same.sort(key=lambda row: (row.event_id, row.id))
+        same.sort(key=lambda row: (row.id not in self._claimed, row.id != entity.id))
+        if same:
+            row = same[0]
             self._decide(row, entity)
-        elif row := entity_by_original(self._doc.edited, entity):
+        elif edited := entity_by_original(self._doc.edited, entity):
+            row = edited
             self.against_decisions += entity.state in IN_VIEW
         else:
-            source_id = self._source(entity)
+            source_id = self._source_of(entity)
             row = add_entity(self._doc, entity, entity.state, source_id, self._context)
         self._ids[entity.id] = row.id
         self._claimed[row.id] = self._claimed.get(row.id, False) or entity.state in IN_VIEW
 
-    def _twin(self, entity: Entity) -> EntityRow | None:
-        """The row that says the same. What a file has twice in its view is there twice."""
-        rows = self._doc.on_fragments(entity.fragments)
-        same = [row for row in rows if row.label == entity.label]
-        if entity.state in IN_VIEW:
-            same = [row for row in same if not self._claimed.get(row.id)]
-        same.sort(key=lambda row: (row.event_id, row.id))
-        same.sort(key=lambda row: (row.id not in self._claimed, row.id != entity.id))
-        return same[0] if same else None
-
-    def _relation(self, relation: Relation) -> None:
+    def _merge_relation(self, relation: Relation) -> None:
+        doc, label = self._doc, relation.label
         ends = (self._ids[relation.head], self._ids[relation.tail])
-        known = self._same(relation, ends)
+        exact = same_relations(doc, ends, symmetric=False, label=label)
+        symmetric = label in self._context.schema.symmetric_labels
+        # Of a symmetric type in either direction, unless both are imported: then the file has both.
+        turned = [
+            row
+            for row in same_relations(doc, ends, symmetric, label)
+            if not (row.in_view and relation.state in IN_VIEW)
+        ]
+        known = next(iter([*exact, *turned]), None)
+        needs_mentions = relation.state is not State.REJECTED
         if known is not None:
             self._decide(known, relation)
-        elif self._contradicts(relation, ends):
+        elif relation_by_original(doc, ends, label) or (
+            needs_mentions and self._any_rejected(ends)
+        ):
             self.against_decisions += relation.state in IN_VIEW
             return
         else:
-            source_id = self._source(relation)
-            add_relation(self._doc, relation, ends, relation.state, source_id, self._context)
+            source_id = self._source_of(relation)
+            add_relation(doc, relation, ends, relation.state, source_id, self._context)
         if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
-            self._need(ends)
-
-    def _same(self, relation: Relation, ends: tuple[str, str]) -> RelationRow | None:
-        """The row that says the same; of a symmetric type in either direction, unless both are imported."""
-        exact = same_relations(self._doc, ends, symmetric=False, label=relation.label)
-        symmetric = relation.label in self._context.schema.symmetric_labels
-        turned = [
-            row
-            for row in same_relations(self._doc, ends, symmetric, relation.label)
-            if not (row.in_view and relation.state in IN_VIEW)
-        ]
-        return next(iter([*exact, *turned]), None)
-
-    def _contradicts(self, relation: Relation, ends: tuple[str, str]) -> bool:
-        """Whether a person edited this relation, or rejected a mention that it needs."""
-        edited = relation_by_original(self._doc, ends, relation.label) is not None
-        needs = relation.state is not State.REJECTED
-        return edited or (needs and self._any_rejected(ends))
+            self._decide_mentions(ends)
 
     def _any_rejected(self, entity_ids: Collection[str]) -> bool:
         rows = [self._doc.entity(each) for each in entity_ids]
         return any(row is None or row.state is State.REJECTED for row in rows)
 
-    def _need(self, entity_ids: Collection[str]) -> None:
+    def _decide_mentions(self, entity_ids: Collection[str]) -> None:
         """What takes part in something that is decided is decided itself."""
         for entity_id in entity_ids:
             row = self._doc.entity(entity_id)
             if row is not None and row.state is _OPEN:
                 self._settle(row, State.IMPORTED, self._context.source_id)
 
-    def _cluster(self, cluster: Cluster) -> None:
-        mentions = self._mentions(cluster)
-        home = self._home(mentions)
-        if home is None:
-            mentions = self._possible(mentions)
-            if len(mentions) < min(_TWO, len(cluster.mentions)):
-                return
-            home = self._home(mentions)
-        if home is not None:
-            self._decide_links(home, mentions)
-        elif (state := _state_of(cluster, mentions)) is not None:
-            self._new_cluster(cluster, state, mentions)
-
-    def _new_cluster(self, cluster: Cluster, state: State, mentions: Mentions) -> None:
-        row = add_cluster(self._doc, cluster, state, self._source(cluster), self._context)
-        self._made.add(row.id)
-        for mention, (score, its_state) in mentions.items():
-            like = replace(row, state=its_state)
-            add_link(self._doc, row.id, mention, score, like, self._context)
-        self._take_over(row.id, mentions)
-
-    def _mentions(self, cluster: Cluster) -> Mentions:
+    def _merge_cluster(self, cluster: Cluster) -> None:
         count = len(cluster.mentions)
         scores = cluster.mention_scores or (cluster.score,) * count
         states = cluster.mention_states or (cluster.state,) * count
-        all_mentions = zip(cluster.mentions, scores, states, strict=True)
-        return {self._ids[m]: (score, state) for m, score, state in all_mentions if m in self._ids}
+        said = zip(cluster.mentions, scores, states, strict=True)
+        mentions = {self._ids[m]: (score, state) for m, score, state in said if m in self._ids}
+        home = self._find_home(mentions)
+        if home is None:
+            # Only a new cluster leaves mentions out: in one that is here already their links are counted below.
+            mentions = self._leave_out_impossible(mentions)
+            if len(mentions) < min(_TWO, count):
+                return
+            home = self._find_home(mentions)
+        if home is not None:
+            self._decide_links(home, mentions)
+        elif (state := _state_of_cluster(cluster, mentions)) is not None:
+            row = add_cluster(self._doc, cluster, state, self._source_of(cluster), self._context)
+            self._made.add(row.id)
+            for mention, (score, its_state) in mentions.items():
+                by, event_id = row.source_id, self._context.event_id
+                self._doc.put(LinkRow(row.id, mention, score, its_state, by, event_id))
+                self._context.items += 1
+            self._take_over(row.id, mentions)
 
-    def _home(self, mentions: Mentions) -> ClusterRow | None:
+    def _find_home(self, mentions: Mentions) -> ClusterRow | None:
         """The cluster that has, or once had, all these mentions: best one that still has them, and few more.
 
         Clusters of one file do not stand for each other, since gold may say that mentions overlap.
         """
-        ever = {each: self._ever(each) for each in self._doc.clusters if each.id not in self._made}
-        holding = [
-            each for each, entities in ever.items() if mentions and entities >= mentions.keys()
-        ]
-        fit = {each: (len(self._living(each, mentions)), -len(ever[each])) for each in holding}
-        return max(holding, key=fit.__getitem__, default=None)
+        fit: dict[ClusterRow, tuple[int, int]] = {}
+        for each in self._doc.clusters if mentions else ():
+            if each.id in self._made:
+                continue
+            ever = {
+                link.entity_id
+                for link in self._doc.links
+                if each.id in (link.cluster_id, original_of(link).get("cluster"))
+            }
+            if ever >= mentions.keys():
+                fit[each] = len(self._find_living(each, mentions)), -len(ever)
+        return max(fit, key=fit.__getitem__, default=None)
 
-    def _ever(self, cluster: ClusterRow) -> set[str]:
-        return {
-            link.entity_id
-            for link in self._doc.links
-            if cluster.id in (link.cluster_id, original_of(link).get("cluster"))
-        }
-
-    def _living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
+    def _find_living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
         return mentions.keys() & {link.entity_id for link in self._doc.members(cluster.id)}
 
     def _decide_links(self, home: ClusterRow, mentions: Mentions) -> None:
-        living = self._living(home, mentions)
+        living = self._find_living(home, mentions)
         for mention, (_, state) in mentions.items():
             link = self._doc.link(home.id, mention)
             if mention not in living or link is None:
@@ -293,7 +249,7 @@ class ImportMerge:
             self._doc.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
         self._take_over(home.id, {each: mentions[each] for each in living})
 
-    def _possible(self, mentions: Mentions) -> Mentions:
+    def _leave_out_impossible(self, mentions: Mentions) -> Mentions:
         """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
         possible = {}
         for mention, (score, state) in mentions.items():
@@ -307,7 +263,7 @@ class ImportMerge:
     def _take_over(self, cluster_id: str, mentions: Mentions) -> None:
         """Mentions that the file puts into a cluster are decided; proposals of other clusters for them go."""
         decided = [each for each, (_, state) in mentions.items() if state in IN_VIEW]
-        self._need(decided)
+        self._decide_mentions(decided)
         for mention in decided:
             for link in self._doc.links_of(mention):
                 other = link.state is _OPEN and link.cluster_id != cluster_id
@@ -323,40 +279,35 @@ class ImportMerge:
             self._doc.drop(cluster)
 
     def _decide(self, row: EntityRow | RelationRow, incoming: Entity | Relation) -> None:
-        if row.state is _OPEN and incoming.state is not _OPEN:
-            if incoming.state is State.REJECTED and self._is_needed(row.id):
-                return
-            self._settle(row, incoming.state, self._source(incoming))
-            if incoming.state is State.REJECTED:
-                self._drop_what_needs(row.id)
-        elif row.state is State.REJECTED:
+        if row.state is State.REJECTED:
             self.against_decisions += incoming.state in IN_VIEW
-
-    def _is_needed(self, entity_id: str) -> bool:
-        """Whether a person decided a mention that would be alone without this one."""
-        return any(leaves_alone(self._doc, link) for link in self._doc.links_of(entity_id))
-
-    def _drop_what_needs(self, entity_id: str) -> None:
-        """Proposals about a mention that the file has as rejected."""
-        for relation in self._doc.relations_of(entity_id):
-            if relation.state is _OPEN:
-                self._doc.drop(relation)
-        for link in self._doc.links_of(entity_id):
-            if link.state is _OPEN:
-                self._drop_proposal(link)
+        if row.state is not _OPEN or incoming.state is _OPEN:
+            return
+        links = self._doc.links_of(row.id)
+        rejected = incoming.state is State.REJECTED
+        if rejected and any(leaves_alone(self._doc, link) for link in links):
+            return  # a person decided a mention that would be alone in its cluster without this one
+        self._settle(row, incoming.state, self._source_of(incoming))
+        if rejected:
+            for relation in self._doc.relations_of(row.id):
+                if relation.state is _OPEN:
+                    self._doc.drop(relation)
+            for link in links:
+                if link.state is _OPEN:
+                    self._drop_proposal(link)
 
     def _settle(self, row: EntityRow | RelationRow | LinkRow, state: State, source_id: int) -> None:
         event_id = self._context.event_id
         self._doc.put(replace(row, state=state, source_id=source_id, event_id=event_id))
         self._context.items += 1
 
-    def _source(self, item: Entity | Relation | Cluster) -> int:
+    def _source_of(self, item: Entity | Relation | Cluster) -> int:
         """The source that the item itself names, as our own exports do, else the import."""
         named = item.source.startswith(("model:", "person:", "import:"))
         return self._context.source_of(item.source) if named else self._context.source_id
 
 
-def _state_of(cluster: Cluster, mentions: Mentions) -> State | None:
+def _state_of_cluster(cluster: Cluster, mentions: Mentions) -> State | None:
     """The state of a new cluster, after its mentions; ``None`` when it says nothing any more.
 
     One mention alone is a cluster only where the file has it so.

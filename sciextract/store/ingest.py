@@ -1,20 +1,21 @@
-"""Documents and annotations into the store: imports and model runs, in transactions of many documents."""
+"""The one way into a document: imports, model runs and merges write here, in transactions of many documents."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
-from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
+from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.store import documents, events
-from sciextract.store.actions.marks import finish
-from sciextract.store.document_state import DocumentState, Stored
-from sciextract.store.documents import decode_annotations, digest_of, encode_annotations
+from sciextract.store.actions.bulk import finish
+from sciextract.store.document_state import DocumentState
+from sciextract.store.documents import Record, decode_annotations, digest_of, encode_annotations
 from sciextract.store.imports import ImportMerge
 from sciextract.store.predictions import PredictionMerge
 from sciextract.store.rows import Completeness, ProgressRow
@@ -22,14 +23,95 @@ from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
 
 if TYPE_CHECKING:
-    from sciextract.store.context import Context
+    from sciextract.store.document_state import Context
     from sciextract.store.project import Project
 
 
-_UNTOUCHED = Completeness.UNTOUCHED
-
 BATCH = 500
 """Documents a transaction: a killed import loses at most so many, and they come again with the next one."""
+_OF_ADAPTERS = f"model:*{ADAPTER}/*"
+_RUN_OF_MODEL = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
+"""The run in which a model had predicted a document itself."""
+
+
+def find_or_insert(connection: sqlite3.Connection, document: Document) -> DocumentState:
+    """The document of the same text with its state, added now where the project has none."""
+    stored = documents.find(connection, document)
+    if stored is None:
+        return DocumentState(documents.insert(connection, document), [])
+    return DocumentState(stored, load_rows(connection, stored.number))
+
+
+def write_document(
+    project: Project,
+    context: Context,
+    doc: DocumentState,
+    annotations: Annotations | None,
+    merge: Callable[[], bool],
+    records: Iterable[Record] = (),
+) -> bool:
+    """Write what one source says about a document, inside :meth:`Project.writing`.
+
+    Args:
+        project: The open project.
+        context: Of the event; names the source.
+        doc: The document as it is.
+        annotations: Kept unchanged as what the source said; equal ones are kept once.
+        merge: Brings the annotations into ``doc``; says whether the result is wanted.
+        records: Bibliographic records that the document came with.
+
+    Returns:
+        Whether the state of the document was written.
+    """
+    connection = project.connection
+    for record in records:
+        source_id = context.source_of(record.source)
+        documents.add_record(connection, doc.number, record, source_id, context.event_id)
+    if annotations is not None:
+        body = encode_annotations(annotations)
+        connection.execute(
+            "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
+            (doc.number, context.source_id, context.event_id, digest_of(body), body),
+        )
+    wanted = merge()
+    if wanted:
+        project.save(doc, context)
+    return wanted
+
+
+@dataclass(eq=False)
+class Batches:
+    """One event over any number of transactions, begun with the first batch that is written.
+
+    Attributes:
+        project: The open project.
+    """
+
+    project: Project
+    _context: Context | None = field(default=None, init=False)
+
+    @property
+    def event_id(self) -> int | None:
+        """Its event, once something was added."""
+        return None if self._context is None else self._context.event_id
+
+    @contextmanager
+    def batch(self) -> Iterator[Context]:
+        """One transaction under the event, all or nothing.
+
+        Raises:
+            ProjectError: The file cannot be written; nothing of this batch is in it.
+        """
+        context = self._context
+        with self.project.writing() as connection:
+            context = context or self.begin(connection)
+            yield context
+        self._context = context  # only now: an event of a batch that was rolled back does not exist
+
+    def begin(self, connection: sqlite3.Connection) -> Context:
+        """Write the event."""
+        raise NotImplementedError
 
 
 @dataclass(slots=True)
@@ -51,34 +133,26 @@ class ImportCounts:
     against_decisions: int = 0
 
 
-class Import:
-    """One import: one event, whatever the number of transactions.
+@dataclass(eq=False)
+class Import(Batches):
+    """One import of a file.
 
-    Args:
-        project: The open project.
+    Attributes:
         source: ``import:FILE``.
         params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
+        counts: What it did so far.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        source: str,
-        params: Mapping[str, Any],
-        done: Collection[Layer] = (),
-    ) -> None:
-        self._project = project
-        self._source = source
-        self._done = done
-        self._params = params
-        self._context: Context | None = None
-        self.counts = ImportCounts()
+    source: str
+    params: Mapping[str, Any]
+    done: Collection[Layer] = ()
+    counts: ImportCounts = field(default_factory=ImportCounts, init=False)
 
-    @property
-    def event_id(self) -> int | None:
-        """Its event, once something was added."""
-        return None if self._context is None else self._context.event_id
+    def begin(self, connection: sqlite3.Connection) -> Context:
+        """Write the event."""
+        event_id = events.append(connection, self.project.author_id, "import", self.params)
+        return self.project.context(event_id, self.project.source_id(self.source))
 
     def add(self, items: Iterable[tuple[AnnotatedDocument, tuple[str, ...]]]) -> None:
         """Add documents with the schema's warnings about them, all or none of them.
@@ -87,92 +161,86 @@ class Import:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
         counts = replace(self.counts)
-        context = self._context
-        with self._project.writing() as connection:
-            if context is None:
-                author = self._project.author_id
-                event_id = events.append(connection, author, "import", self._params)
-                context = self._project.context(event_id, self._project.source_id(self._source))
-            for document, warnings in items:
-                self._one(connection, context, document, warnings, counts)
-        self._context, self.counts = context, counts
+        with self.batch() as context:
+            for item, warnings in items:
+                self._add_one(context, item, warnings, counts)
+        self.counts = counts
 
-    def _one(
+    def _add_one(
         self,
-        connection: sqlite3.Connection,
         context: Context,
         item: AnnotatedDocument,
         warnings: tuple[str, ...],
         counts: ImportCounts,
     ) -> None:
-        stored = documents.find(connection, item.document)
-        rows = load_rows(connection, stored.number) if stored else []
-        stored = stored or documents.insert(connection, item.document)
-        remarks = replace(item, warnings=(*item.warnings, *warnings))
-        documents.add_record(connection, stored, remarks, context.source_id, context.event_id)
-        doc = DocumentState(stored, rows)
+        doc = find_or_insert(self.project.connection, item.document)
+        said = item.annotations
+        has_items = bool(said.entities or said.relations or said.clusters)
         counts.known += doc.progress is not None
         counts.documents += doc.progress is None
         counts.flagged += bool(warnings)
-        if doc.progress is None:
-            doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
-        elif warnings and len(warnings) != doc.progress.warned:
-            doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
-        self._annotations(connection, context, doc, item.annotations, counts)
-        finish(doc, context, self._done)
-        self._project.save(doc, context)
 
-    def _annotations(
-        self,
-        connection: sqlite3.Connection,
-        context: Context,
-        doc: DocumentState,
-        annotations: Annotations,
-        counts: ImportCounts,
-    ) -> None:
-        if not (annotations.entities or annotations.relations or annotations.clusters):
-            return
-        keep(connection, doc.stored, annotations, context)
-        merge = ImportMerge(doc, context)
-        before = context.items
-        merge.merge(annotations)
-        counts.items += context.items - before
-        counts.against_decisions += merge.against_decisions
+        def merge() -> bool:
+            if doc.progress is None:
+                doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
+            elif warnings and len(warnings) != doc.progress.warned:
+                doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
+            if has_items:
+                before, imported = context.items, ImportMerge(doc, context)
+                imported.merge(said)
+                counts.items += context.items - before
+                counts.against_decisions += imported.against_decisions
+            finish(doc, context, self.done)
+            return True
+
+        document, remarks = item.document, (*item.warnings, *warnings)
+        record = Record(document.doc_key, self.source, document.fields, remarks)
+        kept = said if has_items else None
+        write_document(self.project, context, doc, kept, merge, [record])
 
 
-class Run:
-    """One model run: one event, immutable sets of predictions, and the state refreshed from them.
+@dataclass(eq=False)
+class ModelRun(Batches):
+    """One run of a model: immutable sets of predictions, and the state refreshed from them.
 
-    Args:
-        project: The open project.
+    Attributes:
         model: The model.
         settings: Its thresholds, for the log.
         background: Whether the run itself acts, not the person.
         keep_suggestions: Whether undecided mentions that a person had suggested by another model stay.
+        id: Of the run; an adapter's is its number, from the first batch on.
+        documents: How many documents it has predicted.
     """
 
-    def __init__(
-        self,
-        project: Project,
-        model: ModelId,
-        settings: Mapping[str, Any],
-        *,
-        background: bool = False,
-        keep_suggestions: bool = False,
-    ) -> None:
-        self.id = new_id()
-        self.documents = 0
-        self._project = project
-        self._model = model
-        self._settings = settings
-        self._background = background
-        self._keep_suggestions = keep_suggestions
-        self._context: Context | None = None
+    model: ModelId
+    settings: Mapping[str, Any]
+    background: bool = field(default=False, kw_only=True)
+    keep_suggestions: bool = field(default=False, kw_only=True)
+    id: str = field(default_factory=new_id, init=False)
+    documents: int = field(default=0, init=False)
 
     @property
     def source(self) -> str:
         """The source of its items: ``model:NAME@HASH/run``, of an adapter ``model:NAME@HASH+adapter/N``."""
-        return f"model:{self._model}/{self.id}"
+        return f"model:{self.model}/{self.id}"
+
+    def begin(self, connection: sqlite3.Connection) -> Context:
+        """Write the event and the run."""
+        if variant := self.model.variant:
+            # Adapters are numbered. Two desks get different numbers, because they are given while writing.
+            query = "SELECT count(*) FROM run WHERE substr(model_hash, -length(?)) = ?"
+            self.id = str(first_value(connection, query, variant, variant) + 1)
+        source_id = self.project.source_id(self.source)
+        author = source_id if self.background else self.project.author_id
+        params = {"model": str(self.model), "run": self.id}
+        event_id = events.append(connection, author, "predict", params)
+        name, hash_ = self.model.name, self.model.hash + self.model.variant
+        settings = json.dumps(dict(self.settings))
+        connection.execute(
+            "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+            (self.id, source_id, event_id, name, hash_, settings, now()),
+        )
+        return self.project.context(event_id, source_id)
 
     def add(
         self,
@@ -188,100 +256,69 @@ class Run:
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        context, done = self._context, 0
-        with self._project.writing() as connection:
-            if context is None:
-                context = self._begin(connection)
-            names = self._project.sources.items()
+        done = 0
+        with self.batch() as context:
+            # Only what models suggested gives way; a model without a run is one that a person imported from.
             models = frozenset(
                 number
-                for number, name in names
-                if name.startswith("model:") and ("/" in name or not self._keep_suggestions)
+                for number, name in self.project.sources.items()
+                if name.startswith("model:") and ("/" in name or not self.keep_suggestions)
             )
             for number, predicted in predictions:
-                doc = self._project.document_state(number)
-                if self._model.variant and not _is_untouched(doc):
-                    continue
-                keep(connection, doc.stored, predicted.annotations, context)
-                if doc.progress is None:
-                    continue
-                others = self._own_source(connection, number) if self._model.variant else {}
-                merge = PredictionMerge(doc, context, context.source_id, models, others)
-                merge.merge((shown or {}).get(number, predicted.annotations))
-                self._project.save(doc, context)
-                if self._model.variant:
-                    _forget_earlier(connection, number, context.source_id)
-                done += 1
-        self._context = context
+                said = predicted.annotations
+                done += self._add_one(
+                    context, number, said, (shown or {}).get(number, said), models
+                )
         self.documents += done
 
-    def _own_source(self, connection: sqlite3.Connection, number: int) -> dict[str, int]:
-        """The run in which the adapter's model had predicted a document itself, by what its items call their source."""
-        model = replace(self._model, variant="")
-        query = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-            WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
-        found = first_value(connection, query, number, model.name, model.hash)
-        return {} if found is None else {f"model:{model}": found}
+    def _add_one(
+        self,
+        context: Context,
+        number: int,
+        said: Annotations,
+        shown: Annotations,
+        models: frozenset[int],
+    ) -> bool:
+        connection, doc = self.project.connection, self.project.document_state(number)
+        by_adapter, base = bool(self.model.variant), (self.model.name, self.model.hash)
+        if by_adapter and not _is_untouched(doc):
+            return False
+
+        def merge() -> bool:
+            if doc.progress is None:
+                return False
+            others = {}
+            if by_adapter and (found := first_value(connection, _RUN_OF_MODEL, number, *base)):
+                # What the adapter leaves to its model keeps the model's own run as its source.
+                others = {f"model:{replace(self.model, variant='')}": int(found)}
+            PredictionMerge(doc, context, models, others).merge(shown)
+            return True
+
+        written = write_document(self.project, context, doc, said, merge)
+        if written and by_adapter:
+            # Adapters come every few minutes: what an earlier one said of an untouched document is worth nothing.
+            connection.execute(
+                """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
+                AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
+                (number, context.source_id, _OF_ADAPTERS),
+            )
+            events.join_last(connection, number, _OF_ADAPTERS)
+        return written
 
     def finish(self) -> None:
         """Note that the run came to its end."""
         if self._context is not None:
-            with self._project.writing() as connection:
+            with self.project.writing() as connection:
                 connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
-
-    def _begin(self, connection: sqlite3.Connection) -> Context:
-        if self._model.variant:
-            self.id = _next_number(connection, self._model.variant)
-        source_id = self._project.source_id(self.source)
-        author = source_id if self._background else self._project.author_id
-        params = {"model": str(self._model), "run": self.id}
-        event_id = events.append(connection, author, "predict", params)
-        name, hash_ = self._model.name, self._model.hash + self._model.variant
-        settings = json.dumps(dict(self._settings))
-        connection.execute(
-            "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-            (self.id, source_id, event_id, name, hash_, settings, now()),
-        )
-        return self._project.context(event_id, source_id)
-
-
-def _next_number(connection: sqlite3.Connection, variant: str) -> str:
-    """The number of the next adapter's run; two desks get different ones, because it is given while writing."""
-    query = "SELECT count(*) FROM run WHERE substr(model_hash, -length(?)) = ?"
-    return str(first_value(connection, query, variant, variant) + 1)
 
 
 def _is_untouched(doc: DocumentState) -> bool:
     """Whether nobody has decided anything about a document."""
+    untouched = Completeness.UNTOUCHED
     progress = doc.progress
-    if progress is None or any(getattr(progress, each) is not _UNTOUCHED for each in Layer):
+    if progress is None or any(getattr(progress, each) is not untouched for each in Layer):
         return False
-    states = {row.state for rows in (doc.all_entities, doc.relations, doc.links) for row in rows}
-    return states <= {State.UNDECIDED}
-
-
-_OF_ADAPTERS = f"model:*{ADAPTER}/*"
-
-
-def _forget_earlier(connection: sqlite3.Connection, number: int, source_id: int) -> None:
-    """Remove what earlier adapters predicted about a document that nobody has touched since."""
-    connection.execute(
-        """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
-        AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
-        (number, source_id, _OF_ADAPTERS),
-    )
-    events.join_last(connection, number, _OF_ADAPTERS)
-
-
-def keep(
-    connection: sqlite3.Connection, stored: Stored, annotations: Annotations, context: Context
-) -> None:
-    """Keep the annotations of a document by a source unchanged; equal ones are kept once."""
-    body = encode_annotations(annotations)
-    connection.execute(
-        "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
-        (stored.number, context.source_id, context.event_id, digest_of(body), body),
-    )
+    return all(row.state is State.UNDECIDED for row in doc.items_of())
 
 
 def annotations_of_source(
@@ -291,13 +328,11 @@ def annotations_of_source(
     query = """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
         ORDER BY id DESC LIMIT 1"""
     body = first_value(connection, query, number, source_id)
-    return body and _decoded(body)
+    return body and _decode(body)
 
 
-@lru_cache(maxsize=16)
-def _decoded(body: bytes) -> Annotations:
-    """What a desk compares after every key is decoded once."""
-    return decode_annotations(body)
+# What a desk compares after every key is decoded once.
+_decode = lru_cache(maxsize=16)(decode_annotations)
 
 
 def need_prediction(connection: sqlite3.Connection, model: ModelId) -> list[int]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
-from sciextract.store.consistency import problems
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import free_id, same_relations
-from sciextract.store.ingest import keep
+from sciextract.store.ingest import Batches, find_or_insert, write_document
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
+from sciextract.store.row_rules import problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -25,8 +24,7 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
 )
-from sciextract.store.sqlite import to_sql, translated
-from sciextract.store.state_tables import load_rows
+from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
 
 if TYPE_CHECKING:
@@ -45,14 +43,12 @@ class Foreign:
         item: The document with its current view.
         doc: All its rows, rejected and undecided ones too.
         sources: Names of the other project's sources.
-        progress: Its completeness, flag and note.
         records: Its bibliographic records.
     """
 
     item: AnnotatedDocument
     doc: DocumentState
     sources: Mapping[int, str]
-    progress: ProgressRow
     records: tuple[documents.Record, ...]
 
 
@@ -82,22 +78,26 @@ def foreign_documents(other: Project) -> Iterator[Foreign]:
         if doc.progress is not None:
             with translated(other.path):
                 records = tuple(documents.records(other.connection, number))
-            yield Foreign(annotated(doc, sources), doc, sources, doc.progress, records)
+            yield Foreign(annotated(doc, sources), doc, sources, records)
 
 
-class Join:
-    """One merge: one event.
+@dataclass(eq=False)
+class ProjectMerge(Batches):
+    """One merge of another project.
 
-    Args:
-        project: This project.
+    Attributes:
         source: The other one, as ``import:FILE``.
+        counts: What it did so far.
     """
 
-    def __init__(self, project: Project, source: str) -> None:
-        self._project = project
-        self._source = source
-        self._context: Context | None = None
-        self.counts = MergeCounts()
+    source: str
+    counts: MergeCounts = field(default_factory=MergeCounts, init=False)
+
+    def begin(self, connection: sqlite3.Connection) -> Context:
+        """Write the event."""
+        author, params = self.project.author_id, {"source": self.source}
+        event_id = events.append(connection, author, "merge project", params)
+        return self.project.context(event_id, self.project.source_id(self.source))
 
     def add(self, foreign: list[Foreign]) -> list[int]:
         """Merge some documents, all or none of them; returns the numbers of those to compare.
@@ -105,65 +105,51 @@ class Join:
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts, context, both = replace(self.counts), self._context, []
-        with self._project.writing() as connection:
-            if context is None:
-                author = self._project.author_id
-                event_id = events.append(
-                    connection, author, "merge project", {"source": self._source}
-                )
-                context = self._project.context(event_id, self._project.source_id(self._source))
+        counts, to_compare = replace(self.counts), []
+        with self.batch() as context:
             before = context.items
             for each in foreign:
-                number = self._one(connection, context, each, counts)
-                both += [] if number is None else [number]
+                doc = find_or_insert(self.project.connection, each.item.document)
+                if self._add_one(context, doc, each, counts):
+                    to_compare.append(doc.number)
             counts.items += context.items - before
-        self._context, self.counts = context, counts
-        return both
+        self.counts = counts
+        return to_compare
 
-    def _one(
-        self,
-        connection: sqlite3.Connection,
-        context: Context,
-        foreign: Foreign,
-        counts: MergeCounts,
-    ) -> int | None:
-        stored = documents.find(connection, foreign.item.document)
-        rows = load_rows(connection, stored.number) if stored else []
-        stored = stored or documents.insert(connection, foreign.item.document)
-        self._records(connection, context, stored.number, foreign)
-        keep(connection, stored, foreign.item.annotations, context)
-        doc = DocumentState(stored, rows)
-        mine = doc.progress
-        if mine is not None and _worked_on(mine):
-            counts.compared += 1
-            return stored.number
-        if mine is not None and not _has_content(foreign):
-            return None
-        before = context.items
-        doc.put(_joined(mine, foreign.progress))
-        _RowMerge(doc, context, foreign).merge()
-        if mine is not None and _contradicts(doc, context):
-            context.items = before
-            counts.compared += 1
-            return stored.number
-        counts.documents += mine is None
-        counts.taken += mine is not None
-        self._project.save(doc, context)
-        return None
+    def _add_one(
+        self, context: Context, doc: DocumentState, foreign: Foreign, counts: MergeCounts
+    ) -> bool:
+        """Whether both sides have something to say, so that they have to be compared."""
+        mine, theirs = doc.progress, foreign.doc.progress or ProgressRow()
+        compare = mine is not None and _is_begun(mine)
 
-    def _records(
-        self, connection: sqlite3.Connection, context: Context, number: int, foreign: Foreign
-    ) -> None:
-        for record in foreign.records:
-            source_id = context.source_of(record.source)
-            values = (json.dumps(dict(record.fields)), json.dumps(list(record.warnings)))
-            connection.execute(
-                "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-                (number, source_id, context.event_id, to_sql(record.doc_key), *values),
-            )
+        def merge() -> bool:
+            nonlocal compare
+            has_content = _is_begun(theirs) or bool(foreign.item.annotations.entities)
+            if compare or (mine is not None and not has_content):
+                return False
+            before, progress = context.items, theirs
+            if mine is not None:
+                flagged, note = mine.flagged or progress.flagged, mine.note or progress.note
+                progress = replace(progress, flagged=flagged, note=note)
+            doc.put(progress)
+            _RowMerge(doc, context, foreign).merge()
+            # What was imported here may not go together with the other side's decisions.
+            broken = problems(doc, context.schema.symmetric_labels) if mine is not None else ()
+            compare = any(not problem.by_import for problem in broken)
+            if compare:
+                context.items = before
+            return not compare
+
+        said = foreign.item.annotations
+        written = write_document(self.project, context, doc, said, merge, foreign.records)
+        counts.documents += written and mine is None
+        counts.taken += written and mine is not None
+        counts.compared += compare
+        return compare
 
 
+@dataclass(eq=False)
 class _RowMerge:
     """The other side's rows into a document that nobody has worked on here.
 
@@ -171,11 +157,10 @@ class _RowMerge:
     the other side's decision about the same thing.
     """
 
-    def __init__(self, doc: DocumentState, context: Context, foreign: Foreign) -> None:
-        self._doc = doc
-        self._context = context
-        self._foreign = foreign
-        self._ids: dict[str, str] = {}
+    _doc: DocumentState
+    _context: Context
+    _foreign: Foreign
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
 
     def merge(self) -> None:
         """Merge everything."""
@@ -190,12 +175,13 @@ class _RowMerge:
             known = same_relations(self._doc, ends, symmetric=False, label=relation.label)
             self._take(replace(relation, head=ends[0], tail=ends[1]), known[0] if known else None)
         for cluster in theirs.clusters:
-            self._cluster(cluster)
+            self._take_cluster(cluster)
 
     def _take(self, row: _Item, twin: _Item | None) -> str:
         row = self._own(row)
         if twin is None:
-            row = replace(row, id=free_id(self._doc, row.id, self._context))
+            row = replace(row, id=free_id(self._doc, row.id))
+        # The other side has not decided it, so that what is here needs no change.
         elif row.state in (State.IMPORTED, State.UNDECIDED):
             return twin.id
         else:
@@ -204,20 +190,18 @@ class _RowMerge:
         self._context.items += 1
         return row.id
 
-    def _cluster(self, cluster: ClusterRow) -> None:
+    def _take_cluster(self, cluster: ClusterRow) -> None:
         links = [each for each in self._foreign.doc.links if each.cluster_id == cluster.id]
         mentions = {self._ids[each.entity_id] for each in links}
-        if any(mentions <= self._members(own) for own in self._doc.clusters):
-            return
-        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id, self._context)))
+        for own in self._doc.clusters:
+            if mentions <= {link.entity_id for link in self._doc.members(own.id)}:
+                return
+        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id)))
         self._doc.put(row)
         for link in links:
             mention = self._ids[link.entity_id]
             self._doc.put(self._own(replace(link, cluster_id=row.id, entity_id=mention)))
             self._context.items += 1
-
-    def _members(self, cluster: ClusterRow) -> set[str]:
-        return {link.entity_id for link in self._doc.members(cluster.id)}
 
     def _own(self, row: _Kind) -> _Kind:
         """The row under this event, with its source by this project's number."""
@@ -241,28 +225,11 @@ class _RowMerge:
                 doc.drop(entity)
 
 
-def _contradicts(doc: DocumentState, context: Context) -> bool:
-    """Whether the other side's decisions and what was imported here do not go together."""
-    broken = problems(doc, context.schema.symmetric_labels)
-    return any(not problem.by_import for problem in broken)
-
-
-def _has_content(foreign: Foreign) -> bool:
-    return _worked_on(foreign.progress) or bool(foreign.item.annotations.entities)
-
-
-def _worked_on(progress: ProgressRow) -> bool:
+def _is_begun(progress: ProgressRow) -> bool:
     layers = (progress.entities, progress.relations, progress.coreference)
     return any(layer is not Completeness.UNTOUCHED for layer in layers)
 
 
-def _joined(mine: ProgressRow | None, theirs: ProgressRow) -> ProgressRow:
-    if mine is None:
-        return theirs
-    return replace(theirs, flagged=mine.flagged or theirs.flagged, note=mine.note or theirs.note)
-
-
-_CHUNK = 500
 _TEXTS = "SELECT d.id, d.sha256 FROM json_each(?) j JOIN document d ON d.id = j.value"
 _NUMBERS = "SELECT d.sha256, d.id FROM json_each(?) j JOIN document d ON d.sha256 = j.value"
 
@@ -284,26 +251,18 @@ def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
         ProjectError: One of the files cannot be used.
     """
     kept = []
+    # Numbers of documents differ between projects, hashes of texts do not.
     for name in queue_lengths(other):
         queue = read_queue(other, name)
-        if queue is not None:
-            numbers = _here(project, other, queue.numbers)
-            kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
+        if queue is None:
+            continue
+        with translated(other.path):
+            wanted = (json.dumps(queue.numbers),)
+            texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
+        with translated(project.path):
+            hashes = (json.dumps([*texts.values()]),)
+            own: dict[str, int] = dict(project.connection.execute(_NUMBERS, hashes))
+            found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
+            numbers = present(project.connection, tuple(dict.fromkeys(found)))
+        kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
     return [name for name in kept if name]
-
-
-def _here(project: Project, other: Project, numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Numbers that documents of the other project have in this one, in the same order."""
-    with translated(other.path):
-        texts: dict[int, str] = dict(_mapped(other.connection, _TEXTS, numbers))
-    with translated(project.path):
-        own: dict[str, int] = dict(_mapped(project.connection, _NUMBERS, tuple(texts.values())))
-        found = (own[texts[each]] for each in numbers if texts.get(each) in own)
-        return present(project.connection, tuple(dict.fromkeys(found)))
-
-
-def _mapped(
-    connection: sqlite3.Connection, query: str, keys: tuple[object, ...]
-) -> Iterator[tuple[Any, Any]]:
-    for start in range(0, len(keys), _CHUNK):
-        yield from connection.execute(query, (json.dumps(keys[start : start + _CHUNK]),)).fetchall()

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import SciextractError
-from sciextract.store import connection as session
+from sciextract.errors import ProjectReplacedError, SciextractError
 from sciextract.store import documents, events, project_settings, search, state_tables, views
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
@@ -22,15 +20,20 @@ from sciextract.store.connection import (
     Connection,
     Mode,
     is_replaced,
-    part_with,
     settle,
     snapshot,
     transaction,
 )
-from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import DocumentState, Stored, Tables
-from sciextract.store.maintenance import backup, findings
-from sciextract.store.maintenance.checks import wrong_values
+from sciextract.store.document_state import (
+    Context,
+    DocumentState,
+    NothingChanged,
+    Outcome,
+    Stored,
+    Tables,
+)
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.checks import remember_counts, wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
     WRONG_VALUES,
@@ -57,36 +60,6 @@ def stamp_of(connection: sqlite3.Connection, number: int) -> Stamp:
     return number, version, *connection.execute(_STAMP, {"number": number}).fetchone()
 
 
-class KeptDocument:
-    """One document's rows: an action on a long document costs no reading of what it does not change."""
-
-    def __init__(self) -> None:
-        self._kept: tuple[Stamp, Stored, Tables] | None = None
-
-    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> DocumentState:
-        """A document, inside the caller's transaction.
-
-        Args:
-            connection: Of the project.
-            number: The document.
-            for_good: Whether the transaction changes nothing, so that what is read may be kept.
-
-        Raises:
-            KeyError: There is no such document.
-        """
-        stamp = stamp_of(connection, number)
-        if self._kept is not None and self._kept[0] == stamp:
-            return DocumentState.of(*self._kept[1:])
-        doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
-        if for_good:
-            self.keep(stamp, doc)
-        return doc
-
-    def keep(self, stamp: Stamp, doc: DocumentState) -> None:
-        """Keep rows that are in the file for good: those of a transaction only once it has ended well."""
-        self._kept = stamp, doc.stored, doc.as_saved()
-
-
 class Project:
     """One SQLite file with everything: open it with :func:`~sciextract.store.open_project`.
 
@@ -97,7 +70,6 @@ class Project:
         connection: SQLite's connection, in autocommit mode.
         author: The person or model that acts: ``person:NAME``.
         mode: ``write``, ``read`` or ``immutable``.
-        unclean: Marks of processes that did not close the project: it should be checked.
     """
 
     def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
@@ -105,38 +77,27 @@ class Project:
         self.connection = connection
         self.author = author
         self.mode = mode
-        self._session: str | None = None
+        self._wrote = False
         self._closed = False
-        self._parted = False
-        self._kept = KeptDocument()
+        # One document's rows: an action on a long document costs no reading of what it does not change.
+        self._kept: tuple[Stamp, Stored, Tables] | None = None
         self._saved: DocumentState | None = None
-        with translated(path):
-            self.unclean = session.stale_sessions(connection)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with translated(self.path):
-            wrong = self._wrong_value(error)
+            wrong = ""
+            unexpected = isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError))
+            if unexpected and not self._closed and not isinstance(error, SciextractError):
+                # An error in the code looks like this as well: only a wrong value in the file makes it damage.
+                wrong = next(wrong_values(self.connection), "")
             self.close()
             if wrong:
                 raise damaged(self.path, wrong) from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise error  # a plain query of the caller: its error names the project, too
-
-    def _wrong_value(self, error: BaseException | None) -> str:
-        """The value in the file that an error may come from, empty where every value is right."""
-        if not isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError)):
-            return ""
-        if self._closed or isinstance(error, SciextractError):
-            return ""
-        return next(wrong_values(self.connection), "")
 
     def close(self) -> None:
         """Close, so that everything is in the one file.
@@ -150,29 +111,20 @@ class Project:
             return
         self._closed = True
         try:
-            if self._session is not None and self.is_replaced():
-                raise replaced(self.path, self.save_copy())
-            if self._session is not None:
-                with transaction(self.connection, self.path):
-                    findings.remember(self.connection)
-                    session.end(self.connection, self._session)
-                self._session = None
+            if self._wrote:
+                try:
+                    with transaction(self.connection, self.path):
+                        remember_counts(self.connection)
+                except ProjectReplacedError:
+                    raise replaced(self.path, self.save_copy()) from None
             if self.mode == "write" and not self.is_replaced():
                 settle(self.connection)
         finally:
             self.connection.close()
 
     def is_replaced(self) -> bool:
-        """Whether the project's name came to mean another file, or none; nothing can be written then.
-
-        Cheap enough to ask every second.
-        """
-        if not self._parted and is_replaced(self.connection, self.path):
-            if not self.path.exists():  # it may come back under its name
-                return True
-            part_with(self.connection)
-            self._parted = True
-        return self._parted
+        """Whether the project's name came to mean another file, or none; nothing can be written then."""
+        return is_replaced(self.connection, self.path)
 
     def save_copy(self) -> Path:
         """Save everything that was open, once it was replaced by another file, as a project next to that one.
@@ -184,7 +136,10 @@ class Project:
             ProjectError: It cannot be written.
         """
         saved = backup.save_copy(self.connection, self.path)
-        self._session = None
+        with suppress(sqlite3.Error):
+            # SQLite finds logs by their names: what this one still held would be read into the other file.
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._wrote = False
         return saved
 
     @cached_property
@@ -214,18 +169,15 @@ class Project:
         """
         if self.mode != "write":
             raise read_only(self.path)
-        if self.is_replaced():
-            raise replaced(self.path)
         with transaction(self.connection, self.path):
-            started = None
-            if self._session is None:
-                started = session.begin(self.connection)
+            # Actions note here what they wrote last, so that it need not be read again.
             self._saved = None
             yield self.connection
-            saved = self._saved and (stamp_of(self.connection, self._saved.number), self._saved)
-        self._session = self._session or started
-        if saved:
-            self._kept.keep(*saved)
+            saved = self._saved
+            stamp = saved and stamp_of(self.connection, saved.number)
+        self._wrote = True
+        if saved and stamp:  # only now that the transaction has ended well
+            self._kept = stamp, saved.stored, saved.as_saved()
 
     def source_id(self, name: str) -> int:
         """The number of a source: ``import:FILE``, ``model:...``, ``person:NAME``.
@@ -255,9 +207,16 @@ class Project:
         Raises:
             KeyError: There is no such document.
         """
-        for_good = not self.connection.in_transaction
-        with translated(self.path), snapshot(self.connection):
-            return self._kept.read(self.connection, number, for_good=for_good)
+        connection = self.connection
+        keep = not connection.in_transaction  # what is read inside one may be rolled back
+        with translated(self.path), snapshot(connection):
+            stamp = stamp_of(connection, number)
+            if self._kept is not None and self._kept[0] == stamp:
+                return DocumentState.of(*self._kept[1:])
+            doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
+            if keep:
+                self._kept = stamp, doc.stored, doc.as_saved()
+            return doc
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items.
@@ -287,8 +246,8 @@ class Project:
 
     def undecided_items(self) -> int:
         """How many items of all documents are undecided."""
+        query = "SELECT coalesce(sum(undecided), 0) FROM summary"
         with translated(self.path):
-            query = "SELECT coalesce(sum(undecided), 0) FROM summary"
             return int(first_value(self.connection, query))
 
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
@@ -333,14 +292,14 @@ class Project:
             with self.writing() as connection:
                 event_id = events.append(connection, self.author_id, kind, params, seconds)
                 context = self.context(event_id)
-                changed = sum(self._work_on(number, work, context) for number in numbers)
+                changed = sum(self.work_on(number, work, context) for number in numbers)
                 if not changed and not always:
-                    raise _NothingChanged
-        except _NothingChanged:
+                    raise NothingChanged
+        except NothingChanged:
             return Outcome(None, 0, 0, tuple(context.warnings))
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
-    def rehearse(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
+    def dry_run(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
         """How many documents and items an action would change; nothing is written."""
         context = Context(0, self.author_id, self.schema, lambda name: 0)
         changed = 0
@@ -398,13 +357,10 @@ class Project:
         by = self.author_id if source_id is None else source_id
         return Context(event_id, by, self.schema, self.source_id)
 
-    def _work_on(self, number: int, work: Work, context: Context) -> bool:
+    def work_on(self, number: int, work: Work, context: Context) -> bool:
+        """Change the state of a document, inside :meth:`writing`; says whether anything changed."""
         doc = self.document_state(number)
         if doc.progress is None:
             return False
         work(doc, context)
         return self.save(doc, context)
-
-
-class _NothingChanged(Exception):
-    """An action found nothing to do."""

@@ -12,7 +12,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
-from sciextract.store.sqlite import decoded, now, translated
+from sciextract.store.sqlite import decoded, first_value, now, translated
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -35,12 +35,11 @@ def current(connection: sqlite3.Connection) -> LabelSchema:
         "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
     ).fetchone()
     with decoded(connection, "the label schema"):
-        return _parsed(*row)
+        return _parse(*row)
 
 
-@lru_cache(maxsize=4)
-def _parsed(version: int, body: str) -> LabelSchema:
-    """Every action looks at the schema, which hardly ever changes."""
+@lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
+def _parse(version: int, body: str) -> LabelSchema:
     return parse_schema(json.loads(body), f"label schema version {version} of the project")
 
 
@@ -57,19 +56,18 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
     """The schema with more types, each with a free key and a colour; known ones are passed over."""
     for label in entities:
         if label not in schema.entity_labels:
-            key, colour = _look([each.key for each in schema.entities])
-            schema = replace(schema, entities=(*schema.entities, EntityType(label, key, colour)))
+            new = EntityType(label, *_choose_look([each.key for each in schema.entities]))
+            schema = replace(schema, entities=(*schema.entities, new))
     for label in relations:
         if label not in schema.relation_labels:
-            key, colour = _look([each.key for each in schema.relations])
-            schema = replace(
-                schema, relations=(*schema.relations, RelationType(label, key, colour))
-            )
+            link = RelationType(label, *_choose_look([each.key for each in schema.relations]))
+            schema = replace(schema, relations=(*schema.relations, link))
     return parse_schema(schema_to_mapping(schema), f"schema {schema.name!r}")
 
 
-def _look(taken: list[str]) -> tuple[str, str]:
+def _choose_look(taken: list[str]) -> tuple[str, str]:
     """A free key and a colour. Beyond all letters, rarer characters serve."""
+    # More than 60 types are possible, if hardly usable by keys.
     further = map(chr, range(0xC0, 0x250))
     usable = (key for key in (*_KEYS, *further) if key not in taken and key not in RESERVED_KEYS)
     return next(usable), _COLOURS[len(taken) % len(_COLOURS)]
@@ -113,20 +111,10 @@ def append(project: Project, entry: dict[str, Any]) -> None:
         events.append(connection, project.author_id, events.MODEL, entry)
 
 
-def is_entry(value: object) -> bool:
-    """Whether that is a choice or a rollback."""
-    if not isinstance(value, dict):
-        return False
-    named = isinstance(value.get("name"), str) and isinstance(value.get("hash"), str)
-    return value.get("rollback") is True or named
-
-
 def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
-    if row is None:
-        return []
+    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", KEY)
     try:
-        entries = json.loads(row[0])
+        entries = json.loads(body or "[]")
     except (ValueError, TypeError):
         return None
     known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)

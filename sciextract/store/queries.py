@@ -56,6 +56,7 @@ def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
     """All documents of the project, in the order in which they came, in constant memory."""
     last = 0
     query = f"{_SELECT} WHERE p.document_id > ? ORDER BY p.document_id LIMIT ?"
+    # By number, not by offset: the project may change while the caller works.
     while rows := connection.execute(query, (last, PAGE)).fetchall():
         last = rows[-1][0]
         yield from map(_known, rows)
@@ -125,7 +126,7 @@ def predictions_of_model(
 
 
 _PREFIX = "queue:"
-_CHUNK, _LONGEST_NAME = 500, 60
+_LONGEST_NAME = 60
 _LIST = """SELECT substr(key, ?), iif(json_valid(value), json_array_length(value, '$.numbers'), 0)
     FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"""
 
@@ -192,7 +193,15 @@ def read_queue(project: Project, name: str) -> SavedQueue | None:
     with translated(project.path):
         query = "SELECT value FROM meta WHERE key = ?"
         body = first_value(project.connection, query, _PREFIX + name)
-    return None if body is None else _parse(name, body)
+    if body is None:
+        return None
+    try:
+        values = json.loads(body)
+        numbers = tuple(int(each) for each in values["numbers"])
+        words, sort = str(values["words"]), str(values["sort"])
+        return SavedQueue(name, numbers, words, sort, int(values["seed"]))
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def queue_lengths(project: Project) -> dict[str, int]:
@@ -204,16 +213,8 @@ def queue_lengths(project: Project) -> dict[str, int]:
 
 def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:
     """Those of some documents that are in the project now, in the same order."""
-    there: set[int] = set()
-    for start in range(0, len(numbers), _CHUNK):
-        wanted = json.dumps(numbers[start : start + _CHUNK])
-        there.update(
-            row[0]
-            for row in connection.execute(
-                "SELECT p.document_id FROM json_each(?) j JOIN progress p ON p.document_id = j.value",
-                (wanted,),
-            )
-        )
+    query = "SELECT p.document_id FROM json_each(?) j JOIN progress p ON p.document_id = j.value"
+    there = {row[0] for row in connection.execute(query, (json.dumps(numbers),))}
     return tuple(each for each in numbers if each in there)
 
 
@@ -233,43 +234,19 @@ def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
     """
     if not queue.numbers or not plain_name(queue.name):
         return ""
-    for name in _names(queue.name, origin):
+    name = plain_name(queue.name)
+    for count in itertools.count(1):
         there = read_queue(project, name)
         if there is not None and there.numbers == queue.numbers:
             return ""
+        # Other processes may save a queue of that name meanwhile, so it is tried, not asked.
         with suppress(ActionRefusedError):  # there is one of that name
             return save_queue(project, replace(queue, name=name)).name
-    return ""
-
-
-def _names(name: str, origin: str) -> Iterator[str]:
-    yield plain_name(name)
-    for count in itertools.count(1):
         after = plain_name(origin)[: _LONGEST_NAME // 2] + ("" if count == 1 else f" {count}")
-        yield f"{plain_name(name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
-
-
-def parse_queue(key: str, value: object) -> SavedQueue | None:
-    """The queue in a row of ``meta``; ``None`` where it holds none, or one that cannot be understood."""
-    if not key.startswith(_PREFIX) or not isinstance(value, str):
-        return None
-    return _parse(key.removeprefix(_PREFIX), value)
+        name = f"{plain_name(queue.name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
+    return ""
 
 
 def plain_name(name: str) -> str:
     """What is printable of a name, in one line of at most 60 characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
-
-
-def _parse(name: str, body: str) -> SavedQueue | None:
-    try:
-        values = json.loads(body)
-        return SavedQueue(
-            name,
-            tuple(int(each) for each in values["numbers"]),
-            str(values["words"]),
-            str(values["sort"]),
-            int(values["seed"]),
-        )
-    except (ValueError, KeyError, TypeError):
-        return None

@@ -91,17 +91,9 @@ def document_summaries(
     ).fetchall()
     return [
         DocumentSummary(
-            number=row[0],
-            title=from_sql(row[1]),
-            year=row[2],
-            layers=row[3:6],
-            undecided=row[6],
-            items=row[7],
-            uncertainty=row[8],
-            flagged=bool(row[9]),
-            noted=bool(row[10]),
+            number, from_sql(title), year, tuple(rest[:3]), *rest[3:6], *map(bool, rest[6:])
         )
-        for row in rows
+        for number, title, year, *rest in rows
     ]
 
 
@@ -109,6 +101,7 @@ def first_of(
     connection: sqlite3.Connection, numbers: Sequence[int], *, unfinished: bool = False
 ) -> int | None:
     """The first of some documents that is in the project, or that is there and not done."""
+    # In parts: usually one of the first documents fits, and a queue may hold a hundred thousand.
     condition = f"NOT {_DONE}" if unfinished else "1"
     for start in range(0, len(numbers), _CHUNK):
         query = f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
@@ -171,12 +164,9 @@ def acceptance(connection: sqlite3.Connection) -> float | None:
 
     A mention that was suggested without a label is right where its boundaries are.
     """
-    states = dict(
-        connection.execute(
-            """SELECT state, sum(number) FROM tally
-            WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
-        ).fetchall()
-    )
+    query = """SELECT state, sum(number) FROM tally
+        WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
+    states = dict(connection.execute(query).fetchall())
     decided = sum(states.values())
     if not decided:
         return None
@@ -191,7 +181,7 @@ _LABELLED = """SELECT count(*) FROM entity WHERE state = 'edited' AND json_extra
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledMention:
     """A mention of a string elsewhere in the project.
 
     Attributes:
@@ -218,7 +208,7 @@ class LabelHistory:
     """
 
     counts: tuple[tuple[str, State, int], ...]
-    latest: tuple[Labelled, ...]
+    latest: tuple[LabelledMention, ...]
     is_complete: bool
 
 
@@ -240,6 +230,7 @@ def label_history(
     """
     same = """WITH same AS (SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
         JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?)"""
+    # Limited before counting: a string such as "model" stands in every abstract of a large project.
     others = f"{same} SELECT {{}} FROM same WHERE (document_id, id) <> (?, ?) {{}}"
     params = (storable(surface), MOST_COUNTED, number, entity_id)
     counts = connection.execute(
@@ -258,13 +249,16 @@ def label_history(
     }
     return LabelHistory(
         tuple((label, State(state), count) for label, state, count in counts),
-        tuple(Labelled(n, titles.get(n, ""), label, State(state)) for n, label, state in decided),
+        tuple(
+            LabelledMention(n, titles.get(n, ""), label, State(state))
+            for n, label, state in decided
+        ),
         sum(count for _, _, count in counts) < MOST_COUNTED - 1,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class StringContext:
     """Where a string stands in a document.
 
     Attributes:
@@ -283,7 +277,9 @@ class Context:
 _AROUND = 40
 
 
-def contexts(connection: sqlite3.Connection, numbers: Sequence[int], surface: str) -> list[Context]:
+def contexts(
+    connection: sqlite3.Connection, numbers: Sequence[int], surface: str
+) -> list[StringContext]:
     """The first place of a string in each of some documents; those without it are left out."""
     rows = connection.execute(
         """SELECT d.id, d.title, d.text FROM json_each(?) j JOIN document d ON d.id = j.value
@@ -292,12 +288,10 @@ def contexts(connection: sqlite3.Connection, numbers: Sequence[int], surface: st
     )
     found = []
     for number, title, body in rows:
-        text = from_sql(body)
-        start = text.find(surface)
-        if start >= 0:
-            end = start + len(surface)
-            before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-            found.append(Context(number, from_sql(title), before, after))
+        before, here, after = from_sql(body).partition(surface)
+        if here:
+            ends = before[-_AROUND:], after[:_AROUND]
+            found.append(StringContext(number, from_sql(title), *ends))
     return found
 
 
@@ -349,4 +343,5 @@ def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple
 def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
     """An annotation set, without the model's candidates."""
     query = "SELECT body FROM annotation_set WHERE id = ?"
+    # Candidates are most of a set, and the desk shows none of them here.
     return decode_annotations(first_value(connection, query, set_id), candidates=False)

@@ -164,6 +164,12 @@ COLUMNS = {
     for table, names in _FIELDS.items()
 }
 """Per state table the columns without ``document_id`` and ``surface_id``."""
+_ORIGINAL = {
+    EntityRow.TABLE: ("label", "fragments"),
+    RelationRow.TABLE: ("label", "head", "tail"),
+    LinkRow.TABLE: ("cluster",),
+}
+"""Per state table what ``was`` holds."""
 
 
 def to_values(row: Row) -> Values:
@@ -173,34 +179,63 @@ def to_values(row: Row) -> Values:
         value = getattr(row, name)
         if name == "fragments":
             values["char_start"], values["char_end"] = row.char_start, row.char_end  # type: ignore[union-attr]
-            values[name] = _fragments_text(value)
+            # Only discontinuous mentions need more than the first and last character.
+            pieces = (f"{each.char_start}-{each.char_end}" for each in value)
+            value = None if len(value) == 1 else ";".join(pieces)
         elif name == "alternatives":
-            values[name] = _labels_text(value)
-        else:
-            values[name] = _PLAIN.get(type(value), _same)(value)
+            labels = [[each.label, each.score] for each in value]
+            value = json.dumps(labels, separators=(",", ":")) if labels else None
+        elif type(value) in _PLAIN:
+            value = _PLAIN[type(value)](value)
+        values[name] = value
     return values
+
+
+# Subclasses of str and int would do for SQLite, but the log is compared with what SQLite gives back.
+_PLAIN: dict[type, Any] = {State: str, Completeness: str, bool: int}
 
 
 def from_values(table: str, values: Mapping[str, Any]) -> Row:
     """The row of a state table, from its column values.
 
     Raises:
-        TypeError: A value has another type than sciextract writes.
         ValueError: A value is none of those that are known.
     """
-    for name, kinds in _TYPES[table]:
-        if not isinstance(values[name], kinds):
-            raise TypeError(f"{table}.{name} is {values[name]!r}")
     arguments = [
         values[name] if read is None else read(values[name]) for name, read in _READERS[table]
     ]
     if table == EntityRow.TABLE:
-        arguments[_FRAGMENTS] = _fragments(values)
+        spans: tuple[Span, ...]
+        if values["fragments"] is None:
+            spans = (Span(values["char_start"], values["char_end"]),)
+        else:
+            pairs = (part.split("-") for part in values["fragments"].split(";"))
+            spans = tuple(Span(int(start), int(end)) for start, end in pairs)
+        arguments[_FRAGMENTS] = spans
     return ROW_TYPES[table](*arguments)
+
+
+def _read_labels(text: str | None) -> tuple[LabelScore, ...]:
+    return tuple([LabelScore(label, score) for label, score in json.loads(text)]) if text else ()
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "state": State,
+    "alternatives": _read_labels,
+    "flagged": bool,
+    **dict.fromkeys(Layer, Completeness),
+}
+_READERS = {
+    table: [(name if name != "fragments" else "char_start", _READ.get(name)) for name in names]
+    for table, names in _FIELDS.items()
+}
+"""Per state table which column each field of a row is read from, and how."""
+_FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")
 
 
 def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
     """What an item was before its first edit, for ``was``: kept over further edits."""
+    # Over several edits the first original stays: it is what the model said.
     if row.was is not None:
         return row.was
     if isinstance(row, EntityRow):
@@ -220,80 +255,15 @@ def original_of(row: EntityRow | RelationRow | LinkRow) -> Values:
     if not row.was:
         return {}
     original = json.loads(row.was)
-    if not isinstance(original, dict) or not all(
-        _is_fragments(original.get(name))
-        if name == "fragments"
-        else isinstance(original.get(name), str)
-        for name in _ORIGINAL[row.TABLE]
-    ):
+    names = _ORIGINAL[row.TABLE]
+    if not isinstance(original, dict) or not all(_is_known(n, original.get(n)) for n in names):
         raise ValueError(f"{row.TABLE}.was is {row.was!r:.60}")
     return original
 
 
-def _is_fragments(value: Any) -> bool:
+def _is_known(name: str, value: object) -> bool:
+    """Whether a value in ``was`` has the form that sciextract writes."""
+    if name != "fragments":
+        return isinstance(value, str)
     pairs = value if isinstance(value, list) else []
     return bool(pairs) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-_ORIGINAL = {
-    EntityRow.TABLE: ("label", "fragments"),
-    RelationRow.TABLE: ("label", "head", "tail"),
-    LinkRow.TABLE: ("cluster",),
-}
-"""Per state table what ``was`` holds."""
-_PLAIN: dict[type, Any] = {State: str, Completeness: str, bool: int}
-
-
-def _fragments_text(fragments: tuple[Span, ...]) -> str | None:
-    """Only discontinuous mentions need more than the first and last character."""
-    if len(fragments) == 1:
-        return None
-    return ";".join(f"{each.char_start}-{each.char_end}" for each in fragments)
-
-
-def _fragments(values: Mapping[str, Any]) -> tuple[Span, ...]:
-    text = values["fragments"]
-    if text is None:
-        return (Span(values["char_start"], values["char_end"]),)
-    pairs = (part.split("-") for part in text.split(";"))
-    return tuple(Span(int(start), int(end)) for start, end in pairs)
-
-
-def _labels_text(labels: tuple[LabelScore, ...]) -> str | None:
-    if not labels:
-        return None
-    return json.dumps([[each.label, each.score] for each in labels], separators=(",", ":"))
-
-
-def _labels(text: str | None) -> tuple[LabelScore, ...]:
-    return tuple([LabelScore(label, score) for label, score in json.loads(text)]) if text else ()
-
-
-_READ: dict[str, Callable[[Any], Any]] = {
-    "state": State,
-    "alternatives": _labels,
-    "flagged": bool,
-    **dict.fromkeys(Layer, Completeness),
-}
-_READERS = {
-    table: [(name if name != "fragments" else "char_start", _READ.get(name)) for name in names]
-    for table, names in _FIELDS.items()
-}
-"""Per state table which column each field of a row is read from, and how."""
-_NUMBER: dict[str, Any] = dict.fromkeys(
-    ("char_start", "char_end", "source_id", "event_id", "warned", "flagged"), int
-)
-_NULLABLE: dict[str, Any] = {
-    "score": float | int | None,
-    **dict.fromkeys(("fragments", "was", "alternatives"), str | None),
-}
-_TYPES = {
-    table: [(name, (_NUMBER | _NULLABLE).get(name, str)) for name in columns]
-    for table, columns in COLUMNS.items()
-}
-"""Per state table what a value of each column is an instance of."""
-_FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")

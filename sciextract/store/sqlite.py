@@ -28,16 +28,8 @@ _CODE = 0xFF  # the lower byte of an extended result code is the primary one
 
 #: What reading values that no sciextract wrote can end in.
 WRONG_VALUES = (
-    struct.error,
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-    zlib.error,
-    SchemaError,
+    *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
+    *(struct.error, zlib.error, SchemaError),
 )
 
 #: What reading damaged bytes can end in, besides rows.
@@ -108,13 +100,17 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
             problem = f"{path}: reading or writing the disk failed ({error}); the last action was not saved"
             return ProjectFullError(problem, "check the disk and its free space, then do it again")
         case sqlite3.SQLITE_READONLY:
-            return read_only(path)
+            # Without a write-ahead log SQLite itself notices that the file lost its name.
+            moved = error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED
+            return replaced(path) if moved else read_only(path)
         case sqlite3.SQLITE_CANTOPEN:
-            return _cannot_open(path)
-        case sqlite3.SQLITE_NOTADB:
-            return NotAProjectError(
-                f"{path} is not an SQLite file", "name the project with --project"
+            return ProjectReadOnlyError(
+                f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
+                f"copy {path.name} and {path.name}-wal together to a writable folder",
             )
+        case sqlite3.SQLITE_NOTADB:
+            problem = f"{path} is not an SQLite file, so it is not a project"
+            return NotAProjectError(problem, no_project_hint(path))
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
         case _:
@@ -123,11 +119,9 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
             )
 
 
-def _cannot_open(path: Path) -> ProjectReadOnlyError:
-    return ProjectReadOnlyError(
-        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
-        f"copy {path.name} and {path.name}-wal together to a writable folder",
-    )
+def no_project_hint(path: Path) -> str:
+    """The next step after a file turned out to be no project."""
+    return f"to create a project from abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"
 
 
 def read_only(path: Path) -> ProjectReadOnlyError:
@@ -147,6 +141,7 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
     """
     what = "it was replaced by another file" if path.exists() else "it was moved or removed"
     problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
+    # Nothing is lost yet: what was done until then is in the file that is still open.
     if saved is None:
         hint = "open the project again: the new file is then used"
         return ProjectReplacedError(f"{problem}; the last action was not saved", hint)

@@ -1,4 +1,4 @@
-"""State rows in SQLite: loading a document's rows, applying changes to them."""
+"""State rows in SQLite: loading and changing a document's rows, what is derived from them, and the state that the log gives."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import State
+from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
-from sciextract.store.events import Change
+from sciextract.store.events import Change, changes_of_document, replay
 from sciextract.store.rows import (
     COLUMNS,
     ROW_TYPES,
@@ -21,7 +22,13 @@ from sciextract.store.rows import (
 )
 from sciextract.store.sqlite import decoded, first_value, storable
 
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+
 TABLES = tuple(ROW_TYPES)
+StateValues = dict[tuple[str, Key], Values]
+"""The state rows of a document as column values, by table and key."""
 _SELECT = {
     table: f"SELECT {', '.join(columns)} FROM {table} WHERE document_id = ?"
     for table, columns in COLUMNS.items()
@@ -45,14 +52,8 @@ def load_rows(connection: sqlite3.Connection, number: int) -> list[Row]:
 def load_values(connection: sqlite3.Connection, number: int) -> Iterator[tuple[str, Values]]:
     """All state rows of a document as column values, with their tables."""
     for table in TABLES:
-        for values in load_table(connection, table, number):
-            yield table, values
-
-
-def load_table(connection: sqlite3.Connection, table: str, number: int) -> Iterator[Values]:
-    """The rows of one state table of a document as column values."""
-    for row in connection.execute(_SELECT[table], (number,)):
-        yield dict(zip(COLUMNS[table], row, strict=True))
+        for row in connection.execute(_SELECT[table], (number,)):
+            yield table, dict(zip(COLUMNS[table], row, strict=True))
 
 
 def current_values(
@@ -78,43 +79,23 @@ def apply(
             where = _WHERE[change.table]
             connection.execute(f"DELETE FROM {change.table} WHERE {where}", (number, *change.key))
         elif change.before is None:
-            _insert(connection, number, text, change.table, change.after)
+            extra = _derived(connection, text, change.table, change.after)
+            columns = ["document_id", *change.after, *extra]
+            marks = ", ".join("?" * len(columns))
+            connection.execute(
+                f"INSERT INTO {change.table}({', '.join(columns)}) VALUES ({marks})",
+                (number, *change.after.values(), *extra.values()),
+            )
         else:
-            _update(connection, number, text, change)
-
-
-def surface_id(connection: sqlite3.Connection, surface: str) -> int:
-    """The number of a mention's string, given now if it has none."""
-    safe = storable(surface)
-    known = first_value(connection, "SELECT id FROM surface WHERE text = ?", safe)
-    if known is not None:
-        return int(known)
-    inserted = connection.execute("INSERT INTO surface(text) VALUES (?)", (safe,))
-    return int(inserted.lastrowid or 0)
-
-
-def _insert(
-    connection: sqlite3.Connection, number: int, text: str, table: str, values: Values
-) -> None:
-    extra = _derived(connection, text, table, values)
-    columns = ["document_id", *values, *extra]
-    marks = ", ".join("?" * len(columns))
-    connection.execute(
-        f"INSERT INTO {table}({', '.join(columns)}) VALUES ({marks})",
-        (number, *values.values(), *extra.values()),
-    )
-
-
-def _update(connection: sqlite3.Connection, number: int, text: str, change: Change) -> None:
-    values = dict(change.after or {})
-    if change.table == "entity" and values.keys() & {"char_start", "char_end", "fragments"}:
-        current = current_values(connection, number, change.table, change.key) or {}
-        values |= _derived(connection, text, change.table, current | values)
-    assignments = ", ".join(f"{name} = ?" for name in values)
-    connection.execute(
-        f"UPDATE {change.table} SET {assignments} WHERE {_WHERE[change.table]}",
-        (*values.values(), number, *change.key),
-    )
+            values = dict(change.after)
+            if change.table == "entity" and values.keys() & {"char_start", "char_end", "fragments"}:
+                current = current_values(connection, number, change.table, change.key) or {}
+                values |= _derived(connection, text, change.table, current | values)
+            assignments = ", ".join(f"{name} = ?" for name in values)
+            connection.execute(
+                f"UPDATE {change.table} SET {assignments} WHERE {_WHERE[change.table]}",
+                (*values.values(), number, *change.key),
+            )
 
 
 def _derived(
@@ -123,9 +104,15 @@ def _derived(
     """Columns that follow from the others: an entity's string."""
     if table != "entity":
         return {}
+    # Most mentions have one fragment, which the table leaves out.
     pieces = values["fragments"] or f"{values['char_start']}-{values['char_end']}"
     ranges = (map(int, piece.split("-")) for piece in pieces.split(";"))
-    return {"surface_id": surface_id(connection, " ".join(text[a:b] for a, b in ranges))}
+    # Strings of mentions are an index: what cannot be text is replaced here, and exact in the document.
+    surface = storable(" ".join(text[a:b] for a, b in ranges))
+    known = first_value(connection, "SELECT id FROM surface WHERE text = ?", surface)
+    if known is None:
+        known = connection.execute("INSERT INTO surface(text) VALUES (?)", (surface,)).lastrowid
+    return {"surface_id": known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +129,6 @@ class Summary:
         uncertainty: Mean over undecided items of ``1 - |2 score - 1|``: 0 certain, 1 a coin toss.
         least_score: The lowest score of an undecided item.
         greatest_score: The highest one.
-        disagreements: Items on which sources differ; set by merging and by model runs.
     """
 
     entities: int
@@ -154,7 +140,6 @@ class Summary:
     uncertainty: float
     least_score: float | None
     greatest_score: float | None
-    disagreements: int = 0
 
 
 _HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
@@ -171,24 +156,19 @@ def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     counts = tally(doc)
     summary = summarise(doc, counts)
     connection.execute(
-        """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
-            entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
-            items = excluded.items, undecided = excluded.undecided, decided = excluded.decided,
-            uncertainty = excluded.uncertainty, least_score = excluded.least_score,
-            greatest_score = excluded.greatest_score""",
-        (number, *astuple(summary)),
+        # The disagreements stay: merges and model runs set them.
+        """INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            coalesce((SELECT disagreements FROM summary WHERE document_id = ?), 0))""",
+        (number, *astuple(summary), number),
     )
-    connection.executemany(
-        "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",
-        [(number, *key, count) for key, count in counts.items()],
-    )
+    tallied = [(number, *key, count) for key, count in counts.items()]
+    connection.executemany("INSERT INTO tally VALUES (?, ?, ?, ?, ?)", tallied)
 
 
 def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -> None:
     """Note how many differences between sources wait for a decision, inside the caller's transaction."""
-    connection.execute(
-        "UPDATE summary SET disagreements = ? WHERE document_id = ?", (count, number)
-    )
+    query = "UPDATE summary SET disagreements = ? WHERE document_id = ?"
+    connection.execute(query, (count, number))
 
 
 def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) -> Summary:
@@ -200,23 +180,21 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
     """
 
     def number(states: Collection[State], table: str = "") -> int:
-        return sum(
-            count
-            for (kind, _, state), count in counts.items()
-            if state in states and table in ("", kind)
-        )
+        kinds = {table} if table else {"entity", "relation", "link"}
+        return sum(n for (kind, _, state), n in counts.items() if state in states and kind in kinds)
 
     scores = [
         item.score
-        for items in (doc.all_entities, doc.relations, doc.links)
-        for item in items
+        for item in doc.items_of()
         if item.state is State.UNDECIDED and item.score is not None
     ]
+    sizes = Counter(link.cluster_id for link in doc.links if link.state is not State.REJECTED)
+    # 0 for scores of 0 and 1, 1 for a coin toss.
     uncertainty = [1 - abs(2 * score - 1) for score in scores]
     return Summary(
         entities=number(_LIVE, "entity"),
         relations=number(_LIVE, "relation"),
-        clusters=_clusters(doc),
+        clusters=sum(size > 1 for size in sizes.values()),
         items=sum(counts.values()),
         undecided=number({State.UNDECIDED}),
         decided=number(_HUMAN),
@@ -224,11 +202,6 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
         least_score=min(scores, default=None),
         greatest_score=max(scores, default=None),
     )
-
-
-def _clusters(doc: DocumentState) -> int:
-    sizes = Counter(link.cluster_id for link in doc.links if link.state is not State.REJECTED)
-    return sum(size > 1 for size in sizes.values())
 
 
 def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
@@ -241,3 +214,57 @@ def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
         for kind, counts in (("entity", entities), ("relation", relations), ("link", links))
         for (label, state), count in counts.items()
     }
+
+
+def current_state(connection: sqlite3.Connection, number: int) -> StateValues:
+    """The state rows of a document, as column values by table and key."""
+    return {
+        (table, tuple(values[name] for name in ROW_TYPES[table].KEY)): values
+        for table, values in load_values(connection, number)
+    }
+
+
+def logged_state(connection: sqlite3.Connection, number: int) -> StateValues:
+    """The state rows that the log gives for a document.
+
+    Raises:
+        KeyError: The log contradicts itself.
+    """
+    return replay(changes_of_document(connection, number))
+
+
+def all_numbers(connection: sqlite3.Connection) -> list[int]:
+    """Numbers of all documents that the file has ever had."""
+    return [row[0] for row in connection.execute("SELECT id FROM document ORDER BY id")]
+
+
+def differing(connection: sqlite3.Connection) -> list[int]:
+    """Numbers of the documents whose state is not what the log says."""
+    return [number for number in all_numbers(connection) if not agrees(connection, number)]
+
+
+def agrees(connection: sqlite3.Connection, number: int) -> bool:
+    """Whether the state of a document is what the log says."""
+    try:
+        return logged_state(connection, number) == current_state(connection, number)
+    except KeyError:
+        return False
+
+
+def rebuild(project: Project, numbers: list[int]) -> None:
+    """Replace the state of documents by what the log says, in one transaction.
+
+    Raises:
+        KeyError: The log contradicts itself; nothing was changed.
+    """
+    with project.writing() as connection:
+        for number in numbers:
+            rows = logged_state(connection, number)
+            stored = documents.load(connection, number)
+            # Children before parents, because rows speak of each other.
+            for table in reversed(TABLES):
+                connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (number,))
+            made = [Change(table, key, None, values) for (table, key), values in rows.items()]
+            made.sort(key=lambda change: TABLES.index(change.table))
+            apply(connection, number, stored.text, made)
+            refresh(connection, DocumentState(stored, load_rows(connection, number)))

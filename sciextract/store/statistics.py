@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
-from sciextract.store.maintenance import backup, findings
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.checks import count_drops
 from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value, translated
 
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
 
 
 BINS = 10
-_MODEL_ITEMS = """
-    SELECT 'entity' AS kind, label, state, score, was, event_id FROM entity i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'
-    UNION ALL SELECT 'relation', label, state, score, was, event_id FROM relation i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'
-    UNION ALL SELECT 'link', '', state, score, was, event_id FROM link i JOIN source s ON s.id = i.source_id
-     WHERE s.kind = 'model'"""
-_ITEM_LABELS = {"entity": "label", "relation": "label", "link": "''"}
+_ITEMS = """SELECT score, state, source_id FROM entity
+    UNION ALL SELECT score, state, source_id FROM relation
+    UNION ALL SELECT score, state, source_id FROM link"""
 _ADDED = """
     SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
     UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
@@ -116,35 +112,35 @@ class Stats:
 def stats_of(project: Project) -> Stats:
     """The statistics of an open project."""
     connection = project.connection
-    bins = reliability_of(project)
     with translated(project.path):
-        seconds, timed = _time(connection)
+        bins = count_bins(
+            connection.execute(
+                f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
+                WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
+                  AND score IS NOT NULL"""
+            )
+        )
+        # Time is noted once an event, also where it changed several abstracts.
+        seconds, timed = connection.execute(
+            """SELECT sum(seconds), count(DISTINCT document_id) FROM (
+                SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
+                  FROM event e JOIN change c ON c.event_id = e.id
+                 WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
+        ).fetchone()
+        actions = connection.execute(
+            """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
+            GROUP BY s.id ORDER BY 2 DESC"""
+        )
         return Stats(
-            labels=labels_of(project),
-            edits=_edits(connection),
+            labels=_count_labels(connection),
+            edits=_count_edits(connection),
             reliability=bins,
             calibration_error=calibration_error(bins),
-            seconds_per_abstract=seconds,
+            seconds_per_abstract=seconds / timed if timed else None,
             timed_abstracts=timed,
             done_by_day=done_by_day(project),
-            actions_by_author=_actions(connection),
+            actions_by_author=dict(actions.fetchall()),
         )
-
-
-def reliability_of(project: Project) -> list[ReliabilityBin]:
-    """Calibration of the scores of all decided items of models."""
-    with translated(project.path):
-        decided = project.connection.execute(
-            f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
-            WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
-        ).fetchall()
-    return reliability(decided)
-
-
-def labels_of(project: Project) -> list[LabelRow]:
-    """What became of the models' items, by kind and label."""
-    with translated(project.path):
-        return _labels(project.connection)
 
 
 def done_by_day(project: Project) -> dict[str, int]:
@@ -157,38 +153,43 @@ def done_by_day(project: Project) -> dict[str, int]:
         return dict(rows.fetchall())
 
 
-def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
+def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
+    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
+    filled = [each for each in bins if each.mean_score is not None and each.accepted is not None]
+    gaps = sum(each.count * abs((each.mean_score or 0) - (each.accepted or 0)) for each in filled)
+    decided = sum(each.count for each in filled)
+    return gaps / decided if decided else None
+
+
+def count_bins(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
     """Scores and whether they were accepted, in bins of equal width."""
     by_bin: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
     for score, accepted in decided:
+        # A score of 1 belongs to the last bin.
         by_bin[min(int(score * BINS), BINS - 1)].append((score, accepted))
-    return [_bin(place, items) for place, items in enumerate(by_bin)]
+    bins = []
+    for place, items in enumerate(by_bin):
+        means = [sum(column) / len(items) for column in zip(*items, strict=True)] or [None, None]
+        low, high = place / BINS, (place + 1) / BINS
+        bins.append(ReliabilityBin(low, high, len(items), *means))
+    return bins
 
 
-def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
-    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
-    gaps = [
-        (each.count, abs(each.mean_score - each.accepted))
-        for each in bins
-        if each.mean_score is not None and each.accepted is not None
-    ]
-    total = sum(count for count, _ in gaps)
-    return sum(count * gap for count, gap in gaps) / total if total else None
-
-
-def _bin(place: int, items: list[tuple[float, int]]) -> ReliabilityBin:
-    low, high, count = place / BINS, (place + 1) / BINS, len(items)
-    if not count:
-        return ReliabilityBin(low, high, 0, None, None)
-    scores, accepted = (sum(column) / count for column in zip(*items, strict=True))
-    return ReliabilityBin(low, high, count, scores, accepted)
-
-
-def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
+def _count_labels(connection: sqlite3.Connection) -> list[LabelRow]:
+    """What became of models' items, by kind and by the label that the model gave."""
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for kind, label in _ITEM_LABELS.items():
-        for first, state, count in _by_first_label(connection, kind, label):
+    for kind, label in (("entity", "label"), ("relation", "label"), ("link", "''")):
+        of_models = f"FROM {kind} WHERE source_id IN (SELECT id FROM source WHERE kind = 'model')"
+        # SQLite counts the many that no edit touched; what was edited says itself what it was.
+        untouched = connection.execute(
+            f"SELECT {label}, state, count(*) {of_models} AND was IS NULL GROUP BY 1, 2"
+        )
+        for first, state, count in untouched:
             counts.setdefault((kind, first), Counter())[state] += count
+        edited = connection.execute(f"SELECT {label}, state, was {of_models} AND was IS NOT NULL")
+        for now, state, was in edited:
+            first = json.loads(was).get("label", now)
+            counts.setdefault((kind, first), Counter())[state] += 1
     for kind, label, count in connection.execute(_ADDED):
         counts.setdefault((kind, label), Counter())["added"] += count
     names = ("accepted", "edited", "rejected", "undecided", "added")
@@ -198,23 +199,7 @@ def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
     ]
 
 
-def _by_first_label(
-    connection: sqlite3.Connection, kind: str, label: str
-) -> Iterator[tuple[str, str, int]]:
-    """A model's items of a kind by the label that the model gave and their state.
-
-    SQLite counts the many that no edit touched; what was edited says itself what it was.
-    """
-    of_models = f"FROM {kind} WHERE source_id IN (SELECT id FROM source WHERE kind = 'model')"
-    yield from connection.execute(
-        f"SELECT {label}, state, count(*) {of_models} AND was IS NULL GROUP BY 1, 2"
-    )
-    edited = connection.execute(f"SELECT {label}, state, was {of_models} AND was IS NOT NULL")
-    for now, state, was in edited:
-        yield json.loads(was).get("label", now), state, 1
-
-
-def _edits(connection: sqlite3.Connection) -> dict[str, int]:
+def _count_edits(connection: sqlite3.Connection) -> dict[str, int]:
     edits: Counter[str] = Counter()
     for label, start, end, was in connection.execute(
         "SELECT label, char_start, char_end, was FROM entity WHERE was IS NOT NULL"
@@ -230,24 +215,6 @@ def _edits(connection: sqlite3.Connection) -> dict[str, int]:
         edits["direction"] += old["head"] != head
     edits["cluster"] += first_value(connection, "SELECT count(*) FROM link WHERE was IS NOT NULL")
     return {kind: count for kind, count in edits.items() if count}
-
-
-def _time(connection: sqlite3.Connection) -> tuple[float | None, int]:
-    total, abstracts = connection.execute(
-        """SELECT sum(seconds), count(DISTINCT document_id) FROM (
-            SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
-              FROM event e JOIN change c ON c.event_id = e.id
-             WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
-    ).fetchone()
-    return (total / abstracts if abstracts else None), abstracts
-
-
-def _actions(connection: sqlite3.Connection) -> dict[str, int]:
-    rows = connection.execute(
-        """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
-        GROUP BY s.id ORDER BY 2 DESC"""
-    )
-    return dict(rows.fetchall())
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +260,6 @@ class Status:
         sources: Names of everyone who said something: imports, model runs, persons.
         newest_backup: File of the newest backup.
         alarms: What has become fewer without an event.
-        unclean: Whether a process did not close the project.
     """
 
     project: str
@@ -307,7 +273,6 @@ class Status:
     sources: list[str]
     newest_backup: str | None
     alarms: list[str]
-    unclean: bool
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -318,15 +283,17 @@ def status_of(project: Project) -> Status:
     """The counts of an open project."""
     connection = project.connection
     with translated(project.path):
-        documents, flagged = connection.execute(
-            "SELECT count(*), coalesce(sum(flagged), 0) FROM progress"
+        documents, flagged, undecided, decided, imported = connection.execute(
+            """SELECT count(*), coalesce(sum(flagged), 0),
+                (SELECT coalesce(sum(undecided), 0) FROM summary),
+                (SELECT coalesce(sum(decided), 0) FROM summary),
+                (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
         ).fetchone()
-        undecided, decided = connection.execute(
-            "SELECT coalesce(sum(undecided), 0), coalesce(sum(decided), 0) FROM summary"
-        ).fetchone()
-        query = "SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'"
-        imported = first_value(connection, query)
         backups = backup.list_backups(project.path)
+        completeness, none = {}, dict.fromkeys((each.value for each in Completeness), 0)
+        for layer in Layer:
+            query = f"SELECT {layer.value}, count(*) FROM progress GROUP BY 1"
+            completeness[layer.value] = none | dict(connection.execute(query).fetchall())
         return Status(
             project=str(project.path),
             schema=project.schema.name,
@@ -334,18 +301,9 @@ def status_of(project: Project) -> Status:
             undecided=undecided,
             decided=decided,
             imported=imported,
-            completeness={layer.value: _completeness(project, layer) for layer in Layer},
+            completeness=completeness,
             flagged=flagged,
             sources=sorted(project.sources.values()),
             newest_backup=str(backups[0].path) if backups else None,
-            alarms=findings.drops(connection),
-            unclean=bool(project.unclean),
+            alarms=count_drops(connection),
         )
-
-
-def _completeness(project: Project, layer: Layer) -> dict[str, int]:
-    rows = project.connection.execute(
-        f"SELECT {layer.value}, count(*) FROM progress GROUP BY {layer.value}"
-    )
-    counts = dict(rows.fetchall())
-    return {each.value: counts.get(each.value, 0) for each in Completeness}

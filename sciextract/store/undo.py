@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
-from sciextract.store.consistency import Problem, problems
-from sciextract.store.context import Outcome
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import DocumentState, Outcome
 from sciextract.store.events import Change, decode, fits
+from sciextract.store.row_rules import Problem, problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -22,6 +21,7 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
 )
+from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import apply, current_values
 
 if TYPE_CHECKING:
@@ -92,45 +92,60 @@ def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
     """Apply the changes of an event (undo) or of its last undo (redo) backwards, as an event of its own."""
     try:
         with project.writing() as connection:
-            own = events.append(
-                connection, project.author_id, kind, {"of": event.kind}, target=event.id
-            )
-            documents_touched, items = _apply_all(project, event, own, kind)
+            params = {"of": event.kind}
+            own = events.append(connection, project.author_id, kind, params, target=event.id)
+            reversing = event.id
+            if kind == events.REDO:
+                last = "SELECT max(id) FROM event WHERE target = ? AND kind = 'undo'"
+                reversing = first_value(connection, last, event.id)
+            documents, items = _apply_backwards(project, event, reversing, own)
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
             f"{kind} of event {event.id} ({event.kind}) is refused: later items depend on it",
             "undo those first; sciextract log lists them",
         ) from None
-    return Outcome(own, documents_touched, items)
+    return Outcome(own, documents, items)
 
 
-def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tuple[int, int]:
+def _apply_backwards(
+    project: Project, event: events.Event, reversing: int, own: int
+) -> tuple[int, int]:
     """How many documents and rows were changed, inside the caller's transaction."""
     connection, symmetric = project.connection, project.schema.symmetric_labels
-    reversing = event.id if kind == events.UNDO else events.last_undo(connection, event.id)
     first: dict[int, DocumentState] = {}
-    items, latest = 0, None
+    latest: DocumentState | None = None
+    items = 0
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
-        doc = project.document_state(number)
-        first.setdefault(number, doc)
+        latest = project.document_state(number)
+        first.setdefault(number, latest)
         reverse = [each.reverse for each in reversed(changes)]
+        # Suggestions are taken back although some were decided: those stay.
         if event.is_suggestions:
-            reverse = _still_suggested(connection, doc, reverse)
+            reverse = _still_suggested(connection, latest, reverse)
         if len(reverse) > 1:  # else the event is about the layer itself
-            reverse = [kept for each in reverse if (kept := _lenient(event, doc, each))]
-        _check(connection, event, doc, reverse)
-        apply(connection, number, doc.text, reverse)
+            lenient = (_without_begun_layers(event, latest, each) for each in reverse)
+            reverse = [each for each in lenient if each is not None]
+        for change in reverse:
+            current = current_values(connection, number, change.table, change.key)
+            if not fits(change, current):
+                why = f"the same {change.table}"
+                changed = Problem(why, frozenset({(change.table, change.key)}))
+                raise _built_on(connection, event, latest, changed, why)
+        apply(connection, number, latest.text, reverse)
         events.append_changes(connection, own, number, reverse)
         items += len(reverse)
-        doc.turn(reverse)
-        latest = doc
+        # Also in memory: the next part of the event may change the same document.
+        latest.turn(reverse)
     for number, earlier in first.items():
-        doc = (
-            latest if latest and latest.stored.number == number else project.document_state(number)
-        )
+        known = latest is not None and latest.number == number
+        doc = latest if latest and known else project.document_state(number)
         if broken := problems(doc, symmetric):  # nearly never: then what was broken before counts
             broken -= problems(DocumentState.of(earlier.stored, earlier.before), symmetric)
-        _check_rules(connection, event, doc, broken)
+        for problem in sorted(broken, key=lambda each: each.what):
+            # What an import brought may come back, unless a person has touched it since.
+            if not problem.by_import or _later(connection, event, doc, problem):
+                needed = f"what it needs to be ({problem.what})"
+                raise _built_on(connection, event, doc, problem, needed)
         state_tables.refresh(connection, doc)
         project.note_saved(doc)
     return len(first), items
@@ -151,24 +166,19 @@ def _still_suggested(
         or fits(each, current_values(connection, number, each.table, each.key))
     ]
     going = {(each.table, each.key) for each in kept if each.after is None}
-
-    def is_free(change: Change) -> bool:
-        if change.after is not None:
-            return True
-        if change.table == ClusterRow.TABLE:
-            needed: list[RelationRow | LinkRow] = [
-                link for link in doc.links if (link.cluster_id,) == change.key
-            ]
-        elif change.table == EntityRow.TABLE:
-            needed = [*doc.relations_of(*change.key), *doc.links_of(*change.key)]
-        else:
-            return True
-        return all((each.TABLE, each.key) in going for each in needed)
-
-    return [each for each in kept if is_free(each)]
+    free = []
+    for change in kept:
+        needed: list[RelationRow | LinkRow] = []
+        if change.after is None and change.table == ClusterRow.TABLE:
+            needed += (link for link in doc.links if (link.cluster_id,) == change.key)
+        elif change.after is None and change.table == EntityRow.TABLE:
+            needed += (*doc.relations_of(*change.key), *doc.links_of(*change.key))
+        if all((each.TABLE, each.key) in going for each in needed):
+            free.append(change)
+    return free
 
 
-def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change | None:
+def _without_begun_layers(event: events.Event, doc: DocumentState, change: Change) -> Change | None:
     """The change without what follows from decisions anyway: whether a layer is untouched or in progress.
 
     Any first decision begins a layer, so that this is no reason to refuse; and a layer stays begun while
@@ -179,9 +189,12 @@ def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change 
     before, after = change.before, change.after
     kept = []
     for name in before:
-        begun = name in set(Layer) and {before[name], after[name]} == _BEGUN
-        if not begun or _is_reversible(event, doc, name, change):
-            kept.append(name)
+        if name in set(Layer) and {before[name], after[name]} == _BEGUN:
+            begins = after[name] == Completeness.IN_PROGRESS
+            free = begins or not doc.decided_since(Layer(name), event.id)
+            if not free or getattr(doc.progress, name) != before[name]:
+                continue
+        kept.append(name)
     if not kept:
         return None
     return replace(
@@ -191,49 +204,20 @@ def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change 
     )
 
 
-def _is_reversible(event: events.Event, doc: DocumentState, layer: str, change: Change) -> bool:
-    """Whether the layer is as it was, and has no later decision that would be forgotten."""
-    before, after = change.before or {}, change.after or {}
-    begins = after[layer] == Completeness.IN_PROGRESS
-    free = begins or not doc.decided_since(Layer(layer), event.id)
-    return free and bool(getattr(doc.progress, layer) == before[layer])
-
-
-def _check(
-    connection: sqlite3.Connection, event: events.Event, doc: DocumentState, changes: list[Change]
-) -> None:
-    """Refuse when a row is not as the event left it."""
-    for change in changes:
-        current = current_values(connection, doc.stored.number, change.table, change.key)
-        if not fits(change, current):
-            why = f"the same {change.table}"
-            place = Problem(why, frozenset({(change.table, change.key)}))
-            raise _built_on(event, doc, _later(connection, event, doc, place), why)
-
-
-def _check_rules(
+def _built_on(
     connection: sqlite3.Connection,
     event: events.Event,
     doc: DocumentState,
-    broken: set[Problem],
-) -> None:
-    """Refuse when a rule would be broken that was kept before; what an import brought may come back."""
-    for problem in sorted(broken, key=lambda each: each.what):
-        later = _later(connection, event, doc, problem)
-        if later is not None or not problem.by_import:
-            raise _built_on(event, doc, later, f"what it needs to be ({problem.what})")
-
-
-def _built_on(
-    event: events.Event, doc: DocumentState, later: events.Event | None, what: str
+    problem: Problem,
+    what: str,
 ) -> UndoRefusedError:
+    later = _later(connection, event, doc, problem)
     who = f"{later.author} did {later.kind!r} (event {later.id})" if later else "something"
+    hint = as_command("sciextract", "undo", "--event", later.id) if later else ""
     return UndoRefusedError(
         f"event {event.id} ({event.kind}) cannot be undone: since then {who} changed "
         f"{what} in {doc.stored.document.doc_key!r}",
-        f"undo that first: {as_command('sciextract', 'undo', '--event', later.id)}"
-        if later
-        else "",
+        f"undo that first: {hint}" if hint else "",
     )
 
 
@@ -253,11 +237,9 @@ def _later(
 
 
 def describe(event: events.Event) -> str:
-    """An event in one line."""
-    params = ", ".join(f"{key} {_short(value)}" for key, value in event.params.items())
-    return f"{event.kind} ({params})" if params else event.kind
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:59] + "…"
+    """An event in one line; long values are cut."""
+    params = []
+    for key, value in event.params.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        params.append(f"{key} {text if len(text) <= 60 else text[:59] + '…'}")
+    return f"{event.kind} ({', '.join(params)})" if params else event.kind

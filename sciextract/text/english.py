@@ -35,6 +35,7 @@ def singular(word: str) -> str:
     >>> [singular(word) for word in ("networks", "analyses", "boxes", "bases", "batteries", "bias", "gan")]
     ['network', 'analysis', 'box', 'base', 'battery', 'bias', 'gan']
     """
+    # Before the rules, which would make "analyse" of "analyses".
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) < _SHORTEST or not word.endswith("s") or word in _SINGULAR:

@@ -23,6 +23,7 @@ class OffsetMap:
     def __init__(self, text: str) -> None:
         """Takes the text; the tables are built on first use."""
         self._text = text
+        self._utf8: array[int] | None = None  # bytes in front of each code point, and of the end
         self._is_bmp = not text or max(text) < "\U00010000"
 
     def to_utf16(self, char_offset: int) -> int:
@@ -31,9 +32,8 @@ class OffsetMap:
         Raises:
             FormatError: The offset lies outside the text.
         """
-        return (
-            self._checked(char_offset) if self._is_bmp else self._lookup(self._utf16, char_offset)
-        )
+        offset = self._checked(char_offset)
+        return offset if self._is_bmp else self._utf16[offset]
 
     def from_utf16(self, unit_offset: int) -> int:
         """The code-point offset of a UTF-16 unit offset.
@@ -53,6 +53,11 @@ class OffsetMap:
         """
         if self._text.isascii():
             return self._checked(byte_offset)
+        # Not of the encoded text, which a lone surrogate does not have.
+        widths = (
+            1 + (char > "\x7f") + (char > "\u07ff") + (char > "\uffff") for char in self._text
+        )
+        self._utf8 = self._utf8 or array("q", accumulate(widths, initial=0))
         return _inverse(self._utf8, byte_offset, "UTF-8 offset")
 
     @cached_property
@@ -60,22 +65,10 @@ class OffsetMap:
         """UTF-16 units in front of each code point, and of the end: int64 (length + 1,)."""
         return array("q", accumulate((1 + (char > "\uffff") for char in self._text), initial=0))
 
-    @cached_property
-    def _utf8(self) -> array[int]:
-        """UTF-8 bytes in front of each code point, and of the end: int64 (length + 1,)."""
-        return array("q", accumulate(map(_utf8_width, self._text), initial=0))
-
     def _checked(self, offset: int) -> int:
         if not 0 <= offset <= len(self._text):
             raise _outside(offset, len(self._text), "offset")
         return offset
-
-    def _lookup(self, table: array[int], char_offset: int) -> int:
-        return table[self._checked(char_offset)]
-
-
-def _utf8_width(char: str) -> int:
-    return 1 + (char > "\x7f") + (char > "\u07ff") + (char > "\uffff")
 
 
 def _inverse(table: array[int], offset: int, unit: str) -> int:

@@ -124,8 +124,16 @@ def tokenize(text: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     for match in _token_pattern().finditer(text):
         start, end = match.span()
-        if text[start] in ".'’" and spans and spans[-1].char_end == start:
-            _append_after_word(text, spans, start, end)
+        if text[start] not in ".'’" or not spans or spans[-1].char_end != start:
+            spans.append(Span(start, end))
+            continue
+        # A mark that touches the token before it: ``al.`` gets its period, ``isn't`` its ``n't``.
+        word = spans[-1]
+        if text[start] == "." and end == start + 1 and _keeps_period(text, spans):
+            spans[-1] = Span(word.char_start, end)
+        elif text[start + 1 : end] in ("t", "T") and text[start - 1] in "nN":
+            spans[-1:] = [Span(word.char_start, start - 1)] if len(word.of(text)) > 1 else []
+            spans.append(Span(start - 1, end))
         else:
             spans.append(Span(start, end))
     return tuple(spans)
@@ -137,47 +145,29 @@ def _token_pattern() -> re.Pattern[str]:
     return re.compile(_TOKEN, re.VERBOSE)
 
 
-def _append_after_word(text: str, spans: list[Span], start: int, end: int) -> None:
-    """Adds a mark that touches the token before it: ``al.`` gets its period, ``isn't`` its ``n't``."""
-    word = spans[-1]
-    if text[start] == "." and end == start + 1 and _keeps_period(text, spans):
-        spans[-1] = Span(word.char_start, end)
-    elif text[start + 1 : end] in ("t", "T") and text[start - 1] in "nN":
-        spans[-1:] = [Span(word.char_start, start - 1)] if len(word.of(text)) > 1 else []
-        spans.append(Span(start - 1, end))
-    else:
-        spans.append(Span(start, end))
-
-
 def _keeps_period(text: str, spans: list[Span]) -> bool:
-    """Whether the last token is an abbreviation, so that the period behind it is part of it."""
+    """Whether the last token is an abbreviation, so that the period behind it is part of it.
+
+    A single letter abbreviates a name: ``E. coli``, ``H. Kamp``, ``p. 5``, not ``vitamin C. The``.
+    """
     word = spans[-1].of(text)
-    if len(word) == 1 and word.isalpha():
-        return _is_initial(text, spans)
-    if rule_of_abbreviation(word) is not None:
+    is_letter = len(word) == 1 and word.isalpha()
+    if not is_letter:
+        if rule_of_abbreviation(word) is not None:
+            return True
+        if word.isupper() or word.lower() not in number_abbreviations():
+            return False
+    match = _AFTER_PERIOD.match(text, spans[-1].char_end + 1)
+    first, rest = match.groups() if match else ("", "")
+    if not is_letter:
+        return first.isdigit()
+    if first.islower() or (first.isdigit() and word == "p"):
         return True
-    is_listed = not word.isupper() and word.lower() in number_abbreviations()
-    return is_listed and _follower(text, spans[-1])[0].isdigit()
-
-
-def _is_initial(text: str, spans: list[Span]) -> bool:
-    """Whether a single letter abbreviates a name: ``E. coli``, ``H. Kamp``, ``p. 5``, not ``vitamin C. The``."""
-    letter = spans[-1].of(text)
-    first, word = _follower(text, spans[-1])
-    if first.islower() or (first.isdigit() and letter == "p"):
-        return True
-    if not first.isupper() or letter.islower() or word.lower() in first_words():
+    if not first.isupper() or word.islower() or (first + rest).lower() in first_words():
         return False
     before = spans[-2].of(text) if len(spans) > 1 else ""
     is_noun = before.islower() and before.isalpha() and before not in _FUNCTION_WORDS
     return not is_noun and before.lower() not in _LETTERED_THINGS
-
-
-def _follower(text: str, span: Span) -> tuple[str, str]:
-    """The first character after the period behind a token, and the word that it opens."""
-    match = _AFTER_PERIOD.match(text, span.char_end + 1)
-    first, rest = match.groups() if match else ("", "")
-    return first, first + rest
 
 
 # Both directed quotes become the straight one: that is what the escapes were made from.
@@ -218,21 +208,15 @@ def from_token_lists(sentences: Sequence[Sequence[str]]) -> tuple[str, TokenTabl
     Raises:
         FormatError: A sentence has no tokens, or a token is empty or not a string.
     """
-    _check(sentences)
-    forms = tuple(token for sentence in sentences for token in sentence)
-    strings = tuple(map(unescape, forms))
-    table = TokenTable(
-        _spans_of(strings), _ranges_of(sentences), forms if forms != strings else None
-    )
-    return " ".join(strings), table
-
-
-def _check(sentences: Sequence[Sequence[str]]) -> None:
+    spans: list[Span] = []
+    ranges: list[TokenRange] = []
+    forms: list[str] = []
+    char_start = 0
     for sentence_index, sentence in enumerate(sentences):
         if not sentence:
-            raise FormatError(
-                f"sentence {sentence_index} has no tokens", hint="remove the empty list"
-            )
+            problem = f"sentence {sentence_index} has no tokens"
+            raise FormatError(problem, hint="remove the empty list")
+        ranges.append(TokenRange(len(forms), len(forms) + len(sentence)))
         for token_index, token in enumerate(sentence):
             if not isinstance(token, str) or not token:
                 raise FormatError(
@@ -240,19 +224,10 @@ def _check(sentences: Sequence[Sequence[str]]) -> None:
                     "expected non-empty strings",
                     hint="remove the token and renumber the spans behind it",
                 )
-
-
-def _spans_of(strings: Sequence[str]) -> tuple[Span, ...]:
-    spans, start = [], 0
+            forms.append(token)
+    strings = [unescape(form) for form in forms]
     for string in strings:
-        spans.append(Span(start, start + len(string)))
-        start += len(string) + 1
-    return tuple(spans)
-
-
-def _ranges_of(sentences: Sequence[Sequence[str]]) -> tuple[TokenRange, ...]:
-    ranges, start = [], 0
-    for sentence in sentences:
-        ranges.append(TokenRange(start, start + len(sentence)))
-        start += len(sentence)
-    return tuple(ranges)
+        spans.append(Span(char_start, char_start + len(string)))
+        char_start += len(string) + 1
+    kept = tuple(forms) if forms != strings else None
+    return " ".join(strings), TokenTable(tuple(spans), tuple(ranges), kept)

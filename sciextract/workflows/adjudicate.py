@@ -10,7 +10,7 @@ from typing import Literal
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.store import DocumentState, Outcome, Project, state_tables
-from sciextract.store.context import Context
+from sciextract.store.document_state import Context
 from sciextract.store.events import Event
 from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (
@@ -204,7 +204,7 @@ def decide_document(
         _note_left(project, doc, before.union(keys), merged)
 
     # The event names what it decides, and that is only known once it was tried.
-    project.rehearse([number], take_all)
+    project.dry_run([number], take_all)
     if keys:
         source = project.sources[source_id]
         params = {"keys": [*keys], "verdict": verdict, "source": source, "number": number}

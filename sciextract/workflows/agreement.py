@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
-from sciextract.metrics.agreement import AgreementReport, agreement
+from sciextract.metrics.agreement import agreement
+from sciextract.metrics.report import AgreementReport
 from sciextract.store import Completeness, Project, open_project
 from sciextract.store.ingest import BATCH, annotations_of_source
-from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
+from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
 from sciextract.store.project_settings import with_labels
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import refresh_disagreements
@@ -41,10 +42,7 @@ class MergeReport:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         return {
-            "documents": self.counts.documents,
-            "taken": self.counts.taken,
-            "compared": self.counts.compared,
-            "items": self.counts.items,
+            **asdict(self.counts),
             "disagreements": self.disagreements,
             "queues": list(self.queues),
             "model": self.model,
@@ -62,6 +60,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         SchemaError: The other schema has labels that this one lacks.
         ProjectError: Both are the same file, or one of them cannot be used.
     """
+    # By file, not by name: a link or another spelling of the path is the same project.
     if other.exists() and project.path.samefile(other):
         raise ProjectError(f"{other} is the project itself", "name another project to merge")
     with open_project(other, read=True) as theirs:
@@ -81,7 +80,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         if project.numbers():
             project.backup("before merge")
         source = f"import:{other.name}"
-        join, disagreements, decisions = Join(project, source), 0, Decisions(project)
+        join, disagreements, decisions = ProjectMerge(project, source), 0, Decisions(project)
         # In batches: each is one transaction, so that others can write in between and memory stays constant.
         documents = foreign_documents(theirs)
         while batch := list(islice(documents, BATCH)):
@@ -153,11 +152,11 @@ def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
         return dict(rows.fetchall())
 
 
+# Abstracts that are compared with a source: enough for narrow intervals, and soon done.
 MOST = 300
-"""Abstracts that are compared with a source: enough for narrow intervals, and soon done."""
 
+# Kinds of events that decide about no item.
 _NO_DECISION = ("import", "merge project", "predict", "done", "completeness", "flag", "note")
-"""Kinds of events that decide about no item."""
 
 
 class Cancelled(Exception):

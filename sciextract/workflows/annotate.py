@@ -169,7 +169,7 @@ def annotate(
         FormatError: The only input is unusable.
     """
     feed = _Feed(items, listener or Listener())
-    return feed.written(predictor.stream(item.document for item in feed.items()), writer)
+    return feed.write_all(predictor.stream(item.document for item in feed.items()), writer)
 
 
 def relate(
@@ -177,31 +177,32 @@ def relate(
 ) -> RunCounts:
     """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
     feed = _Feed(items, listener or Listener())
-    return feed.written(predictor.stream_given(feed.items()), writer)
+    return feed.write_all(predictor.stream_given(feed.items()), writer)
 
 
+@dataclass(slots=True)
 class _Feed:
     """Hands documents to the model, and keeps aside what the model does not carry through."""
 
-    def __init__(self, items: Iterable[ReadItem], listener: Listener) -> None:
-        self.counts = RunCounts()
-        self.listener = listener
-        self._items = items
-        self._warnings: deque[tuple[str, ...]] = deque()
+    source: Iterable[ReadItem]
+    listener: Listener
+    counts: RunCounts = field(default_factory=RunCounts)
+    warnings: deque[tuple[str, ...]] = field(default_factory=deque)
 
     def items(self) -> Iterator[AnnotatedDocument]:
-        for item in self._items:
+        for item in self.source:
             if isinstance(item, BadRecord):
                 self.counts += RunCounts(bad=1)
                 self.listener.problem(RecordProblem("bad", item.error.message, item.error.hint))
             else:
-                self._warnings.append(_warnings(item))
+                self.warnings.append(_warnings(item))
                 yield item
 
-    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
+    def write_all(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
-            warnings = (*self._warnings.popleft(), *predicted.warnings)
+            # Models keep the order of documents: the oldest warnings are those of this one.
+            warnings = (*self.warnings.popleft(), *predicted.warnings)
             document = replace(predicted, warnings=warnings)
             writer.write(document)
             self.counts += RunCounts.of(document)

@@ -40,11 +40,11 @@ from sciextract.workflows.output import (
 )
 from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
 
+# Formats in which every line names its document, so that a run can go on where a file ends.
 RESUMABLE = ("jsonl", "scierc")
-"""Formats in which every line names its document, so that a run can go on where a file ends."""
 
+# Makes the writer of the readable view: of a stream, and a schema for the colours.
 ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
-"""Makes the writer of the readable view: of a stream, and a schema for the colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ class Target:
             yield cast(TextIO, stream)
 
 
+# Keys of a summary that only a run of several workers has.
 _OF_WORKERS = ("quarantined", "models", "quarantine")
-"""Keys of a summary that only a run of several workers has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,7 @@ class Report:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.counts.documents + self.resumed:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if any(self.left_out) else ExitCode.DONE
+        return ExitCode.of(self.counts.documents + self.resumed, any(self.left_out))
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -178,6 +176,7 @@ class Report:
             "quarantine": self.quarantine or None,
             "losses": dict(self.losses),
         }
+        # Absent, not null: scripts tell the kinds of runs apart by it.
         left_out = _OF_WORKERS if self.quarantine is None else ()
         return {key: value for key, value in summary.items() if key not in left_out}
 
@@ -213,6 +212,7 @@ class AnnotateJob:
         schema = load_schema(self.schema) if self.schema else None
         fields = FieldChoice("gold", strict=self.keep_gold)
         inputs = expand_inputs(self.inputs)
+        # Opened before the model is loaded: a path that is wrong is known in a moment, the model takes seconds.
         items = read(inputs, self.input_format, fields)
         self.target.check(inputs, candidates=self.choice.candidates)
         if self.keep_gold and self.target.export != "scierc":
@@ -276,8 +276,8 @@ class AnnotateJob:
         return extractor
 
 
+# The note on settings of batches that a model does not take.
 SINGLE = "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
-"""The note on settings of batches that a model does not take."""
 
 
 def note_if_nothing_given(given: bool, counts: RunCounts, listener: Listener) -> None:
@@ -313,8 +313,7 @@ class ProjectReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, or partly done when records were bad."""
-        partly = self.imported is not None and self.imported.bad
-        return ExitCode.PARTIAL if partly else ExitCode.DONE
+        return ExitCode.of(True, self.imported is not None and self.imported.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -350,7 +349,7 @@ class ProjectJob:
         self,
         listener: ImportListener,
         on_progress: Callable[[int, int], None],
-        on_model: Callable[[str], None],
+        on_model: Callable[[str], None] = lambda message: None,
     ) -> ProjectReport:
         """Import, predict, export, in this order. What was imported and predicted stays when a later step fails.
 
@@ -365,6 +364,7 @@ class ProjectJob:
         from sciextract.workflows.learn import annotate_with_adapter
 
         with open_project(self.project, self.author) as project:
+            # Before an hour of predicting, not after it.
             if self.export:
                 self.export.check(project, (each for each in self.inputs if each != STDIN))
             imported = None

@@ -59,9 +59,7 @@ class ConvertReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or failed: nothing usable, or losses where none are allowed."""
-        if not self.documents or (self.strict and self.losses):
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(self.documents and not (self.strict and self.losses), self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -153,20 +151,21 @@ class ConvertJob:
                 if item.warnings:
                     report.warned += 1
                     listener.warned(item.document.doc_key, item.warnings)
-                writer.write(relabelled(item, self.rename, report.renamed))
+                writer.write(rename_labels(item, self.rename, report.renamed))
                 report.documents += 1
             listener.progress(number)
         writer.close()
         report.losses = dict(writer.losses)
+        # Nothing of it is left at the output.
         if report.exit_code is ExitCode.FAILED:
             report.documents = 0
         return report
 
 
-def rename_of(words: str, option: str = "--rename") -> dict[str, str]:
+def parse_renames(words: str, option: str = "--rename") -> dict[str, str]:
     """New labels by old ones, of ``OLD=NEW,...``.
 
-    >>> rename_of("Method=Technique, Task=Problem")
+    >>> parse_renames("Method=Technique, Task=Problem")
     {'Method': 'Technique', 'Task': 'Problem'}
 
     Raises:
@@ -186,7 +185,7 @@ def rename_of(words: str, option: str = "--rename") -> dict[str, str]:
     return labels
 
 
-def relabelled(
+def rename_labels(
     annotated: AnnotatedDocument, names: Mapping[str, str], counted: Counter[str]
 ) -> AnnotatedDocument:
     """The document with new labels, also among alternatives and candidates.

@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
-from sciextract.store.context import Context
+from sciextract.store.document_state import Context
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW
@@ -141,10 +141,10 @@ def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | 
     return plain | ({"id": item.id, "entities": list(item.entities)} if ids else {})
 
 
+# The word in the log: one event a decision, with the key of the difference, or the keys of several.
 KIND = "adjudicate"
-"""The word in the log: one event a decision, with the key of the difference, or the keys of several."""
+# The word for another project that came in, under the name of a source.
 MERGE = "merge project"
-"""The word for another project that came in, under the name of a source."""
 
 
 class Decisions:

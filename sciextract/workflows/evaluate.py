@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -22,7 +22,6 @@ from sciextract.text.english import counted
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
 
-DEFAULT_SCHEMA = "scierc"
 _CONTEXT = 20  # characters shown where two texts part
 
 
@@ -50,14 +49,6 @@ class _RelationLabels(NamedTuple):
     known: frozenset[str]
     symmetric: frozenset[str]
     source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A report, and the records of the files that could not be read."""
-
-    report: EvaluationReport
-    bad_records: tuple[FormatError, ...] = ()
 
 
 def evaluate(
@@ -116,105 +107,86 @@ def evaluate(
     return replace(report(tallies), intervals=bootstrapped, warnings=tuple(warnings))
 
 
-def evaluate_files(
+def evaluate_file(
     gold: str,
-    predicted: str,
+    predicted: str | EvaluatedModel,
     *,
-    schema: str = DEFAULT_SCHEMA,
+    schema: str | None = None,
     bootstrap: bool = True,
     only: Collection[str] = (),
     singletons: bool = False,
     fields: Side | None = None,
-) -> Evaluation:
-    """Score a file or folder of predictions against one of gold, in any readable format.
+) -> tuple[EvaluationReport, tuple[FormatError, ...]]:
+    """Score predictions, or a model, on a file or folder of gold in any readable format.
 
     Records with gold and predictions (``ner`` and ``predicted_ner``) are read as gold in ``gold``, as
     predictions in ``predicted``, with a warning that says so.
 
     Args:
         gold: Path, or ``-`` for standard input.
-        predicted: Path, or ``-`` for standard input.
-        schema: Name or path of the label schema that says which relations are symmetric.
+        predicted: Path, or ``-`` for standard input; or a loaded model, which predicts.
+        schema: Name or path of the label schema that says which relations are symmetric; the model's own labels,
+            or those of ``scierc`` for a file, when ``None``.
         bootstrap: Whether to add confidence intervals.
         only: Entity labels that count; all when empty.
         singletons: Whether clusters of one mention count.
-        fields: Which fields are the predictions of ``predicted``; the predicted ones where there are some
-            when ``None``.
+        fields: Which fields are the predictions of a file; the predicted ones where there are some when ``None``.
+
+    Returns:
+        The scores, and the records of the files that could not be read.
 
     Raises:
         InputMissingError: A file does not exist.
-        DocumentMismatchError: The two do not hold the same documents.
+        DocumentMismatchError: The two do not hold the same documents, or gold holds none.
         SchemaError: The schema has a mistake.
         UsageError: No record of ``predicted`` has such ``fields``, or no entity a label of ``only``.
     """
-    labels = _read_labels(schema)
-    gold_choice = FieldChoice()
-    gold_documents, bad_gold = read_gold(gold, gold_choice)
-    choice = FieldChoice(fields or "predicted", strict=fields is not None)
-    predicted_documents, bad_predicted = read_gold(predicted, choice)
-    choice.check(predicted)
-    result = evaluate(
-        gold_documents,
-        predicted_documents,
-        labels.symmetric,
-        bootstrap=bootstrap,
-        extra_allowed=bool(bad_gold),
-        only=only,
-        singletons=singletons,
-    )
-    notes = [*choice.messages(predicted), *result.warnings]
-    read = {name for names, _ in gold_choice.met for name in names}
-    if used := sorted(name for name in read if name.startswith("predicted_")):
-        notes.insert(0, f"{gold}: records without gold fields; {', '.join(used)} read as gold")
-    result = replace(result, warnings=tuple(notes))
-    return _finish(result, labels, gold_documents, (*bad_gold, *bad_predicted))
-
-
-def evaluate_model(
-    gold: str,
-    annotator: EvaluatedModel,
-    *,
-    schema: str | None = None,
-    bootstrap: bool = True,
-    only: Collection[str] = (),
-    singletons: bool = False,
-) -> Evaluation:
-    """Score a model on a file or folder of gold.
-
-    Args:
-        gold: Path, or ``-`` for standard input.
-        annotator: The loaded model.
-        schema: Name or path of the label schema; the model's own labels when ``None``.
-        bootstrap: Whether to add confidence intervals.
-        only: Entity labels that count; all when empty.
-        singletons: Whether clusters of one mention count.
-
-    Raises:
-        InputMissingError: The file does not exist.
-        DocumentMismatchError: The file holds no document, or one twice.
-        SchemaError: The schema has a mistake.
-        UsageError: No entity has a label of ``only``.
-    """
-    layout, name = annotator.config.labels.relations, annotator.config.name
-    labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
-    if schema is not None:
-        labels = _read_labels(schema)
-    documents, bad_records = read_gold(gold)
-    predictions = [
-        annotator.annotate_given(document)
-        if annotator.config.given_entities
-        else annotator.annotate(document.document)
-        for document in documents
-    ]
+    notes: list[str] = []
+    if isinstance(predicted, str):
+        labels = _read_labels(schema or "scierc")
+        gold_choice = FieldChoice()
+        documents, bad_records = read_gold(gold, gold_choice)
+        choice = FieldChoice(fields or "predicted", strict=fields is not None)
+        predictions, bad_predicted = read_gold(predicted, choice)
+        choice.check(predicted)
+        read = {name for names, _ in gold_choice.met for name in names}
+        if used := sorted(name for name in read if name.startswith("predicted_")):
+            notes.append(f"{gold}: records without gold fields; {', '.join(used)} read as gold")
+        notes += choice.messages(predicted)
+        # The gold of a prediction without any may be the record that could not be read.
+        extra_allowed = bool(bad_records)
+        bad_records = (*bad_records, *bad_predicted)
+    else:
+        layout, name = predicted.config.labels.relations, predicted.config.name
+        labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
+        if schema is not None:
+            labels = _read_labels(schema)
+        (documents, bad_records), extra_allowed = read_gold(gold), False
+        predictions = [
+            predicted.annotate_given(document)
+            if predicted.config.given_entities
+            else predicted.annotate(document.document)
+            for document in documents
+        ]
     result = evaluate(
         documents,
         predictions,
         labels.symmetric,
         bootstrap=bootstrap,
+        extra_allowed=extra_allowed,
         only=only,
         singletons=singletons,
     )
-    return _finish(result, labels, documents, bad_records)
+    warnings = [*notes, *result.warnings]
+    relations = {relation.label for each in documents for relation in each.annotations.relations}
+    if unknown := sorted(relations - labels.known):
+        warnings.append(
+            f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
+            "and count as directed; name their schema with --schema"
+        )
+    if bad_records:
+        warnings.append(f"{len(bad_records)} bad records left out")
+    return replace(result, warnings=tuple(warnings)), bad_records
 
 
 def _read_labels(name_or_path: str) -> _RelationLabels:
@@ -265,8 +237,9 @@ def _find_partners(
     Raises:
         DocumentMismatchError: A prediction has the key of a gold document, but a text that no gold has.
     """
-    mine = {key: _inked(each.document.text) for key, each in gold.items()}
-    theirs = {key: _inked(each.document.text) for key, each in predicted.items()}
+    mine = {key: _strip_white_space(each.document.text) for key, each in gold.items()}
+    theirs = {key: _strip_white_space(each.document.text) for key, each in predicted.items()}
+    # The same key first: two gold documents may have one text.
     partners = {key: key for key, text in mine.items() if theirs.get(key) == text}
     free: dict[str, list[str]] = {}
     for key, text in theirs.items():
@@ -282,7 +255,7 @@ def _find_partners(
     return partners
 
 
-def _inked(text: str) -> str:
+def _strip_white_space(text: str) -> str:
     """The text without white space, which formats made of tokens do not keep."""
     return "".join(text.split())
 
@@ -365,21 +338,3 @@ def _explain_difference(gold: Document, predicted: Document) -> DocumentMismatch
         f"gold {ours!r}, predicted {theirs!r}",
         "predict from the texts of the gold file",
     )
-
-
-def _finish(
-    result: EvaluationReport,
-    labels: _RelationLabels,
-    gold: Iterable[AnnotatedDocument],
-    bad_records: tuple[FormatError, ...],
-) -> Evaluation:
-    warnings = list(result.warnings)
-    used = {relation.label for each in gold for relation in each.annotations.relations}
-    if unknown := sorted(used - labels.known):
-        warnings.append(
-            f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
-            "and count as directed; name their schema with --schema"
-        )
-    if bad_records:
-        warnings.append(f"{len(bad_records)} bad records left out")
-    return Evaluation(replace(result, warnings=tuple(warnings)), bad_records)

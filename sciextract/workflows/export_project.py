@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -61,9 +61,7 @@ class ExportReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or failed by losses where none are allowed."""
-        if self.strict and self.losses:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(not (self.strict and self.losses), self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -140,14 +138,15 @@ class ExportJob:
         self.check(project)
         spec = get_format(self.format, "write")
         count = len(project.numbers()) if self._only_finished(spec) else 0
-        if count and next(_finished(project), None) is None:
+        if count and next(_read_finished(project), None) is None:
             raise UsageError(
                 f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
                 "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
             )
         if self.output in (None, STDIN):
             if self.strict:  # what has gone into a pipe cannot be taken back
-                trial = self._write(spec, _Nowhere(), project)
+                with open(os.devnull, "w", encoding="utf-8", errors="surrogatepass") as nowhere:
+                    trial = self._write(spec, nowhere, project)
                 if trial.exit_code is ExitCode.FAILED:
                     return trial
             with StandardOutput() as stream:
@@ -166,7 +165,7 @@ class ExportJob:
         if training or predictions:
             documents = (training or predictions).documents()  # type: ignore[union-attr]
         elif finished:
-            documents = _finished(project)
+            documents = _read_finished(project)
         elif source is not None:
             documents = _of_source(project, source)
         else:
@@ -245,18 +244,9 @@ class _PredictionsWithGold:
         return annotations_of_source(self._project.connection, number, self._source_id)
 
 
-class _Nowhere(io.TextIOBase):
-    """Takes text and forgets it."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-def _finished(project: Project) -> Iterator[AnnotatedDocument]:
+def _read_finished(project: Project) -> Iterator[AnnotatedDocument]:
     """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
+    # One query, instead of reading the items of every abstract.
     waiting = set(project.documents_with_undecided())
     for number in project.numbers():
         document = project.document(number)

@@ -90,9 +90,7 @@ class ImportReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.counts.documents + self.counts.known:
-            return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+        return ExitCode.of(self.counts.documents + self.counts.known, self.bad)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -156,6 +154,7 @@ def import_files(
         (path, choice, read([path], format_id, choice))
         for path, choice in zip(paths, choices, strict=True)
     ]
+    # The first import needs none: there is nothing that it could spoil.
     if project.numbers():
         project.backup("before import")
     for path, choice, items in sources:
@@ -189,66 +188,59 @@ def import_items(
     return report
 
 
+@dataclass(slots=True)
 class _Job:
     """The import of one path after the other."""
 
-    def __init__(
-        self,
-        project: Project,
-        report: ImportReport,
-        listener: ImportListener,
-        add_labels: bool,
-        at_a_time: int,
-        done: Collection[Layer] = (),
-    ) -> None:
-        self._project = project
-        self._done = done
-        self._at_a_time = at_a_time
-        self._report = report
-        self._listener = listener
-        self._add_labels = add_labels
-        self._seen = 0
+    project: Project
+    report: ImportReport
+    listener: ImportListener
+    add_labels: bool
+    at_a_time: int
+    done: Collection[Layer] = ()
+    seen: int = 0
 
     def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice) -> None:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
         readable, source = self._read(items), source_of(path)
         if choice.side == "predicted":
-            readable, source = map(proposed, readable), f"{source}{_PREDICTED}"
-        target = Import(self._project, source, {"path": path}, self._done)
+            readable, source = map(propose, readable), f"{source}{_PREDICTED}"
+        target = Import(self.project, source, {"path": path}, self.done)
         try:
-            while batch := list(islice(readable, self._at_a_time)):
+            while batch := list(islice(readable, self.at_a_time)):
                 schema = self._schema_for(path, batch, readable)
                 checked = []
                 for each in batch:
                     warnings = validate_annotations(each, schema)
                     if warnings or each.warnings:
-                        self._report.warned += 1
+                        self.report.warned += 1
                         key = each.document.doc_key
-                        self._listener.warned(key, (*each.warnings, *warnings))
+                        self.listener.warned(key, (*each.warnings, *warnings))
                     checked.append((each, warnings))
                 target.add(checked)
-                self._listener.progress(self._seen)
+                self.listener.progress(self.seen)
             choice.check(path)
+        # Batches are written as they come, so what came before the bad one is in the project already.
         except (SchemaError, UsageError):
             if target.event_id is not None:
-                self._project.undo(target.event_id)
+                self.project.undo(target.event_id)
             raise
         finally:
-            total = self._report.counts
+            total = self.report.counts
             for name in (each.name for each in dataclass_fields(ImportCounts)):
                 setattr(total, name, getattr(total, name) + getattr(target.counts, name))
         for note in choice.messages(path):
-            self._report.notes.append(note)
-            self._listener.note(note)
+            self.report.notes.append(note)
+            self.listener.note(note)
 
     def bad(self, error: FormatError) -> None:
         """Count and report a record that cannot be read."""
-        self._report.bad += 1
-        self._listener.bad_record(error)
+        self.report.bad += 1
+        self.listener.bad_record(error)
 
     def _read(self, items: Iterable[ReadItem]) -> Iterator[AnnotatedDocument]:
         for item in items:
-            self._seen += 1
+            self.seen += 1
             if isinstance(item, BadRecord):
                 self.bad(item.error)
             else:
@@ -263,14 +255,14 @@ class _Job:
             SchemaError: It lacks labels that are not to be added or that no schema can have; names all that
                 the file has, and the next step.
         """
-        schema = self._project.schema
+        schema = self.project.schema
         unknown = _unknown_labels(batch, schema)
         if not any(unknown):
             return schema
-        if self._add_labels and not _impossible_labels(unknown):
+        if self.add_labels and not _impossible_labels(unknown):
             wider = with_labels(schema, *(sorted(labels) for labels in unknown))
-            self._project.set_schema(wider)
-            self._report.added_labels += [label for labels in unknown for label in sorted(labels)]
+            self.project.set_schema(wider)
+            self.report.added_labels += [label for labels in unknown for label in sorted(labels)]
             return wider
         # Read to the end, so that the message names all labels and not those of the first batch.
         for document in rest:
@@ -300,7 +292,7 @@ class _Job:
         )
 
 
-def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
+def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
     """The document with its items undecided.
 
     Args:

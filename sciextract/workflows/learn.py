@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,11 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
@@ -28,55 +26,46 @@ from sciextract.workflows.predict_project import PredictReport, unknown_labels
 if TYPE_CHECKING:
     from sciextract.store import Project
 
+# Abstracts that an adapter is trained on at most: those that were decided last.
 MOST_FINISHED = 200
-"""Abstracts that an adapter is trained on at most: those that were decided last."""
 
+# Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's.
 FEW_FINISHED = 10
-"""Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's."""
 
 _BATCH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestedByAdapter:
-    """What an adapter put into a project.
-
-    Attributes:
-        source: ``model:NAME@HASH+adapter/N``; empty when there was nothing to do.
-        documents: Abstracts with new suggestions.
-    """
-
-    source: str
-    documents: int
-
-
-def training_documents(project: Project, most: int = MOST_FINISHED) -> list[TrainingDocument]:
-    """The abstracts with decisions, in the order in which they came into the project.
+def training_documents(project: Project, most: int) -> list[TrainingDocument]:
+    """The abstracts that were decided last, in the order in which they came into the project.
 
     Items that nobody decided, and layers that are not done, say nothing; so do labels that the schema lacks now.
-
-    Args:
-        project: The open project.
-        most: Only so many, those that were decided last.
     """
-    return [
-        training_document(project, number)
-        for number in sorted(recently_decided(project.connection, most))
-    ]
+    numbers = sorted(recently_decided(project.connection, most))
+    return [training_document(project, number) for number in numbers]
 
 
-def learn_from_project(
-    project: Project, states: EncoderStates, most: int = MOST_FINISHED
-) -> Extractor:
+def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     """Train an adapter on the decisions in a project; the project is only read.
 
     The result depends on the decisions, the schema and the encoder alone, so that what a killed process was
     learning is learned again by the next one.
     """
-    return learn(training_documents(project, most), project.schema, states)
+    return learn(training_documents(project, MOST_FINISHED), project.schema, states)
 
 
-def untouched(project: Project) -> list[int]:
+def base_model(project: Project, named: str | None = None) -> Extractor:
+    """The encoder to learn on: the named model or the one in use where it knows the labels, else the bundled one that
+    fits the texts. That of an adapter is its base.
+    """
+    found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
+    if not isinstance(found, Extractor) or (
+        named is None and unknown_labels(project.schema, found.config)
+    ):
+        return Extractor.load(suited_to(project), RunOptions(threads=1))
+    return found.base()
+
+
+def find_untouched(project: Project) -> list[int]:
     """Numbers of the abstracts that nobody has decided anything about, in the order in which they came."""
     known = known_documents(project.connection)
     return [each.number for each in known if not each.decided and not each.done]
@@ -91,55 +80,16 @@ def annotate_with_adapter(
         ProjectError: The project cannot be written.
     """
     adapter = learn_from_project(project, EncoderStates(extractor))
-    numbers = untouched(project)
-
-    def report(done: int) -> None:
-        if on_progress:
-            on_progress(done, len(numbers))
-
-    made = suggest_with(project, adapter, numbers, report)
-    run = made.source.rpartition("/")[2]
-    skipped = len(project.numbers()) - made.documents
-    return PredictReport(str(adapter.model), run, made.documents, skipped)
-
-
-class AdapterPredictions:
-    """Predictions of an adapter, for ranking; as :class:`~sciextract.workflows.active.ranking.ModelPredictions`.
-
-    Attributes:
-        predicted: Abstracts that were predicted so far.
-    """
-
-    def __init__(self, project: Project, extractor: Extractor) -> None:
-        self.predicted = 0
-        self._project = project
-        self._extractor = extractor
-        self._adapter = learn_from_project(project, EncoderStates(extractor))
-
-    @property
-    def id(self) -> str:
-        """Name and hash of the encoder's model, marked as adapted."""
-        return str(self._adapter.model)
-
-    def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
-        """What the adapter predicts, candidates included."""
-        for number in numbers:
-            self.predicted += 1
-            yield number, _annotated(self._project, self._adapter, number).annotations
-
-    def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
-        """What the encoder makes of each abstract as a whole."""
-        connection = self._project.connection
-        return self._extractor.vectors(documents.load(connection, n).document for n in numbers)
+    run = suggest_with(project, adapter, on_progress)
+    skipped = len(project.numbers()) - run.documents
+    made = run.source.rpartition("/")[2] if run.documents else ""
+    return PredictReport(str(adapter.model), made, run.documents, skipped)
 
 
 def suggest_with(
-    project: Project,
-    adapter: Extractor,
-    numbers: Iterable[int] | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> SuggestedByAdapter:
-    """Put an adapter's predictions into abstracts that nobody has touched, as one model run.
+    project: Project, adapter: Extractor, on_progress: Callable[[int, int], None] | None = None
+) -> ModelRun:
+    """Put an adapter's predictions into the abstracts that nobody has touched, as one model run.
 
     The run is one event; it is kept out of the person's own undo. Earlier adapters' predictions about the same
     abstracts are replaced and leave no trace but their event, so that the file does not grow with every run.
@@ -148,26 +98,25 @@ def suggest_with(
     Args:
         project: Open for writing.
         adapter: The trained adapter.
-        numbers: The abstracts, those that are wanted first at the beginning; all untouched ones when ``None``. A
-            number is asked for only when its turn comes: an iterator that ends stops the run.
-        on_progress: Called with the abstracts done so far.
+        on_progress: Called with abstracts done and abstracts in all.
 
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
     run = adapter_run(project, adapter.model, finished_of(adapter))
-    left = iter(untouched(project) if numbers is None else numbers)
-    while batch := list(islice(left, _BATCH)):
+    numbers = find_untouched(project)
+    for start in range(0, len(numbers), _BATCH):
+        batch = numbers[start : start + _BATCH]
         run.add([(number, _annotated(project, adapter, number)) for number in batch])
         if on_progress:
-            on_progress(run.documents)
+            on_progress(run.documents, len(numbers))
     run.finish()
-    return SuggestedByAdapter(run.source if run.documents else "", run.documents)
+    return run
 
 
 def adapter_run(
     project: Project, model: ModelId, finished: int, layers: Iterable[Layer] = ALL_LAYERS
-) -> Run:
+) -> ModelRun:
     """A run of an adapter, which is kept out of the person's own undo.
 
     Args:
@@ -178,7 +127,7 @@ def adapter_run(
     """
     settings = {"finished": finished, "layers": sorted(each.value for each in layers)}
     few = finished < FEW_FINISHED
-    return Run(project, model, settings, background=True, keep_suggestions=few)
+    return ModelRun(project, model, settings, background=True, keep_suggestions=few)
 
 
 def finished_of(adapter: Extractor) -> int:
@@ -250,7 +199,7 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(self._find_base(project))
+            states = self._states = self._states or EncoderStates(base_model(project, self._model))
             known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
@@ -267,7 +216,7 @@ class Learner:
             self._layers = frozenset(layer for layer, each in use.items() if each.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
-            numbers = tuple(each for each in untouched(project) if each not in left)
+            numbers = tuple(each for each in find_untouched(project) if each not in left)
         return Learned(adapter.model, finished_of(adapter), done, seconds, use, numbers)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
@@ -288,10 +237,3 @@ class Learner:
                 shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
-
-    def _find_base(self, project: Project) -> Extractor:
-        """The model in use where it knows the labels, else the bundled one that fits the texts."""
-        named = ModelChoice(self._model, options=RunOptions(threads=1)).load(project)
-        if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
-            return named
-        return Extractor.load(suited_to(project), threads=1)

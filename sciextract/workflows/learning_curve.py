@@ -19,27 +19,25 @@ from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import TASKS
 from sciextract.metrics.scorer import ScorePath, Tallies, tally
 from sciextract.snapshot.gathering import layers_of
-from sciextract.store.finished import Finished, finished_abstracts
+from sciextract.store.finished import finished_abstracts
 
 if TYPE_CHECKING:
-    from sciextract.documents.schema import LabelSchema
     from sciextract.store import Project
 
 
 #: The latest finished abstracts that decide.
 WINDOW = 20
 
+# Finished abstracts before which nothing can be decided.
 LEAST = 5
-"""Finished abstracts before which nothing can be decided."""
 
+# Probability of being better from which suggestions that are off are used again.
+#
+# They go off below one half, so that noise around it does not switch them with every abstract.
 ON_FROM = 0.6
-"""Probability of being better from which suggestions that are off are used again.
 
-They go off below one half, so that noise around it does not switch them with every abstract.
-"""
-
+# By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL.
 PATHS: dict[Layer, tuple[ScorePath, ...]] = {task.layer: task.paths for task in TASKS}
-"""By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL."""
 
 
 class Pair(NamedTuple):
@@ -139,16 +137,16 @@ def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
     return LayerUse(on, reason, tuple(switches))
 
 
-def running_f1(tallies: Sequence[Tallies], layer: Layer, window: int = WINDOW) -> list[float]:
-    """F1 of a layer after each abstract, over the latest ``window`` abstracts, 0 to 100."""
+def running_f1(tallies: Sequence[Tallies], layer: Layer) -> list[float]:
+    """F1 of a layer after each abstract, over the latest ``WINDOW`` abstracts, 0 to 100."""
     counts = counts_of(tallies, PATHS[layer])
     ends = range(1, len(tallies) + 1)
-    summed = np.array([counts[max(0, end - window) : end].sum(axis=0) for end in ends])
+    summed = np.array([counts[max(0, end - WINDOW) : end].sum(axis=0) for end in ends])
     return [] if not len(summed) else [float(each) for each in f1_of(summed).mean(axis=1)]
 
 
+# Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision.
 _MISSED_ENTITY, _MISSED_RELATION, _JOIN, _ONE = 4, 3, 2, 1
-"""Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision."""
 
 
 def correction_keys(gold: Scorable, suggested: Scorable) -> int:
@@ -267,35 +265,45 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         known: Whether a model predicts the project's labels; by what the finished abstracts were suggested
             when ``None``.
     """
-    return curve_of(finished_abstracts(project), project.schema, known=known)
-
-
-def curve_of(
-    finished: Sequence[Finished], schema: LabelSchema, *, known: bool | None = None
-) -> LearningCurve:
-    """The running score over finished abstracts, of the layers that the schema has."""
-    scored = [_Scored.of(each, schema.symmetric_labels) for each in finished]
+    finished, has = finished_abstracts(project), layers_of(project.schema)
+    symmetric = project.schema.symmetric_labels
     if known is None:
         known = any(each.model for each in finished)
-    has = layers_of(schema)
-    sides = [
-        side.annotations
-        for each in finished
-        for side in (each.gold, each.shown, each.adapter, each.other)
-        if side is not None
-    ]
-    items = {
-        Layer.ENTITIES: sum(len(each.entities) for each in sides),
-        Layer.RELATIONS: sum(len(each.relations) for each in sides),
-        Layer.COREFERENCE: sum(len(each.clusters) for each in sides),
-    }
-    pairs = {
-        layer: [each.pair for each in scored if layer in each.layers and each.pair is not None]
-        for layer in Layer
-    }
+    points, items = [], dict.fromkeys(Layer, 0)
+    shown: dict[Layer, list[Tallies]] = {layer: [] for layer in Layer}
+    pairs: dict[Layer, list[Pair]] = {layer: [] for layer in Layer}
+    for each in finished:
+        gold = scorable(each.gold)
+        nothing = AnnotatedDocument(each.gold.document, Annotations())
+        other = scorable(each.other or nothing)
+        adapter = None if each.adapter is None else scorable(each.adapter)
+        points.append(
+            CurvePoint(
+                each.number,
+                each.doc_key,
+                each.at,
+                each.keys,
+                each.seconds,
+                None if adapter is None else correction_keys(gold, adapter),
+                correction_keys(gold, other),
+            )
+        )
+        tallied = tally(gold, scorable(each.shown), symmetric)
+        pair = None
+        if adapter is not None:
+            pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
+        for layer in each.layers:
+            shown[layer].append(tallied)
+            if pair is not None:
+                pairs[layer].append(pair)
+        for side in (each.gold, each.shown, each.adapter, each.other):
+            if side is not None:
+                items[Layer.ENTITIES] += len(side.annotations.entities)
+                items[Layer.RELATIONS] += len(side.annotations.relations)
+                items[Layer.COREFERENCE] += len(side.annotations.clusters)
     layers = {
         layer: LayerCurve(
-            tuple(running_f1([each.shown for each in scored if layer in each.layers], layer)),
+            tuple(running_f1(shown[layer], layer)),
             tuple(running_f1([each.adapter for each in pairs[layer]], layer)),
             tuple(running_f1([each.other for each in pairs[layer]], layer)),
             layer_use(pairs[layer], layer, first=not known),
@@ -304,35 +312,7 @@ def curve_of(
         for layer in Layer
         if layer in has
     }
-    return LearningCurve(WINDOW, tuple(each.point for each in scored), layers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    layers: frozenset[Layer]
-    point: CurvePoint
-    shown: Tallies
-    pair: Pair | None
-
-    @classmethod
-    def of(cls, each: Finished, symmetric: frozenset[str]) -> _Scored:
-        gold = scorable(each.gold)
-        nothing = AnnotatedDocument(each.gold.document, Annotations())
-        shown, other = scorable(each.shown), scorable(each.other or nothing)
-        adapter = None if each.adapter is None else scorable(each.adapter)
-        point = CurvePoint(
-            each.number,
-            each.doc_key,
-            each.at,
-            each.keys,
-            each.seconds,
-            None if adapter is None else correction_keys(gold, adapter),
-            correction_keys(gold, other),
-        )
-        pair = None
-        if adapter is not None:
-            pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
-        return cls(each.layers, point, tally(gold, shown, symmetric), pair)
+    return LearningCurve(WINDOW, tuple(points), layers)
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, SciextractError, UsageError
@@ -16,18 +17,19 @@ from sciextract.formats import read
 from sciextract.formats.base import BadRecord
 from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.domain.words import Domain, domain_of
-from sciextract.inference.model_folder import AUTO
+from sciextract.inference.model_folder import AUTO, locate_model, open_folder
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
+    from sciextract.inference.promise import Promise
     from sciextract.store import Project
 
 
+# Documents of a project whose words decide for ``auto``.
 ASKED_DOCUMENTS = 200
-"""Documents of a project whose words decide for ``auto``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class ModelChoice:
         candidates: Whether to report what stayed below the thresholds.
         only: Entity labels to look for; all of the model's when empty.
         options: Device, precision, threads and batches.
+        promise: Task to least precision, where only what is right that often shall be written.
+        confidence: With which the promise holds for each label.
     """
 
     model: str | None = None
@@ -49,6 +53,8 @@ class ModelChoice:
     candidates: bool = False
     only: tuple[str, ...] = ()
     options: RunOptions = DEFAULT_OPTIONS
+    promise: Mapping[str, float] = field(default_factory=dict)
+    confidence: float = 0.9
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -75,9 +81,9 @@ class ModelChoice:
         else:
             place: str | Path = self.model or ""
             if self.model is None:  # workers get a folder, and do not pay for this import
-                from sciextract.workflows.models.choice import chosen
+                from sciextract.workflows.models.choice import find_chosen
 
-                place = chosen(project).model.folder
+                place = find_chosen(project).model.folder
             elif self.model == AUTO and project is not None:
                 place = suited_to(project)
             predictor = self._load_from(place)
@@ -88,7 +94,28 @@ class ModelChoice:
         from sciextract.inference.extractor import Extractor
 
         extractor = Extractor.load(model, self.options)
-        return extractor.with_settings(self.thresholds, self.candidates, self.only)
+        extractor = extractor.with_settings(self.thresholds, self.candidates, self.only)
+        if self.promise:
+            return extractor.promising(self.promise, self.confidence)[0]
+        return extractor
+
+    def promised(self, project: Project | None = None) -> Promise | None:
+        """What is promised of each label; ``None`` where nothing was asked for.
+
+        Raises:
+            UsageError: A number is not possible, several models predict, or the model has no held-out predictions.
+        """
+        if not self.promise:
+            return None
+        from sciextract.inference.promise import make_promise, read_held_out
+        from sciextract.workflows.models.choice import find_chosen
+
+        if self.model == AUTO:
+            raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
+        place = locate_model(self.model) if self.model else find_chosen(project).model.folder
+        folder = open_folder(place, hashes=False)
+        held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
+        return make_promise(held, self.promise, self.confidence)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""
@@ -116,12 +143,13 @@ class ModelChoice:
             return message + (fits if domain is Domain.NEITHER else "")
         if self.model is not None:
             return ""
-        from sciextract.workflows.models.choice import chosen
+        from sciextract.workflows.models.choice import find_chosen
 
-        return chosen(project).message()
+        return find_chosen(project).message()
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""
+        # An int8 graph rounds activations over the whole call: abstracts in one batch would change each other.
         return not self.options.batching.single and extractor.batching.single
 
 
@@ -148,22 +176,36 @@ def _domain_of_most(texts: Iterable[str]) -> Domain:
     return votes.most_common(1)[0][0] if votes else Domain.COMPUTING
 
 
+def parse_promise(words: Collection[str]) -> dict[str, float]:
+    """``entity=0.9,relation=0.85`` as numbers by task; which are possible is known to the promise itself.
+
+    Raises:
+        UsageError: A word is no ``TASK=P``.
+    """
+    return _numbers([part for word in words for part in word.split(",") if part.strip()], "promise")
+
+
+def _numbers(words: Iterable[str], kind: str) -> dict[str, float]:
+    found = {}
+    for word in words:
+        task, _, value = word.partition("=")
+        try:
+            found[task.strip()] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"{kind} {word!r} is not of the form TASK=P",
+                f"for example entity=0.6; tasks are {', '.join(TASKS)}",
+            ) from None
+    return found
+
+
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:
     """``entity=0.6`` and its like as numbers by task.
 
     Raises:
         UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
     """
-    thresholds = {}
-    for word in words:
-        task, _, value = word.partition("=")
-        try:
-            thresholds[task.strip()] = float(value)
-        except ValueError:
-            raise UsageError(
-                f"threshold {word!r} is not of the form TASK=P",
-                f"for example entity=0.6; tasks are {', '.join(TASKS)}",
-            ) from None
+    thresholds = _numbers(words, "threshold")
     # The settings themselves know which tasks and numbers are allowed.
     DecodeSettings().with_thresholds(thresholds)
     return thresholds
@@ -237,8 +279,6 @@ def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str
 
 
 DEFAULT_SCHEMA = "scierc"
-ASKED_TEXTS = 200
-"""Texts whose words decide for ``auto``."""
 
 
 def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
@@ -252,13 +292,13 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
     """
     from sciextract.inference.domain.auto import model_for
     from sciextract.inference.model_folder import locate_model, open_folder
-    from sciextract.workflows.models.choice import chosen
+    from sciextract.workflows.models.choice import find_chosen
 
     try:
         if model == AUTO:
-            model = model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))
+            model = model_for(_domain_of_most(islice(texts, ASKED_DOCUMENTS)))
         if model is None:
-            folder = chosen(None).model.folder
+            folder = find_chosen(None).model.folder
         elif "/" in model and not Path(model).expanduser().is_dir():
             return DEFAULT_SCHEMA  # of the hub: not fetched for this
         else:

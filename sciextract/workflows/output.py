@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import ModelMismatchError, OutputError, UsageError, no_room
+from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
@@ -78,11 +78,13 @@ class OutputFile(io.TextIOBase):
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
+        # ``with`` closes it, and the garbage collector again.
         if self.closed:
             return
         super().close()
         with reported_as(self._path):
             if self._raw is not None:
+                # A pipe or a device cannot be synced.
                 if os.path.isfile(self._path):
                     os.fsync(self._raw.fileno())
                 self._raw.close()
@@ -113,7 +115,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as("standard output"), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT), uninterrupted():
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -121,6 +123,9 @@ class StandardOutput(io.TextIOBase):
                 self._stream.write(shown.encode(self._encoding, "backslashreplace"))
                 self._stream.flush()
         return len(text)
+
+
+_STANDARD_OUTPUT = "standard output"
 
 
 @contextmanager
@@ -137,19 +142,14 @@ def reported_as(
     Raises:
         OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
     """
-    try:
+    # Standard output and devices cannot be resumed; what is not there yet will be a file.
+    is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
+    kept = "the lines written so far are complete" if lines else "nothing was changed"
+    again = "" if lines else "free some space and repeat the command"
+    if lines and is_file:
+        again = "free some space, then resume with --resume"
+    with explain_write_errors(name, hint, kept=kept, when_full=again):
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if reason := no_room(error):
-            done = "the lines written so far are complete" if lines else "nothing was changed"
-            again = "" if lines else "free some space and repeat the command"
-            if lines and os.path.isfile(name):
-                again = "free some space, then resume with --resume"
-            raise OutputError(f"{name}: {reason}; {done}", again) from error
-        problem = f"{name}: cannot be written: {error.strerror or error}"
-        raise OutputError(problem, hint) from error
 
 
 @contextmanager
@@ -280,6 +280,7 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     """
     refuse_packed_output(str(target))
     place = target.resolve()
+    # --force replaces whole folders: never the one that the person stands in, or their home.
     for each in (Path.cwd(), Path(os.path.expanduser("~")), *kept):
         if each.resolve().is_relative_to(place):
             problem = f"{target} cannot be replaced: it is {each}, or a folder around it"
@@ -303,6 +304,7 @@ def whole_output(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: The target cannot be replaced.
     """
+    # Beside the target: a rename is whole only within one file system.
     partial = atomic.partial_path(target, alone=True)
     atomic.remove(partial)
     try:

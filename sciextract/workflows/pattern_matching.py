@@ -14,10 +14,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+# What matching one text may take.
 SECONDS = 10.0
-"""What matching one text may take."""
+# First character, character after the last one, label.
 Match = tuple[int, int, str]
-"""First character, character after the last one, label."""
 
 
 class TooSlowError(Exception):
@@ -73,6 +73,7 @@ class PatternMatcher:
             [sys.executable, "-P", "-m", "sciextract.workflows.pattern_matching"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # faulthandler writes a traceback there when it ends the process.
             stderr=subprocess.DEVNULL,
             text=True,
             env={**os.environ, "PYTHONPATH": path},

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store import Project, documents
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
 
@@ -69,9 +69,10 @@ def predict_project(
         ModelMismatchError: The model predicts labels that the project's schema lacks.
         ProjectError: The project cannot be written; what was predicted before is in it.
     """
-    check_labels(project, predictor)
+    check_config(project, predictor.config, str(predictor.model))
     numbers = need_prediction(project.connection, predictor.model)
-    run = Run(project, predictor.model, settings or {}, background=background)
+    run = ModelRun(project, predictor.model, settings or {}, background=background)
+    # The model reads ahead by a batch: numbers wait here until their predictions come.
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []
 
@@ -97,15 +98,6 @@ def predict_project(
     run.finish()
     skipped = len(project.numbers()) - len(numbers)
     return PredictReport(str(predictor.model), run.id, run.documents, skipped)
-
-
-def check_labels(project: Project, predictor: Predictor) -> None:
-    """Refuse a model with labels that the project's schema lacks.
-
-    Raises:
-        ModelMismatchError: It has some; names them.
-    """
-    check_config(project, predictor.config, str(predictor.model))
 
 
 def check_config(project: Project, config: ModelConfig, named: str) -> None:

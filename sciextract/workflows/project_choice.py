@@ -42,6 +42,7 @@ def implied_project(named: str | None, note: Callable[[str], None]) -> Path | No
     wanted = os.environ.get(VARIABLE)
     if named:
         return Path(named)
+    # A variable that names a lost file must not hide the only project here.
     if wanted and Path(wanted).exists():
         return Path(wanted)
     here = sorted(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ from sciextract.store import Project
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
-from sciextract.workflows.convert import rename_of
-from sciextract.workflows.import_files import import_items, proposed, source_of
+from sciextract.workflows.convert import parse_renames
+from sciextract.workflows.import_files import import_items, propose, source_of
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
 _BATCH = 64
+# Terms that a remark names.
 _NAMED = 5
-"""Terms that a remark names."""
 
 
 @dataclass(slots=True)
@@ -58,13 +58,7 @@ class SuggestReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "documents": self.documents,
-            "items": dict(self.items),
-            "skipped": self.skipped,
-            "bad": self.bad,
-            "notes": self.notes,
-        }
+        return asdict(self) | {"items": dict(self.items)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +114,7 @@ def suggest_by(
         named = sources.model or DEFAULT_MODEL
         fitting = suited_to(project) if named == AUTO else named
         if sources.labels:
-            wanted[fitting] = [rename_of(sources.labels, "--map")]
+            wanted[fitting] = [parse_renames(sources.labels, "--map")]
         if sources.spans:  # every model finds mentions that the others miss
             for model in dict.fromkeys([fitting, DEFAULT_MODEL] if named == AUTO else [named]):
                 wanted.setdefault(model, []).append({})
@@ -173,6 +167,7 @@ def suggest(
             for state, document, found in zip(states, documents, of_each, strict=True):
                 known = [row for row in state.entities if row.state is not State.REJECTED]
                 taken = [span for row in known if row.in_view for span in row.fragments]
+                # Rejected ones, too: what a person said no to is not suggested again.
                 same = {row.fragments for row in state.entities}
                 annotations = _join(found, same, taken)
                 report.add(annotations)
@@ -203,7 +198,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
                     report.notes.append(str(item.error))
                     yield item
                 else:
-                    suggested = proposed(item, source_of(file))
+                    suggested = propose(item, source_of(file))
                     report.add(suggested.annotations)
                     yield suggested
 

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -21,13 +22,13 @@ from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
 from sciextract.workflows.pattern_matching import SECONDS, PatternMatcher, TooSlowError
 
+# Words of the longest term that is looked for.
 _LONGEST_TERM = 20
-"""Words of the longest term that is looked for."""
 
 _LONGEST_ACRONYM = 6
 
+# A word or a sign; hyphens and blanks separate words alike.
 _WORD = re.compile(r"\w+|[^\w\s\-\u2010-\u2015]")
-"""A word or a sign; hyphens and blanks separate words alike."""
 
 _Labelled = TypeVar("_Labelled", Entity, Relation)
 
@@ -97,6 +98,17 @@ class Terms:
         return 0
 
 
+@contextmanager
+def _reported(path: Path, kind: str) -> Iterator[None]:
+    """Turns what a file that cannot be read raises into errors that name it, and the kind of file to give."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputMissingError(f"{path}: there is no such file", kind) from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FormatError(f"cannot be read: {error}", path=path, hint="save it as UTF-8") from error
+
+
 def read_terms(path: Path, schema: LabelSchema) -> Terms:
     """The terms of a CSV or TSV file: a term and its label in each row; a first row ``term,label`` is a heading.
 
@@ -106,29 +118,25 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
         UsageError: A label is not in the schema.
     """
     terms = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            first = next(stream, "")
-            separator = "\t" if "\t" in first else ","
-            reader = csv.reader(chain([first], stream), delimiter=separator)
-            for row in reader:
-                if not any(row):
-                    continue
-                if len(row) < 2:
-                    problem = f"{row[0]!r} has no label"
-                    hint = "each row holds a term and its label, separated by a comma or a tab"
-                    raise FormatError(problem, path=path, line=reader.line_num, hint=hint)
-                term, label = row[0].strip(), row[1].strip()
-                if reader.line_num == 1 and label.casefold() in ("label", "type"):
-                    continue
-                _check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
-                terms.append((term, label))
-    except FileNotFoundError:
-        raise InputMissingError(
-            f"{path}: there is no such file", "give a CSV or TSV file"
-        ) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"cannot be read: {error}", path=path, hint="save it as UTF-8") from error
+    with (
+        _reported(path, "give a CSV or TSV file"),
+        path.open(encoding="utf-8-sig", newline="") as stream,
+    ):
+        first = next(stream, "")
+        separator = "\t" if "\t" in first else ","
+        reader = csv.reader(chain([first], stream), delimiter=separator)
+        for row in reader:
+            if not any(row):
+                continue
+            if len(row) < 2:
+                problem = f"{row[0]!r} has no label"
+                hint = "each row holds a term and its label, separated by a comma or a tab"
+                raise FormatError(problem, path=path, line=reader.line_num, hint=hint)
+            term, label = row[0].strip(), row[1].strip()
+            if reader.line_num == 1 and label.casefold() in ("label", "type"):
+                continue
+            _check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
+            terms.append((term, label))
     return Terms(terms, source_of(str(path)))
 
 
@@ -163,6 +171,7 @@ class Patterns:
                 problem = f"not a pattern of spaCy: {' '.join(str(error).split())}"
                 raise FormatError(problem, path=path, line=line, hint=_PATTERN_HINT) from error
             patterns[line] = pattern
+        # Checked above in this process, matched in another one that can be ended.
         self._matcher = PatternMatcher(patterns)
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
@@ -195,14 +204,8 @@ _PATTERN_HINT = (
 
 def _read_patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each pattern with the number of its line."""
-    try:
+    with _reported(path, "give a JSON Lines file"):
         lines = path.read_text("utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise InputMissingError(
-            f"{path}: there is no such file", "give a JSON Lines file"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"cannot be read: {error}", path=path) from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

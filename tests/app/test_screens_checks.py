@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.documents.annotations import Candidates, Entity, LabelScore, Relation, SpanCandidate
 from sciextract.store import EntityRef, open_project
-from sciextract.store.inconsistency import Check, find
+from sciextract.store.quality_checks import Check, find
 from tests.app.presenter.abstracts import TEXT, Said, document, gold, place, predict, project_with
 from tests.app.screens_support import desk_of, opened, shown, until_shown
 

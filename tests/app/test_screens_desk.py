@@ -54,8 +54,8 @@ class TestReviewing:
             await pilot.press("x", "ctrl+q")
             await until(pilot, lambda: not app.is_running)
         assert app.return_code == 0
+        assert not project.with_name(f"{project.name}-wal").exists()
         with open_project(project) as again:
-            assert again.connection.execute("SELECT count(*) FROM session").fetchone()[0] == 0
             assert again.mode == "write"
 
     async def test_q_leaves_too(self, project: Path) -> None:

@@ -23,10 +23,10 @@ from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import create_project, open_project
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.learn import Learned, Suggested, untouched
+from sciextract.workflows.learn import Learned, Suggested, find_untouched
 from sciextract.workflows.learning_curve import LayerUse
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
@@ -67,7 +67,7 @@ class FakeEngine:
             raise EndedError("learning ended with exit code -9")
         self.learned += 1
         with open_project(self.path, read=True) as project:
-            numbers = tuple(untouched(project))
+            numbers = tuple(find_untouched(project))
         return Learned(
             MODEL, self.learned + self.begun, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers
         )

@@ -9,7 +9,7 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.store import EntityRef
 from sciextract.store.search import Query
-from sciextract_app.dialogs.base import MenuDialog
+from sciextract_app.dialogs.base import ChoiceDialog
 from sciextract_app.dialogs.prompts import parse_query
 from sciextract_app.presenters.view_models import Mode
 from tests.app.screens_support import desk_of, made_project, opened, states, until
@@ -45,7 +45,7 @@ class TestMouse:
     async def test_the_menu_does_what_is_chosen(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.click("#passage", offset=(5, 0), button=3)
-            await until(pilot, lambda: isinstance(app.screen, MenuDialog))
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
             await pilot.press("enter")
             await until(pilot, lambda: app.screen is desk_of(app))
         assert "accepted" in states(project)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from sciextract.store import connection, open_project
+from sciextract.store import open_project
 from tests.app.screens_support import desk_of, made_project, opened, until_shown
 from tests.shared_data import ROOT
 
@@ -36,15 +35,6 @@ def test_the_locks_of_the_first_connection_stay(tmp_path: Path) -> None:
             assert flags_as_another_process_sees_them(path) == 0  # it leaves as if it were the last
             desk.actions.flag(1)
             assert flags_as_another_process_sees_them(path) == 1
-
-
-def test_a_deleted_file_gives_its_descriptor_back(tmp_path: Path) -> None:
-    for number in range(5):
-        path = tmp_path / f"{number}.txt"
-        path.write_text("text")
-        assert connection.first_bytes(path, 4) == b"text"
-        path.unlink()
-    assert sum(os.fstat(each).st_nlink == 0 for each in connection._kept.values()) <= 1
 
 
 @pytest.mark.asyncio

@@ -19,8 +19,8 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings

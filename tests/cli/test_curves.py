@@ -8,7 +8,8 @@ import pytest
 
 from sciextract.errors import ExitCode
 from sciextract.retraining.run_folder import Run, new_run
-from sciextract.workflows.models import register
+from sciextract.retraining.run_record import RunOutcome
+from sciextract.workflows.models.registry import register
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 
@@ -20,8 +21,8 @@ def test_a_model_leads_to_the_run_that_made_it(command: Command, tmp_path: Path)
     known = register(model_folder(tmp_path / "parsing"))
     run = new_run(None)
     run.append(DEV)
-    run.write_run(result={"model": known.id})
-    new_run(None).write_run(result={"model": "another-12345678"})
+    run.note(result=RunOutcome(known.id, str(known.folder), True))
+    new_run(None).note(result=RunOutcome("another-12345678", "", False))
     result = command("models", "curves", "parsing")
     assert result.code == 0 and result.out == ""
     assert str(run.folder / "curves.png") in result.err
@@ -38,7 +39,7 @@ def test_a_folder_trained_from_files_has_its_run_beside_it(
     folder = model_folder(tmp_path / "mine")
     run = Run(tmp_path / "mine.run")
     run.folder.mkdir()
-    run.write_run(config={})
+    run.note(config={})
     result = command("models", "curves", folder)
     assert result.code == ExitCode.FAILED and "no losses and no dev scores yet" in result.err
 

@@ -15,7 +15,7 @@ from sciextract.cli.evaluate import evaluate
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode, InputMissingError, SchemaError, UsageError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.resources import bundled_models
 from sciextract.workflows.evaluate import DocumentMismatchError
 

@@ -16,15 +16,8 @@ from sciextract.errors import (
 )
 from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.model_folder import locate_model
-from sciextract.workflows.models import (
-    chosen,
-    find_model,
-    known_models,
-    register,
-    rollback,
-    unusable_models,
-    use,
-)
+from sciextract.workflows.models.choice import find_chosen, rollback, unusable_models, use
+from sciextract.workflows.models.registry import find_model, known_models, register
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 
@@ -77,23 +70,23 @@ def test_the_name_is_its_own(base: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_choice_holds_whatever_version_is_installed(base: Path, site: Path) -> None:
     assert use("sci-base").folder == base
-    assert chosen().by == "user" and "your choice" in chosen().message()
+    assert find_chosen().by == "user" and "your choice" in find_chosen().message()
     for file in base.iterdir():
         file.unlink()
     base.rmdir()
     model_folder(base, "sci-base", "the next version")
-    assert chosen().model.folder == base
+    assert find_chosen().model.folder == base
     (site / "sciextract_sci_base-1.0.dist-info" / "entry_points.txt").unlink()
     with pytest.raises(ModelNotFoundError) as gone:
-        chosen()
+        find_chosen()
     assert "sci-base" in gone.value.message and "install the package" in gone.value.hint
     assert rollback().model.name == "sci"
 
 
 def test_it_predicts_only_when_somebody_chooses_it(base: Path) -> None:
-    assert (chosen().model.name, chosen().by) == ("sci", "default")
+    assert (find_chosen().model.name, find_chosen().by) == ("sci", "default")
     use("sci-base")
-    assert chosen().model.folder == base
+    assert find_chosen().model.folder == base
 
 
 @pytest.mark.parametrize(
@@ -116,7 +109,7 @@ def test_an_entry_point_to_nothing(
     assert "pip uninstall sciextract-sci-base" in raised.value.hint
     [listed] = [each for each in known_models() if each.distribution]
     assert wrong in listed.problem
-    assert chosen(None).model.name == "sci"
+    assert find_chosen(None).model.name == "sci"
     assert "model sci-base is skipped" in unusable_models() and wrong in unusable_models()
     listed_here = command("models", "list")
     assert listed_here.code == ExitCode.DONE and wrong in listed_here.out
@@ -165,7 +158,7 @@ def test_commands_show_where_it_comes_from(base: Path, command: Command) -> None
 def test_a_half_removed_model_is_skipped(base: Path) -> None:
     for file in base.iterdir():
         file.unlink()
-    assert chosen(None).model.name == "sci"
+    assert find_chosen(None).model.name == "sci"
     assert "model sci-base is skipped" in unusable_models()
 
 
@@ -174,6 +167,6 @@ def test_a_registered_model_without_its_files_is_named_and_skipped(
 ) -> None:
     own = register(model_folder(tmp_path / "made", "mine"))
     (own.folder / "model.int8.onnx").unlink()
-    assert chosen(None).model.name == "sci"
+    assert find_chosen(None).model.name == "sci"
     assert "model mine is skipped" in unusable_models()
     assert command("models", "list").code == ExitCode.DONE

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.metrics.scorer import Tallies, tally
 from sciextract.store import EntityRef, Project
 from sciextract.store.finished import finished_abstracts
-from sciextract.store.ingest import Run
+from sciextract.store.ingest import ModelRun
 from sciextract.workflows.learning_curve import LEAST, Pair, layer_use, learning_curve
 from tests.cli.conftest import Command
 from tests.unit.metrics.builders import entity as scored_entity
@@ -32,10 +32,10 @@ from tests.unit.store.projects import (
 GRAPH, NET, LEARNS = place("graph"), place("net"), place("learns")
 
 
-class AdapterRun(Run):
+class AdapterRun(ModelRun):
     @property
     def source(self) -> str:
-        return f"model:{self._model}+adapter/1"
+        return f"model:{self.model}+adapter/1"
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 from sciextract.errors import ExitCode
 from sciextract.resources import bundled_models
-from sciextract.workflows.models import KnownModel, current, register
+from sciextract.workflows.models.choice import current
+from sciextract.workflows.models.registry import KnownModel, register
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import GOLD, PLAIN, read_lines, write_lines

@@ -24,19 +24,17 @@ COMMANDS = [
     *("agree BAD GOOD", "agree GOOD BAD", "adjudicate --project BAD"),
     "adjudicate --take mine --project BAD",
 ]
-NEW = f"bad.sciextract has the project version {VERSION + 1}, the newest known here is {VERSION}"
+NEW = f"bad.sciextract has project version {VERSION + 1}"
 KINDS = {
     "missing": (ExitCode.MISSING, "bad.sciextract: there is no such project", "sciextract init"),
     "folder": (ExitCode.FAILED, "bad.sciextract is a folder, not a project file", ""),
     "text": (ExitCode.FAILED, "bad.sciextract is not an SQLite file", ""),
-    "empty": (ExitCode.FAILED, "bad.sciextract is not an SQLite file", ""),
-    "foreign": (
-        ExitCode.FAILED,
-        "bad.sciextract is an SQLite file of another program",
-        "--project",
+    **dict.fromkeys(
+        ("empty", "foreign"),
+        (ExitCode.FAILED, "bad.sciextract is not a project", "sciextract init"),
     ),
     "newer": (ExitCode.FAILED, NEW, "pip install --upgrade sciextract"),
-    "cut": (ExitCode.FAILED, "bad.sciextract is damaged: it has only", "sciextract doctor"),
+    "cut": (ExitCode.FAILED, "bad.sciextract is damaged: ", "sciextract doctor"),
     "damaged": (ExitCode.FAILED, "bad.sciextract is damaged: ", "sciextract doctor"),
 }
 
@@ -120,17 +118,16 @@ def test_listing_backups_of_something_else(command: Command, project: Path, kind
 #: Values that no sciextract writes, by table and column.
 WRONG = {
     "meta.value": "xyz",
-    "session.pid": "xyz",
     "label_schema.body": "{}",
     "event.params": "-1",
     "change.body": b"\xff\xfe",
     "document.doc_key": b"\xff\xfe",
     "record.fields": "2-x;3",
     "annotation_set.body": b"\x00",
-    "entity.score": "xyz",
+    "entity.state": "xyz",
     "entity.source_id": 99,
     "relation.alternatives": "[1]",
-    "summary.undecided": "xyz",
+    "summary.undecided": 99,
 }
 
 
@@ -147,8 +144,6 @@ def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
     Path(shutil.copy(made, work / "good.sciextract"))
     table, column = place.split(".")
     with sqlite3.connect(project) as connection:
-        if table == "session":
-            connection.execute("INSERT INTO session VALUES ('x', 1, 'here', '')")
         connection.execute(f"UPDATE {table} SET {column} = ?", (WRONG[place],))
     assert command("doctor", "--project", "p.sciextract").code == ExitCode.FAILED
     told = []
@@ -163,7 +158,7 @@ def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
         result = command(*words.split(), "--project", "p.sciextract")
         assert "unexpectedly" not in result.err
         told.append("p.sciextract is damaged: " in result.err)
-    assert any(told) or table in {"session", "summary", "entity", "annotation_set"}
+    assert any(told) or table in {"summary", "entity", "annotation_set"}
 
 
 FOREIGN = {

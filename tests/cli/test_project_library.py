@@ -12,7 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.resources import bundled_models, data_root
 from sciextract.store import EntityRef, Project, RelationRef, open_project
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from tests.cli.conftest import Command
 from tests.cli.projects import documents, view
 

@@ -18,7 +18,7 @@ from tests.cli.projects import everything, read_lines
 from tests.shared_data import ROOT
 
 HEAVY = {
-    *("numpy", "pandas", "sqlite_utils", "onnxruntime", "textual", "torch", "spacy", "rich"),
+    *("numpy", "pandas", "onnxruntime", "textual", "torch", "spacy", "rich"),
     *("tokenizers", "huggingface_hub", "pydantic", "pyarrow"),
 }
 SCRIPT = """
@@ -264,15 +264,3 @@ def test_network_file_systems_are_told(
         "network"
         not in command("import", "-", "--quiet", "--project", "p.sciextract", stdin="More.").err
     )
-
-
-def test_an_unclean_close_is_told(command: Command, project: Path) -> None:
-    killed = "from sciextract.store import open_project; import os\n"
-    killed += "open_project('p.sciextract', 'ann').actions.flag(1); os._exit(9)"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", killed], env=environment, check=False)
-    assert (
-        "the project was not closed properly; to check it: sciextract doctor"
-        in command("status").out
-    )
-    assert keys(command, "--flagged") == ["gold"]

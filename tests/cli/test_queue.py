@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
-from sciextract.cli.queue import OrderWord
+from sciextract.cli.queue import make
 from sciextract.errors import ExitCode
 from sciextract.store import open_project
 from sciextract.store.queries import SavedQueue, save_queue
@@ -17,7 +18,7 @@ ESCAPE = "\x1b"
 
 
 def test_the_words_are_those_of_the_workflow() -> None:
-    assert [each.value for each in OrderWord] == [each.value for each in By]
+    assert list(get_args(get_type_hints(make)["by"])) == [each.value for each in By]
 
 
 def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtractor) -> None:

@@ -12,7 +12,7 @@ from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, open_project
-from sciextract.store.ingest import Run
+from sciextract.store.ingest import ModelRun
 from sciextract.store.review import acceptance
 from sciextract.workflows.pattern_matching import PatternMatcher
 from tests.cli.conftest import Command
@@ -105,7 +105,7 @@ def test_suggestions_are_taken_back_after_an_adapter_has_replaced_some(
     with open_project(project) as opened:
         [number] = opened.numbers()
         stored = opened.document_state(number).stored.document
-        run = Run(opened, ModelId("sci", "0" * 64, ADAPTER), {}, background=True)
+        run = ModelRun(opened, ModelId("sci", "0" * 64, ADAPTER), {}, background=True)
         run.add([(number, AnnotatedDocument(stored))])
         run.finish()
     assert entities(project) == [], "the adapter proposes nothing"

@@ -10,7 +10,7 @@ import pytest
 from tests.shared_data import ROOT
 
 HEAVY = {
-    *("torch", "numpy", "pandas", "spacy", "textual", "onnxruntime", "sqlite_utils", "pydantic"),
+    *("torch", "numpy", "pandas", "spacy", "textual", "onnxruntime", "pydantic"),
     *(
         "rich",
         "transformers",

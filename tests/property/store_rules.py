@@ -26,9 +26,8 @@ from sciextract.store import (
     RelationRef,
     open_project,
 )
-from sciextract.store.maintenance.rebuild import differing
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.state_tables import summarise, tally
+from sciextract.store.state_tables import differing, summarise, tally
 from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import all_state, new_project
 

@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 from sciextract.documents.spans import TokenRange
 from sciextract.inference import candidates
 from sciextract.inference.candidates import sentence_ends, span_mask
-from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
-from sciextract.inference.label_layout import RelationLayout, softmax
-from sciextract.inference.mentions import select_mentions
-from sciextract.inference.relations import combine_directions
+from sciextract.inference.decoding import (
+    RelationLayout,
+    antecedent_probabilities,
+    combine_directions,
+    predict_clusters,
+    select_mentions,
+    softmax,
+)
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import MAX_SUBWORDS_PER_WORD, plan_windows
 from tests.tiers import examples

@@ -21,8 +21,8 @@ from sciextract.metrics.counts import Mention, scorable
 from sciextract.metrics.differences import (
     Difference,
     DifferenceKind,
+    count_matches,
     differences,
-    matched,
     shared_length,
 )
 from sciextract.metrics.kappa import kappa
@@ -148,7 +148,7 @@ def test_the_matching_is_as_large_as_scipys(first: list[Mention], second: list[M
     if first and second:
         columns = graph.maximum_bipartite_matching(sparse.csr_matrix(edges), perm_type="column")
         expected = int((columns >= 0).sum())
-    assert matched(first, second) == matched(second, first) == expected
+    assert count_matches(first, second) == count_matches(second, first) == expected
 
 
 @FEW

@@ -16,7 +16,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
 from sciextract.store import Completeness, LinkRef, Project
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 from tests.property.store_rules import StoreRules
 from tests.property.store_strategies import (
     DOCUMENTS,
@@ -61,7 +61,7 @@ class StoreMachine(StoreRules):
             return
         identity = FIRST_MODEL if model else SECOND_MODEL
         before = self.human_rows()
-        run = Run(project, identity, {}, background=background and len(set(self.names)) > 1)
+        run = ModelRun(project, identity, {}, background=background and len(set(self.names)) > 1)
         of = project.document_state(number).stored.document
         said = data.draw(predictions(of))
         run.add([(number, AnnotatedDocument(of, said, identity))])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.retraining.remote.start import Task
+from sciextract.retraining.remote.start import RemoteTask
 from sciextract.retraining.run_folder import Run, new_run
 from tests.ssh_server import Server, put_python, served
 
@@ -44,16 +44,16 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def task(python: str, tmp_path: Path) -> Callable[..., Task]:
+def task(python: str, tmp_path: Path) -> Callable[..., RemoteTask]:
     """A job that sends a model folder, a small one without words, and takes words for the test's training."""
     small, notes = tmp_path / "sci", tmp_path / "notes.json"
     small.mkdir()
     (small / "note").write_text("no model, but quickly sent")
     notes.write_text("{}")
 
-    def make(*words: str, model: Path = small) -> Task:
+    def make(*words: str, model: Path = small) -> RemoteTask:
         command = ("-m", "training", *words)
-        return Task(
+        return RemoteTask(
             "gpubox", python, slurm=False, gpu=False, model=model, run_files=[notes], words=command
         )
 

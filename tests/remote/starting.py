@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sciextract.retraining.remote import start as starting
-from sciextract.retraining.remote.jobs import JobLocation
-from sciextract.retraining.remote.start import Task
+from sciextract.retraining.remote.start import RemoteTask
 from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run_record import JobLocation
 
 
-def start(run: Run, task: Task) -> JobLocation:
+def start(run: Run, task: RemoteTask) -> JobLocation:
     """Look at the machine, send everything, start."""
     machine = starting.inspected(task.host, task.python, gpu=task.gpu, slurm=task.slurm)
     return starting.start(run, task, machine)

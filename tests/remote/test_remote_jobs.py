@@ -19,17 +19,17 @@ from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
 from sciextract.retraining.cross_validation import fold_file
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import JobLocation
 from sciextract.retraining.remote.results import follow
-from sciextract.retraining.remote.start import Task, _script, start_again
+from sciextract.retraining.remote.start import RemoteTask, job_script, start_again
 from sciextract.retraining.remote.trainer import EventRelay
 from sciextract.retraining.run_folder import METRICS, Run
+from sciextract.retraining.run_record import JOBS, JobLocation
 from sciextract.retraining.status import StatusWriter
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")
-Make = Callable[..., Task]
+Make = Callable[..., RemoteTask]
 PATIENCE_SECONDS = 30.0
 STEP = {
     "event": "step",
@@ -74,7 +74,7 @@ def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> Non
 
 
 def test_predictions_of_a_cross_validation_come_with_the_model(run: Run, task: Make) -> None:
-    run.write_run(folds=[[0, 2]])
+    run.note(folds=((0, 2),))
     location = start(run, task("1", "0", model=SCI))
     assert follow(run, location, _silent, _never).exit == 0
     results.fetch_model(run, location)
@@ -211,7 +211,7 @@ def test_cleaning_removes_nothing_outside_the_folder_of_jobs(
     follow(run, location, _silent, _never)
     (server.home / "precious").mkdir(exist_ok=True)
     results.clean(run, replace(location, folder="precious"))
-    results.clean(run, replace(location, folder=f"{jobs.JOBS}/.."))
+    results.clean(run, replace(location, folder=f"{JOBS}/.."))
     assert (server.home / "precious").is_dir()
     assert (server.home / location.folder).is_dir()
 
@@ -236,8 +236,8 @@ def test_no_shell_reads_the_name_of_a_run_folder(
     run.folder.mkdir()
     location = start(run, task("1", "0"))
     assert follow(run, location, _silent, _never).exit == 0
-    assert re.fullmatch(r"[\w.-]+", location.folder.removeprefix(f"{jobs.JOBS}/"), re.ASCII)
-    script = _script(
+    assert re.fullmatch(r"[\w.-]+", location.folder.removeprefix(f"{JOBS}/"), re.ASCII)
+    script = job_script(
         replace(location, folder=name), task("1", "0")
     )  # as an earlier version noted it
     subprocess.run(["sh", "-c", script], cwd=tmp_path, env={"HOME": str(tmp_path)}, check=False)
@@ -306,5 +306,5 @@ def test_jobs_are_found_by_a_part_of_their_name(run: Run, task: Make, tmp_path: 
     with pytest.raises(UsageError, match="no job is called 'nothing'"):
         jobs.find_job("nothing")
     assert [location for _, location in jobs.jobs()] == [
-        JobLocation("gpubox", "python3", f"{jobs.JOBS}/{run.name}")
+        JobLocation("gpubox", "python3", f"{JOBS}/{run.name}")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 
 from sciextract.errors import RemoteError, UsageError
 from sciextract.retraining.remote.ssh import Ssh, check_host
-from sciextract.retraining.remote.start import Machine, Task, probe, require
+from sciextract.retraining.remote.start import Machine, RemoteTask, probe, require
 from sciextract.retraining.run_folder import Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
@@ -126,7 +127,7 @@ def test_login_nodes_of_a_cluster_need_no_gpu() -> None:
 
 
 def test_nothing_is_sent_to_a_machine_without_room(
-    server: Server, run: Run, task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
+    server: Server, run: Run, task: Callable[..., RemoteTask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sciextract.retraining.remote.start.ROOM_FOR_RESULTS", 1 << 60)
     with pytest.raises(RemoteError, match="MiB are free"):
@@ -134,6 +135,11 @@ def test_nothing_is_sent_to_a_machine_without_room(
     assert not (server.home / ".cache").exists()
 
 
-def test_a_login_script_that_talks_does_no_harm(server: Server, tmp_path: Path) -> None:
-    told = Ssh("gpubox")._failed(255, "banner\nPermission denied (publickey).")
-    assert told.message.endswith("Permission denied (publickey).")
+def test_a_login_script_that_talks_does_no_harm(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = subprocess.CompletedProcess([], 255, b"", b"banner\nPermission denied (publickey).")
+    with monkeypatch.context() as patch, pytest.raises(RemoteError) as told:
+        patch.setattr("sciextract.retraining.remote.ssh.subprocess.run", lambda *a, **k: ended)
+        Ssh("gpubox").run("probe")
+    assert told.value.message.endswith("Permission denied (publickey).")

@@ -13,7 +13,7 @@ import pytest
 
 from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.results import follow
-from sciextract.retraining.remote.start import Task
+from sciextract.retraining.remote.start import RemoteTask
 from sciextract.retraining.run_folder import Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
@@ -67,11 +67,13 @@ def cluster(server: Server) -> Iterator[Path]:
 
 
 @pytest.fixture
-def slurm(cluster: Path, task: Callable[..., Task]) -> Callable[..., Task]:
+def slurm(cluster: Path, task: Callable[..., RemoteTask]) -> Callable[..., RemoteTask]:
     return lambda *words: replace(task(*words), slurm=True, gpu=True)
 
 
-def test_a_job_goes_through_the_queue(run: Run, slurm: Callable[..., Task], server: Server) -> None:
+def test_a_job_goes_through_the_queue(
+    run: Run, slurm: Callable[..., RemoteTask], server: Server
+) -> None:
     location = start(run, slurm("3", "0"))
     script = (server.home / location.folder / "job.sh").read_text()
     assert "#SBATCH --gres=gpu:1\n" in script and "srun --ntasks=1 " in script
@@ -82,7 +84,7 @@ def test_a_job_goes_through_the_queue(run: Run, slurm: Callable[..., Task], serv
     assert "step 2" in ended.log
 
 
-def test_a_job_is_cancelled_through_the_queue(run: Run, slurm: Callable[..., Task]) -> None:
+def test_a_job_is_cancelled_through_the_queue(run: Run, slurm: Callable[..., RemoteTask]) -> None:
     location = start(run, slurm("1", "0", "forever"))
     until = time.monotonic() + PATIENCE_SECONDS
     while "step 0" not in jobs.job_state(location).log:

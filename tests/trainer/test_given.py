@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.workflows.evaluate import evaluate_model
+from sciextract.workflows.evaluate import evaluate_file
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.evaluate import classification_of, dev_report, dev_scores
 from sciextract_trainer.families import family_of, labels_for
@@ -127,7 +127,7 @@ def test_it_is_evaluated_on_the_gold_entities(
     gold = tmp_path / "gold.jsonl"
     gold.write_text("".join(map(scierc_line, TEN_SENTENCES)), encoding="utf-8")
     extractor = Extractor.load(model[0], threads=1)
-    report = evaluate_model(str(gold), extractor, bootstrap=False).report
+    report, _ = evaluate_file(str(gold), extractor, bootstrap=False)
     assert report.ner.all.f1 == 100 and report.relation.boundaries.ordered.f1 > 50
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, State
-from sciextract.inference.label_layout import Columns
+from sciextract.inference.decoding import Columns
 from sciextract.snapshot import TrainingDocument
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from sciextract.errors import UsageError
-from sciextract.retraining.events import Event, as_mappings
+from sciextract.retraining.events import TrainingEvent, as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
@@ -22,7 +22,7 @@ from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.hardware.device import CPU, choose_device, moved
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_a_pull_moves_weights_back_by_rate_times_strength(make_config: Config) -
         network.weight.fill_(1.0)
         network.bias.fill_(1.0)
     optimiser = make_optimiser(network, make_config(head_lr=0.01))
-    pull = Pull(optimiser, 10.0)
+    pull = L2SP(optimiser, 10.0)
     with torch.no_grad():
         network.weight.fill_(3.0)
     pull.apply(optimiser)
@@ -73,7 +73,7 @@ def test_a_strong_pull_keeps_the_weights(
     assert 0.0 < distance(100.0) < distance(0.0)
 
 
-def _quiet(event: Event) -> None:
+def _quiet(event: TrainingEvent) -> None:
     """Nobody listens."""
 
 

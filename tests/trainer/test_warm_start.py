@@ -20,7 +20,7 @@ from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelDamagedError, ModelMismatchError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.model_folder import (
     CONFIG,
     GRAPHS,

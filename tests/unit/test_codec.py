@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sciextract.codec import convert, decode, encode, plain
@@ -32,7 +33,14 @@ def test_a_value_comes_back_as_it_was() -> None:
     text = encode(RECORD)
     assert text.endswith("}\n")
     assert decode(text, Record, "run.json") == RECORD
-    assert plain(RECORD)["folds"] == {"a": {"numbers": (1, 2)}}
+    assert plain(RECORD)["folds"] == {"a": {"numbers": [1, 2]}}
+
+
+def test_special_texts_and_numbers_are_plain() -> None:
+    class Version(str): ...
+
+    written = encode(Record(name=Version("2.9"), rate=np.float64(0.5)))
+    assert json.loads(written) == {"name": "2.9", "rate": 0.5, "folds": None}
 
 
 def test_a_whole_number_is_a_float() -> None:
@@ -66,3 +74,6 @@ def test_an_unknown_setting_can_be_refused() -> None:
     with pytest.raises(UsageError) as found:
         convert({"name": "a", "rat": 1}, Record, "a.toml", closed=True, error=UsageError)
     assert "known: name, rate, folds" in found.value.hint
+    inner = {"name": "a", "folds": {"b": {"numbers": [], "number": 3}}}
+    with pytest.raises(UsageError, match=r"a\.toml: folds: b: unknown setting 'number'"):
+        convert(inner, Record, "a.toml", closed=True, error=UsageError)

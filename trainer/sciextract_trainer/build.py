@@ -13,7 +13,7 @@ from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import TrainConfig
@@ -76,16 +76,20 @@ def load_subword_rules(source: str) -> SubwordRules:
     """
     settings = read_settings(source)
     file = encoder_file(source, _FILE)
-    checked = (
-        read_tokenizer(file) if file else None
-    )  # before transformers loads the same file unchecked
+    checked = read_tokenizer(file) if file else None  # before transformers loads it unchecked
     loaded = _loaded(source, settings)
     backend = checked or _with_casing(loaded.backend_tokenizer, source)
     tokenizer = _prepared(backend, settings.vocab_size, source)
     prefix, suffix = _frame(tokenizer)
+    # Some tokenizer.json leave the frame of a text to transformers.
     if not prefix and not suffix:
         prefix, suffix = _frame(loaded.backend_tokenizer)
-    _check_frame((*prefix, *suffix), settings.vocab_size, source)
+    if max((*prefix, *suffix), default=0) >= settings.vocab_size:
+        raise ModelMismatchError(
+            f"the tokenizer of {source!r} adds subword number {max((*prefix, *suffix))} to texts, but the "
+            f"encoder has {settings.vocab_size} embeddings",
+            "take both from the same place: a tokenizer only fits the encoder it was trained with",
+        )
     names = (loaded.unk_token, loaded.mask_token, loaded.pad_token)
     unknown, mask, pad = (tokenizer.token_to_id(name) if name else None for name in names)
     return SubwordRules(
@@ -107,7 +111,14 @@ def _loaded(source: str, settings: Any) -> Any:
     """What transformers makes of a source: special subwords by name, and a tokenizer."""
     from transformers import AutoTokenizer
 
-    _need_sentencepiece(source)
+    # Without the package sentencepiece transformers asks for another one that does not help.
+    if find_spec("sentencepiece") is None and not encoder_file(source, _FILE):
+        for name in _SENTENCEPIECE:
+            if encoder_file(source, name):
+                raise ModelNotFoundError(
+                    f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
+                    "pip install sentencepiece",
+                )
     try:
         loaded = load_pretrained(AutoTokenizer, source, config=settings, add_prefix_space=True)
     except (OSError, ValueError, KeyError, TypeError, ImportError, AttributeError) as error:
@@ -128,18 +139,6 @@ def _loaded(source: str, settings: Any) -> Any:
             f"a folder needs {_KINDS}",
         )
     return loaded
-
-
-def _need_sentencepiece(source: str) -> None:
-    """Without the package transformers asks for another one that does not help."""
-    if find_spec("sentencepiece") is not None or encoder_file(source, _FILE):
-        return
-    for name in _SENTENCEPIECE:
-        if encoder_file(source, name):
-            raise ModelNotFoundError(
-                f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
-                "pip install sentencepiece",
-            )
 
 
 def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
@@ -165,11 +164,21 @@ def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
     values = json.loads(backend.to_str())
     added = values["added_tokens"]
     values["added_tokens"] = [each for each in added if not each["special"] or each["id"] < rows]
-    values |= {
-        "padding": None,
-        "truncation": None,
-    }  # padding would pass for what comes after a text
-    _mark_word_starts(values)
+    values |= {"padding": None, "truncation": None}  # padding would pass for what follows a text
+    # Byte-level and SentencePiece tokenizers have to see a space before each word they are given.
+    outer = values["pre_tokenizer"] or {}
+    for place, member in enumerate(outer.get("pretokenizers", [outer])):
+        if member.get("type") == "Metaspace":
+            member.update(prepend_scheme="always")
+            member.pop("add_prefix_space", None)
+        elif member.get("type") == "ByteLevel" and place == 0:
+            member["add_prefix_space"] = True
+        elif member.get("type") == "ByteLevel":  # after a split it would mark every part
+            parts = [values["normalizer"], {"type": "Prepend", "prepend": " "}]
+            values["normalizer"] = {
+                "type": "Sequence",
+                "normalizers": [part for part in parts if part],
+            }
     tokenizer = Tokenizer.from_str(json.dumps(values))
     size = 1 + max(tokenizer.get_vocab(with_added_tokens=True).values())
     if size > rows:
@@ -180,41 +189,12 @@ def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
     return tokenizer
 
 
-def _mark_word_starts(values: dict[str, Any]) -> None:
-    """Lets byte-level and SentencePiece tokenizers see a space before each word they are given."""
-    outer = values["pre_tokenizer"] or {}
-    members = outer.get("pretokenizers", [outer])
-    for place, member in enumerate(members):
-        if member.get("type") == "Metaspace":
-            member.update(prepend_scheme="always")
-            member.pop("add_prefix_space", None)
-        elif member.get("type") == "ByteLevel" and place == 0:
-            member["add_prefix_space"] = True
-        elif member.get("type") == "ByteLevel":  # after a split it would mark every part
-            _prepend_space(values)
-
-
-def _prepend_space(values: dict[str, Any]) -> None:
-    present = values["normalizer"]
-    parts = [present, {"type": "Prepend", "prepend": " "}]
-    values["normalizer"] = {"type": "Sequence", "normalizers": [part for part in parts if part]}
-
-
 def _frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Ids before and after a text, read off an encoded word."""
     encoding = tokenizer.encode("a")
     inner = [place for place, special in enumerate(encoding.special_tokens_mask) if not special]
     start, end = (inner[0], inner[-1] + 1) if inner else (1, 1)
     return tuple(encoding.ids[:start]), tuple(encoding.ids[end:])
-
-
-def _check_frame(frame: tuple[int, ...], rows: int, source: str) -> None:
-    if max(frame, default=0) >= rows:
-        raise ModelMismatchError(
-            f"the tokenizer of {source!r} adds subword number {max(frame)} to texts, but the encoder has "
-            f"{rows} embeddings",
-            "take both from the same place: a tokenizer only fits the encoder it was trained with",
-        )
 
 
 def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -89,17 +89,13 @@ def save_checkpoint(folder: Path, state: TrainingState) -> None:
         "average_steps": state.average.steps,
     }
     if state.progress.steps:
-        tensors |= _random_state()
+        tensors["random.cpu"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
     metadata = {"state": json.dumps(data)}
     with replacing(folder / WEIGHTS) as temporary:
+        # safetensors refuses views of other tensors.
         save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, metadata=metadata)
-
-
-def _random_state() -> dict[str, Tensor]:
-    found = {"random.cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        found["random.cuda"] = torch.cuda.get_rng_state()
-    return found
 
 
 def load_checkpoint(folder: Path, state: TrainingState) -> bool:
@@ -113,10 +109,21 @@ def load_checkpoint(folder: Path, state: TrainingState) -> bool:
     if not path.is_file():
         return False
     try:
-        data = _metadata(path)
-        _same_settings(data["settings"], state.settings, path)
-        tensors = load_file(path)
-        _restore(tensors, data, state)
+        with safe_open(path, framework="pt") as file:
+            data: dict[str, Any] = json.loads(file.metadata()["state"])
+        # Other settings would bend the schedule unnoticed.
+        before, wanted = {"processes": 1, **with_later_settings(data["settings"])}, state.settings
+        changed = [
+            f"{key} was {before.get(key)!r}, is {wanted.get(key)!r}"
+            for key in sorted({*data["settings"], *wanted})
+            if before.get(key) != wanted.get(key)
+        ]
+        if changed:
+            raise UsageError(
+                f"{path}: a training with other settings stopped here: {'; '.join(changed)}",
+                "give its settings again to continue, or another run folder to start anew",
+            )
+        _restore(load_file(path), data, state)
     except KeyError as error:
         raise _damaged(path, f"{error.args[0]} is missing") from error
     except (TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
@@ -151,59 +158,29 @@ def _of_another(path: Path, problem: str) -> ModelDamagedError:
     )
 
 
-def _same_settings(found: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:
-    """Refuses to continue with other settings, which would bend the schedule unnoticed."""
-    before = {"processes": 1, **with_later_settings(found)}
-    changed = [
-        f"{key} was {before.get(key)!r}, is {wanted.get(key)!r}"
-        for key in sorted({*found, *wanted})
-        if before.get(key) != wanted.get(key)
-    ]
-    if changed:
-        raise UsageError(
-            f"{path}: a training with other settings stopped here: {'; '.join(changed)}",
-            "give its settings again to continue, or another run folder to start anew",
-        )
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        data: dict[str, Any] = json.loads(file.metadata()["state"])
-    return data
-
-
 @torch.no_grad()
 def _restore(tensors: dict[str, Tensor], data: dict[str, Any], state: TrainingState) -> None:
     for name, parameter in trainable(state.network).items():
         parameter.copy_(tensors[f"network.{name}"])
         state.average.weights[name].copy_(tensors[f"average.{name}"])
     optimiser = state.optimiser.state_dict()
-    optimiser["state"] = _optimiser_state(tensors)
+    optimiser["state"] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimiser."):
+            _, index, key = name.split(".", 2)
+            optimiser["state"].setdefault(int(index), {})[key] = value
     state.optimiser.load_state_dict(optimiser)
     state.average.steps = int(data["average_steps"])
-    _restore_schedule(state.schedule, int(data["schedule_step"]))
+    schedule, step = state.schedule, int(data["schedule_step"])
+    schedule.load_state_dict({**schedule.state_dict(), "last_epoch": step, "_step_count": step + 1})
+    # torch sets the rates at the next step only; the first batch would be learned at the first rate again.
+    for group, rate, factor in zip(
+        schedule.optimizer.param_groups, schedule.base_lrs, schedule.lr_lambdas, strict=True
+    ):
+        group["lr"] = rate * factor(step)
     for key, value in data["progress"].items():
         setattr(state.progress, key, value)
     if "random.cpu" in tensors:
         torch.set_rng_state(tensors["random.cpu"])
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
-
-
-def _optimiser_state(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
-    found: dict[int, dict[str, Tensor]] = {}
-    for name, value in tensors.items():
-        if name.startswith("optimiser."):
-            _, index, key = name.split(".", 2)
-            found.setdefault(int(index), {})[key] = value
-    return found
-
-
-def _restore_schedule(schedule: LambdaLR, step: int) -> None:
-    schedule.load_state_dict({**schedule.state_dict(), "last_epoch": step, "_step_count": step + 1})
-    for group, base, factor in zip(
-        schedule.optimizer.param_groups, schedule.base_lrs, schedule.lr_lambdas, strict=True
-    ):
-        group["lr"] = base * factor(step)

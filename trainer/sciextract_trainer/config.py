@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sciextract.codec import convert, plain
 from sciextract.errors import UsageError
-from sciextract.retraining.request import RANGES
-from sciextract_trainer.files import plain_values, read_toml, settings_from
+from sciextract.retraining.run_record import RANGES
+from sciextract_trainer.files import read_toml
 
 TASKS = ("entity", "relation", "coreference")
 
@@ -46,32 +48,38 @@ def check_settings(config: TrainConfig) -> None:
     Raises:
         UsageError: Names the key, the value and the values allowed.
     """
+
+    def check(key: str, fine: bool, allowed: str) -> None:
+        if not fine:
+            value = getattr(config, key)
+            raise UsageError(
+                f"training setting {key} = {value!r} is not possible", f"use {allowed}"
+            )
+
     for key, words in {"network": ("joint", *NETWORKS), **CHOICES}.items():
-        _check(config, key, getattr(config, key) in words, f"one of {', '.join(words)}")
+        check(key, getattr(config, key) in words, f"one of {', '.join(words)}")
     for key in _POSITIVE:
-        _check(config, key, _is_finite(config, key, above=0), "a number above 0")
+        value = getattr(config, key)
+        check(key, math.isfinite(value) and value > 0, "a number above 0")
     for key in _SHARES:
-        _check(config, key, 0 <= getattr(config, key) < 1, "at least 0 and below 1")
+        check(key, 0 <= getattr(config, key) < 1, "at least 0 and below 1")
     for key in _NOT_NEGATIVE:
-        _check(config, key, _is_finite(config, key), "at least 0")
+        value = getattr(config, key)
+        check(key, math.isfinite(value) and value >= 0, "at least 0")
     for key, (least, most) in RANGES.items():
-        _check(config, key, least <= getattr(config, key) <= most, f"{least} to {most}")
-    _check(config, "schedule_ratio", config.schedule_ratio >= 1, "at least 1")
-    _check(config, "layer_decay", 0 < config.layer_decay <= 1, "above 0 and at most 1")
-    _check(config, "coref_propagation", config.coref_propagation in (0, 1, 2), "0, 1 or 2")
-    _check_layers(config)
-    _check_tasks(config)
-    _check_given(config)
-
-
-def _check_layers(config: TrainConfig) -> None:
+        check(key, least <= getattr(config, key) <= most, f"{least} to {most}")
+    check("schedule_ratio", config.schedule_ratio >= 1, "at least 1")
+    check("layer_decay", 0 < config.layer_decay <= 1, "above 0 and at most 1")
+    check("coref_propagation", config.coref_propagation in (0, 1, 2), "0, 1 or 2")
     layers = config.reinit_layers
-    fine = all(layer >= 1 for layer in layers) and len(set(layers)) == len(layers)
-    _check(config, "reinit_layers", fine, "a list of layers, each once, counted from 1 (lowest)")
+    once = all(layer >= 1 for layer in layers) and len(set(layers)) == len(layers)
+    check("reinit_layers", once, "a list of layers, each once, counted from 1 (lowest)")
+    _check_tasks(config)
 
 
 def _check_tasks(config: TrainConfig) -> None:
-    """Some task must be learned, and an epoch cannot be chosen by one that is not."""
+    """Some task must be learned, an epoch cannot be chosen by one that is not, and between given entities only
+    relations are learned, by the joint network."""
     learned = [task for task in TASKS if getattr(config, f"{task}_weight") > 0]
     if not learned:
         raise UsageError(
@@ -85,28 +93,13 @@ def _check_tasks(config: TrainConfig) -> None:
             f"{config.select_by}_weight = 0",
             f"use one of {', '.join(allowed)}, or give the task a weight",
         )
-
-
-def _check_given(config: TrainConfig) -> None:
-    """With given entities there are only relations to learn, and only the joint network takes them."""
-    idle = [task for task in ("entity", "coreference") if getattr(config, f"{task}_weight") > 0]
+    idle = [task for task in learned if task != "relation"]
     if config.given_entities and (idle or config.network != "joint"):
         wrong = f"{idle[0]}_weight above 0" if idle else f"network = {config.network!r}"
         raise UsageError(
             f"training setting given_entities = true does not go with {wrong}",
             'use entity_weight = 0, coreference_weight = 0 and network = "joint"',
         )
-
-
-def _is_finite(config: TrainConfig, key: str, above: float | None = None) -> bool:
-    value = getattr(config, key)
-    return math.isfinite(value) and (value >= 0 if above is None else value > above)
-
-
-def _check(config: TrainConfig, key: str, fine: bool, allowed: str) -> None:
-    if not fine:
-        value = getattr(config, key)
-        raise UsageError(f"training setting {key} = {value!r} is not possible", f"use {allowed}")
 
 
 RECIPE_HINT = "a recipe is a TOML file in UTF-8"
@@ -247,7 +240,8 @@ class TrainConfig:
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name; lists, as in JSON and TOML, where there are several values."""
-        return plain_values(self)
+        values: dict[str, Any] = plain(self)
+        return values
 
 
 def load_config(path: Path, **changes: Any) -> TrainConfig:
@@ -260,23 +254,21 @@ def load_config(path: Path, **changes: Any) -> TrainConfig:
     return config_from({**read_toml(path, "recipe", RECIPE_HINT), **changes}, str(path))
 
 
-def config_from(values: dict[str, Any], place: str) -> TrainConfig:
+def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     """A configuration from plain values, each checked for name and type.
 
     Raises:
         UsageError: Names the key, the value and what is allowed.
     """
-    return settings_from(TrainConfig, values, place, missing="use a hub id or a folder")
+    return convert(
+        dict(values), TrainConfig, place, closed=True, error=UsageError, hint="see docs/recipes.md"
+    )
 
 
-def with_later_settings(stored: dict[str, Any]) -> dict[str, Any]:
+def with_later_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that were stored before some of today's were known, with the defaults of those.
 
     A default always means what was done before the setting was known.
     """
-    neutral = {
-        field.name: list(field.default) if isinstance(field.default, tuple) else field.default
-        for field in fields(TrainConfig)
-        if field.default is not MISSING
-    }
-    return {**neutral, **stored}
+    defaults = {each.name: each.default for each in fields(TrainConfig) if each.name != "encoder"}
+    return {**plain(defaults), **stored}

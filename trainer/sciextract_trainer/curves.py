@@ -22,7 +22,6 @@ from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     Marker = Literal["o", "s", "^", "D"]
 
@@ -78,21 +77,23 @@ class Curves:
                 case "start":
                     curves.model = str(event.get("start_model") or "")
                 case "step":
-                    curves._add_losses(event)
+                    epoch, seen, of = (
+                        _number(event.get(key)) for key in ("epoch", "documents", "of")
+                    )
+                    losses = event.get("loss")
+                    if (
+                        epoch is not None
+                        and seen is not None
+                        and of
+                        and isinstance(losses, Mapping)
+                    ):
+                        place = epoch - 1 + seen / of
+                        _add(curves.losses, place, losses, _LOSSES, after=epoch - 1)
                 case "dev":
-                    curves._add_scores(event)
+                    epoch = _number(event.get("epoch"))
+                    if epoch is not None:
+                        _add(curves.scores, epoch, event, _SCORES, after=epoch - 1)
         return curves
-
-    def _add_scores(self, event: Mapping[str, Any]) -> None:
-        epoch = _number(event.get("epoch"))
-        if epoch is not None:
-            _add(self.scores, epoch, event, _SCORES, after=epoch - 1)
-
-    def _add_losses(self, event: Mapping[str, Any]) -> None:
-        epoch, seen, of = (_number(event.get(key)) for key in ("epoch", "documents", "of"))
-        losses = event.get("loss")
-        if epoch is not None and seen is not None and of and isinstance(losses, Mapping):
-            _add(self.losses, epoch - 1 + seen / of, losses, _LOSSES, after=epoch - 1)
 
 
 def draw(run: Run, folder: Path | None = None) -> list[Path]:
@@ -113,12 +114,34 @@ def draw(run: Run, folder: Path | None = None) -> list[Path]:
     if not curves.losses and not curves.scores:
         return []
     from matplotlib import style, use
+    from matplotlib.figure import Figure
 
     use("agg")
     with warnings.catch_warnings(), style.context(["default", _STYLE]):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there then
-        figure = _figure(curves, run.name)
-        return [_written(figure, (folder or run.folder) / name) for name in FIGURES]
+        wanted = [each for each in ("losses", "scores") if getattr(curves, each)]
+        figure = Figure(figsize=(8, 1 + 2.6 * len(wanted)), layout="constrained")
+        panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
+        for panel, which in zip(panels, wanted, strict=True):
+            if which == "losses":
+                _plot(panel, curves.losses, _LOSSES)
+                panel.set_ylabel("loss (mean per document\nof the epoch)")
+                panel.set_ylim(bottom=0)
+            else:
+                _plot(panel, curves.scores, _SCORES)
+                panel.set_ylabel("F1 on dev (0 to 100)")
+        panels[-1].set_xlabel("epochs of training")
+        after = f", from {curves.model}" if curves.model else ""
+        figure.suptitle(visible(f"{run.name}{after}")[:_TITLE_CHARACTERS])
+        paths = [(folder or run.folder) / name for name in FIGURES]
+        for path in paths:
+            # Without date and program, the same run gives the same bytes.
+            metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+            with atomic.replacing(path) as partial:
+                figure.savefig(
+                    partial, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata
+                )
+        return paths
 
 
 def main(words: Sequence[str]) -> int:
@@ -139,26 +162,6 @@ def main(words: Sequence[str]) -> int:
     return 0 if figures else 1
 
 
-def _figure(curves: Curves, name: str) -> Figure:
-    from matplotlib.figure import Figure
-
-    wanted = [each for each in ("losses", "scores") if getattr(curves, each)]
-    figure = Figure(figsize=(8, 1 + 2.6 * len(wanted)), layout="constrained")
-    panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    for panel, which in zip(panels, wanted, strict=True):
-        if which == "losses":
-            _plot(panel, curves.losses, _LOSSES)
-            panel.set_ylabel("loss (mean per document\nof the epoch)")
-            panel.set_ylim(bottom=0)
-        else:
-            _plot(panel, curves.scores, _SCORES)
-            panel.set_ylabel("F1 on dev (0 to 100)")
-    panels[-1].set_xlabel("epochs of training")
-    after = f", from {curves.model}" if curves.model else ""
-    figure.suptitle(visible(f"{name}{after}")[:_TITLE_CHARACTERS])
-    return figure
-
-
 def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style]) -> None:
     for key, (title, colour, line, marker) in styles.items():
         points = series.get(key, [])
@@ -169,13 +172,6 @@ def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style
                 linewidth=1.4, label=title,
             )  # fmt: skip
     panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
-
-
-def _written(figure: Figure, path: Path) -> Path:
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    with atomic.replacing(path) as partial:
-        figure.savefig(partial, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata)
-    return path
 
 
 def _add(

@@ -172,6 +172,7 @@ def dev_scores(
     chosen = {
         layer: tuple(row for row, done in enumerate(layers) if layer in done) for layer in Layer
     }
+    # Most often all layers are done in the same documents; these are then scored once.
     by_rows: dict[tuple[int, ...], DevScores] = {}
     for rows in {rows for rows in chosen.values() if rows}:
         sides = [gold[row] for row in rows], [predicted[row] for row in rows]

@@ -156,6 +156,7 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
 def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> None:
     """Writes encoder and entity head in fp32; the network is put into eval mode on the CPU."""
     network.cpu().eval()
+    # The graph is fp32; autocast would leave casts in it.
     network.words.bf16 = False
     ids = torch.from_numpy(example.input_ids)
     rows = torch.stack(

@@ -51,24 +51,15 @@ class Family(Generic[NetworkT, ExampleT, BatchT]):
     predictor: Callable[[NetworkT, Labels, SubwordRules], Predictor]
 
 
-def _joint_examples(
-    documents: Iterable[AnnotatedDocument], labels: Labels, rules: SubwordRules
-) -> Iterator[Example]:
-    return examples_from(documents, labels, rules.encoder(), rules.limit)
-
-
-def _joint_losses(
-    network: JointNetwork, batch: Batch, config: TrainConfig, labels: Labels
-) -> Losses:
-    return batch_losses(network, batch, config, labels.relations)
-
-
 def _pipeline(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Pipeline:
     return Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
 
 
-JOINT = Family(
-    build_network, _joint_examples, collate, _joint_losses,
+JOINT: Family[JointNetwork, Example, Batch] = Family(
+    build_network,
+    lambda documents, labels, rules: examples_from(documents, labels, rules.encoder(), rules.limit),
+    collate,
+    lambda network, batch, config, labels: batch_losses(network, batch, config, labels.relations),
     lambda *network: served(_pipeline(*network), DEV_SETTINGS),
 )  # fmt: skip
 """Whole abstract in one pass; what model folders hold."""
@@ -79,6 +70,7 @@ GIVEN = replace(JOINT, predictor=lambda *network: GivenPredictor(_pipeline(*netw
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     """The family that a recipe names."""
+    # A module is imported when a recipe first names its network.
     if config.network != "joint":
         found: Family[Any, Any, Any] = import_module(NETWORKS[config.network]).FAMILY
         return found

@@ -1,14 +1,14 @@
-"""Settings in TOML, found, read and checked in one way; and files that a full disk leaves whole or not there."""
+"""Settings in TOML, found and read in one way; and files that a full disk leaves whole or not there."""
 
 from __future__ import annotations
 
 import errno
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from safetensors import SafetensorError
 
@@ -16,9 +16,6 @@ from sciextract import atomic
 from sciextract.errors import NO_ROOM, InputMissingError, OutputError, UsageError
 
 Table = dict[str, Any]
-Kind = TypeVar("Kind")
-
-_PLAIN: dict[str, Any] = {"bool": bool, "int": int, "float": int | float, "str": str}
 
 
 def packaged_file(name: str, folder: Path, what: str, prefix: str = "") -> Path:
@@ -63,101 +60,6 @@ def read_toml(path: Path, what: str, hint: str) -> Table:
         raise UsageError(f"{path}: {error}", hint) from error
 
 
-def settings_from(
-    kind: type[Kind], values: Mapping[str, Any], place: str, missing: str = ""
-) -> Kind:
-    """A frozen dataclass from plain values, each checked for name and type; lists become tuples where it has these.
-
-    Args:
-        kind: The dataclass; its fields are annotated with what :func:`has_kind` knows.
-        values: Values by name.
-        place: Where they stand, for messages.
-        missing: What to do about a setting that is not there.
-
-    Raises:
-        UsageError: Names the place, the setting, the value and what is allowed.
-    """
-    known: dict[str, Field[Any]] = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
-    refuse_unknown(values, known, place)
-    for name, value in values.items():
-        check_kind(value, str(known[name].type), f"{place}: {name}")
-    for name, each in known.items():
-        optional = each.default is not MISSING or each.default_factory is not MISSING
-        if not optional and name not in values:
-            hint = missing or f"add {name} = ..."
-            raise UsageError(f"{place}: the setting {name!r} is missing", hint)
-    return kind(**{key: _frozen(value, str(known[key].type)) for key, value in values.items()})
-
-
-def plain_values(settings: Any) -> Table:
-    """All settings of a dataclass by name; lists, as in JSON and TOML, where there are several values."""
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(settings).items()}
-
-
-def refuse_unknown(
-    values: Mapping[str, Any], known: Iterable[str], place: str, what: str = "setting"
-) -> None:
-    """Refuses a name that is not known.
-
-    Raises:
-        UsageError: Names the place, the name and the known ones.
-    """
-    allowed = list(known)
-    if unknown := sorted(set(values) - set(allowed)):
-        raise UsageError(f"{place}: unknown {what} {unknown[0]!r}", f"known: {', '.join(allowed)}")
-
-
-def check_kind(value: object, annotation: str, place: str) -> None:
-    """Refuses a value of another type.
-
-    Raises:
-        UsageError: Names the place, the value and the type.
-    """
-    if not has_kind(value, annotation):
-        raise UsageError(f"{place} = {value!r} is not of type {_type_name(annotation)}")
-
-
-def has_kind(value: object, annotation: str) -> bool:
-    """Whether a value of a TOML file is what an annotation says; a whole number is a ``float``, ``true`` no ``int``.
-
-    >>> has_kind(3, "float"), has_kind(True, "int"), has_kind([1, "2"], "tuple[int, ...]")
-    (True, False, False)
-    >>> has_kind({"GENE": "Gene"}, "dict[str, str]")
-    True
-    """
-    outer, inner = _parts(annotation)
-    if outer in ("tuple", "list"):
-        return isinstance(value, list | tuple) and all(has_kind(each, inner) for each in value)
-    if outer in ("dict", "Mapping"):
-        return isinstance(value, dict) and all(has_kind(each, inner) for each in value.values())
-    if outer == "Any":
-        return True
-    if isinstance(value, bool):
-        return outer == "bool"
-    return isinstance(value, _PLAIN[outer])
-
-
-def _parts(annotation: str) -> tuple[str, str]:
-    """The outer type, and the type of what it holds: of the values, where these have names."""
-    outer, _, inner = annotation.removesuffix("]").partition("[")
-    return outer, inner.removesuffix(", ...").removeprefix("str, ")
-
-
-def _type_name(annotation: str) -> str:
-    """How a message says a type.
-
-    >>> _type_name("tuple[int, ...]"), _type_name("Mapping[str, Any]"), _type_name("list[dict[str, str]]")
-    ('list of int', 'table', 'list of table of str')
-    """
-    outer, inner = _parts(annotation)
-    name = {"tuple": "list", "dict": "table", "Mapping": "table"}.get(outer, outer)
-    return name if inner in ("", "Any") else f"{name} of {_type_name(inner)}"
-
-
-def _frozen(value: Any, annotation: str) -> Any:
-    return tuple(value) if _parts(annotation)[0] == "tuple" else value
-
-
 _CANNOT_GROW = {**NO_ROOM, errno.EROFS: "the file system is read-only"}
 
 
@@ -168,6 +70,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: The disk is full; ``path`` is as it was before.
     """
+    # alone: what a killed process left under the same name is removed first.
     with explained(path), atomic.replacing(path, alone=True) as temporary:
         yield temporary
 
@@ -182,19 +85,13 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError) as error:
-        if reason := _reason(error):
+        number = error.errno if isinstance(error, OSError) else None
+        if number is None:  # safetensors tells the number of the system's error in words only
+            found = re.search(r"os error (\d+)\)", str(error))
+            number = int(found.group(1)) if found else 0
+        if reason := _CANNOT_GROW.get(number):
             raise OutputError(
                 f"{path} cannot be written: {reason}",
                 "make room, then give the same command again: what was finished is kept",
             ) from error
         raise
-
-
-def _reason(error: Exception) -> str:
-    """Why nothing more can be written; empty for another error. Safetensors tells its number in words only."""
-    if isinstance(error, OSError):
-        return _CANNOT_GROW.get(error.errno or 0, "")
-    reasons = [
-        words for number, words in _CANNOT_GROW.items() if f"os error {number})" in str(error)
-    ]
-    return reasons[0] if reasons else ""

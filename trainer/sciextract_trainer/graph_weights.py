@@ -28,7 +28,7 @@ KEY = "sciextract.weights"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ParameterPlace:
     """Where a parameter is.
 
     Attributes:
@@ -56,37 +56,28 @@ def record_places(path: Path, module: nn.Module) -> None:
         for name, value in module.named_parameters()
         if name not in constants
     }
-    places = {name: [place.constant, place.turned] for name, place in _found(lost, constants)}
+    floats = [(name, each) for name, each in constants.items() if each.dtype == np.float32]
+    places = {}
+    for name, value in lost.items():
+        for constant, stored in floats:
+            turned = stored.ndim == 2 and stored.shape == value.T.shape
+            turned = turned and np.array_equal(stored, value.T)
+            if turned or (
+                stored.size == value.size and np.array_equal(stored.ravel(), value.ravel())
+            ):
+                places[name] = [constant, turned]
+                break
     onnx.helper.set_model_props(model, {KEY: json.dumps(places)})
     onnx.save(model, path)
 
 
-def recorded_places(model: Any) -> dict[str, Place]:
+def recorded_places(model: Any) -> dict[str, ParameterPlace]:
     """What :func:`record_places` wrote into a graph, or into the one that it was quantised from."""
     for entry in model.metadata_props:
         if entry.key == KEY:
             places: dict[str, list[Any]] = json.loads(entry.value)
-            return {name: Place(*place) for name, place in places.items()}
+            return {name: ParameterPlace(*place) for name, place in places.items()}
     return {}
-
-
-def _found(
-    lost: Mapping[str, Array], constants: Mapping[str, NDArray[Any]]
-) -> Iterator[tuple[str, Place]]:
-    floats = [(name, each) for name, each in constants.items() if each.dtype == np.float32]
-    for name, value in lost.items():
-        for constant, stored in floats:
-            if stored.size == value.size and (place := _place(constant, stored, value)):
-                yield name, place
-                break
-
-
-def _place(constant: str, stored: Array, value: Array) -> Place | None:
-    if stored.ndim == 2 and stored.shape == value.T.shape and np.array_equal(stored, value.T):
-        return Place(constant, turned=True)
-    if np.array_equal(stored.ravel(), value.ravel()):
-        return Place(constant, turned=False)
-    return None
 
 
 _PRODUCTS = frozenset({"MatMul", "MatMulInteger"})
@@ -105,7 +96,15 @@ def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
         ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
     """
     graph = _load(path)
-    found = {**dict(_named(graph, shapes)), **dict(_recorded(graph, shapes))}
+    found = dict(_named(graph, shapes))
+    for name, place in graph.places.items():  # those that the graph itself names win
+        stored = place.constant
+        if stored not in graph.values:
+            stored += "_quantized"
+        known = name in shapes and stored in graph.values
+        if known and graph.values[stored].size == math.prod(shapes[name]):
+            values = _dequantised(graph, stored, place.constant)
+            found[name] = place.values_of(values, shapes[name])
     for name, shape in shapes.items():
         if name not in found:
             found[name] = _only_one_of_shape(graph, shape, name, path)
@@ -138,7 +137,7 @@ class _Graph:
     """
 
     values: dict[str, NDArray[Any]]
-    places: dict[str, Place]
+    places: dict[str, ParameterPlace]
     users: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -163,37 +162,21 @@ def _load(path: Path) -> _Graph:
 def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
     """Constants that a parameter can be told of, dequantised and the way round the module has them."""
     for stored in graph.values:
+        # The quantiser of ONNX Runtime adds this ending, and constants with the scales next to it.
         base = stored.removesuffix("_quantized")
         name = base if base in shapes else _name_by_bias(graph, stored)
         if name in shapes and not stored.endswith(("_scale", "_zero_point")):
             values = _dequantised(graph, stored, base)
-            turned = values.ndim > 1 and _multiplies(graph, stored)
+            # A product takes a matrix as (inputs, outputs), the other way round than a module has it.
+            turned = values.ndim > 1 and any(
+                node.op_type in _PRODUCTS
+                or (
+                    node.op_type == "Gemm"
+                    and not any(each.name == "transB" and each.i for each in node.attribute)
+                )
+                for node in graph.users.get(stored, ())
+            )
             yield name, np.ascontiguousarray(values.T if turned else values)
-
-
-def _recorded(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
-    """Parameters whose places the graph itself names, where they fit the module."""
-    for name, place in graph.places.items():
-        stored = place.constant
-        if stored not in graph.values:
-            stored += "_quantized"
-        if name not in shapes or stored not in graph.values:
-            continue
-        if graph.values[stored].size == math.prod(shapes[name]):
-            values = _dequantised(graph, stored, place.constant)
-            yield name, place.values_of(values, shapes[name])
-
-
-def _multiplies(graph: _Graph, stored: str) -> bool:
-    """Whether a matrix is used as (inputs, outputs), the other way round than a module has it."""
-    return any(
-        node.op_type in _PRODUCTS or (node.op_type == "Gemm" and not _flag(node, "transB"))
-        for node in graph.users.get(stored, ())
-    )
-
-
-def _flag(node: Any, name: str) -> bool:
-    return any(each.name == name and each.i for each in node.attribute)
 
 
 def _dequantised(graph: _Graph, stored: str, base: str) -> Array:

@@ -11,13 +11,20 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import nn
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import DevScored, Event, Listener, Losses, Resumed, Step, Warned
+from sciextract.retraining.events import (
+    DevScored,
+    Listener,
+    MeanLosses,
+    Resumed,
+    Step,
+    Warned,
+)
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -43,7 +50,7 @@ from sciextract_trainer.hardware.device import (
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 from sciextract_trainer.sessions import Slice, require_time
-from sciextract_trainer.step import Pull, Stepper
+from sciextract_trainer.step import L2SP, Stepper
 
 BEST = "best.safetensors"
 _STILL = 0.1
@@ -109,12 +116,30 @@ def train(
     if config.checkpointing:
         enable_checkpointing(network)
     group.spread(network)
-    state = _start_state(config, network, data, group)
-    pull = Pull(state.optimiser, config.pull) if config.pull else None
+    # The schedule needs to know beforehand how many steps there will be.
+    own = len(_part_of(config, data.examples, 1))
+    documents = own + _rehearsed(config, data) + _swapped(config, data)
+    optimiser = make_optimiser(network, config)
+    steps = config.epochs * -(-documents // documents_of_step(config, group))
+    state = TrainingState(
+        {**config.to_json(), "examples": documents, "processes": group.size},
+        network,
+        WeightAverage(network, config.ema),
+        optimiser,
+        make_schedule(optimiser, config, steps),
+        Progress(),
+    )
+    pull = L2SP(state.optimiser, config.pull) if config.pull else None
     compilation = Compilation(encoder_of(network) if config.compile else None)
-    listener = listener if group.is_first else _silent
+    listener = listener if group.is_first else lambda event: None
     stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
-    _resume(folder, state, group, listener)
+    group.require_same("settings or data", state.settings, "give all of them the same files")
+    if load_checkpoint(folder, state):
+        listener(Resumed(epoch=state.progress.epoch, steps=state.progress.steps or None))
+    group.require_same(
+        f"the epoch that {folder} holds", state.progress.epoch,
+        "the run folder has to lie on storage that all machines share",
+    )  # fmt: skip
     for epoch in range(state.progress.epoch + 1, config.epochs + 1):
         if ended := _is_enough(config, data, state.progress):
             message = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
@@ -126,41 +151,16 @@ def train(
         if group.is_first:
             if data.dev and (epoch % config.evaluate_every == 0 or epoch == config.epochs):
                 _select(stepper, state, data, folder)
+            # After the scores: a checkpoint never claims an evaluation that was not kept.
             save_checkpoint(folder, state)
+        # Only the first process evaluates, and all of them stop by its scores.
         state.progress.follow(group.agreed(state.progress))
-    if group.is_first:
-        _take_best(state, folder)
+    if group.is_first and (folder / BEST).is_file():
+        load_weights(folder / BEST, network)
+    elif group.is_first:  # without an evaluation the averaged last weights count
+        network.load_state_dict(state.average.weights, strict=False)
     group.spread(network)
     return network.eval()
-
-
-def _silent(event: Event) -> None:
-    """The listener of all but the first process of a group."""
-
-
-def _resume(folder: Path, state: TrainingState, group: Group, listener: Listener) -> None:
-    group.require_same("settings or data", state.settings, "give all of them the same files")
-    if load_checkpoint(folder, state):
-        steps = state.progress.steps or None
-        listener(Resumed(epoch=state.progress.epoch, steps=steps))
-    group.require_same(
-        f"the epoch that {folder} holds", state.progress.epoch,
-        "the run folder has to lie on storage that all machines share",
-    )  # fmt: skip
-
-
-def _start_state(
-    config: TrainConfig, network: nn.Module, data: TrainingData, group: Group
-) -> TrainingState:
-    optimiser = make_optimiser(network, config)
-    own = len(_part_of(config, data.examples, 1))
-    documents = own + _rehearsed(config, data) + _swapped(config, data)
-    steps = config.epochs * -(-documents // documents_of_step(config, group))
-    schedule = make_schedule(optimiser, config, steps)
-    settings = {**config.to_json(), "examples": documents, "processes": group.size}
-    return TrainingState(
-        settings, network, WeightAverage(network, config.ema), optimiser, schedule, Progress()
-    )
 
 
 def documents_of_step(config: TrainConfig, group: Group = ALONE) -> int:
@@ -182,15 +182,6 @@ def _swapped(config: TrainConfig, data: TrainingData) -> int:
             "leave augment out",
         )
     return round(config.augment * len(data.examples))
-
-
-def _examples_of(config: TrainConfig, data: TrainingData, epoch: int) -> list[Sized]:
-    """All examples, some of the rehearsal and some anew; which ones depends on seed and epoch only."""
-    random = np.random.default_rng([config.seed, epoch, 1])
-    drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
-    rehearsed = [data.rehearsal[row] for row in sorted(drawn.tolist())]
-    anew = data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
-    return [*_part_of(config, data.examples, epoch), *rehearsed, *anew]
 
 
 def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequence[Sized]:
@@ -221,15 +212,21 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> s
 def _train_epoch(
     stepper: Stepper,
     state: TrainingState,
-    pull: Pull | None,
+    pull: L2SP | None,
     data: TrainingData,
     epoch: int,
     slice_: Slice,
 ) -> None:
     require_time(slice_.until)
     config, progress = stepper.config, state.progress
-    examples = _examples_of(config, data, epoch)
+    # All examples, some of the rehearsal and some anew; which ones depends on seed and epoch only.
+    random = np.random.default_rng([config.seed, epoch, 1])
+    drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
+    examples = [*_part_of(config, data.examples, epoch)]
+    examples += [data.rehearsal[row] for row in sorted(drawn.tolist())]
+    examples += data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
     if not progress.steps:
+        # Two primes keep seeds, epochs and processes from ever sharing a state of random numbers.
         torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)
     state.network.train()
     began, seen, before = time.monotonic(), 0, 0
@@ -237,31 +234,25 @@ def _train_epoch(
     size = documents_of_step(config, stepper.group)
     for number, chosen in enumerate(epoch_batches(examples, size, config.seed, epoch), start=1):
         seen += len(chosen)
+        # A resumed epoch skips what it has learned; its batches come in the same order again.
         if number <= progress.steps:
             before = seen
             continue
         sums += stepper.step(state.network, state.optimiser, state.average, pull, chosen)
         state.schedule.step()
         progress.steps, progress.sums = number, sums.tolist()
-        _report_step(stepper, epoch, seen, len(examples), sums, (seen - before, began))
+        entity, relation, coreference = (sums / seen).tolist()
+        stepper.listener(
+            Step(
+                epoch=epoch,
+                documents=seen,
+                of=len(examples),
+                loss=MeanLosses(entity=entity, relation=relation, coreference=coreference),
+                documents_per_second=(seen - before) / (time.monotonic() - began),
+            )
+        )
         slice_.after_step(state, stepper.group)
     progress.steps, progress.sums = 0, [0.0, 0.0, 0.0]
-
-
-def _report_step(
-    stepper: Stepper, epoch: int, seen: int, of: int, sums: Tensor, pace: tuple[int, float]
-) -> None:
-    """Reports a step; ``pace`` is how many documents this call has learned from, and since when."""
-    entity, relation, coreference = (sums / seen).tolist()
-    stepper.listener(
-        Step(
-            epoch=epoch,
-            documents=seen,
-            of=of,
-            loss=Losses(entity=entity, relation=relation, coreference=coreference),
-            documents_per_second=pace[0] / (time.monotonic() - pace[1]),
-        )
-    )
 
 
 def _select(stepper: Stepper, state: TrainingState, data: TrainingData, folder: Path) -> None:
@@ -289,11 +280,3 @@ def selection_score(scores: DevScores, select_by: str) -> float:
     """The dev F1 that a recipe chooses the kept epoch by; the mean where that one is not known."""
     chosen: float | None = None if select_by == "mean" else asdict(scores)[select_by]
     return scores.mean if chosen is None else chosen
-
-
-def _take_best(state: TrainingState, folder: Path) -> None:
-    """Puts the best weights so far into the network; without an evaluation the averaged last ones."""
-    if (folder / BEST).is_file():
-        load_weights(folder / BEST, state.network)
-    else:
-        state.network.load_state_dict(state.average.weights, strict=False)

@@ -82,35 +82,33 @@ class AdamP(Optimizer):
                 loss = closure()
         for group in self.param_groups:
             for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._move(parameter, parameter.grad, group)
+                gradient = parameter.grad
+                if gradient is None:
+                    continue
+                state: dict[str, Tensor] = self.state[parameter]
+                if not state:
+                    state["step"] = torch.zeros(())
+                    state["exp_avg"] = torch.zeros_like(parameter)
+                    state["exp_avg_sq"] = torch.zeros_like(parameter)
+                state["step"] += 1
+                steps, (first, second) = int(state["step"].item()), group["betas"]
+                state["exp_avg"].lerp_(gradient, 1 - first)
+                state["exp_avg_sq"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
+                spread = (state["exp_avg_sq"] / (1 - second**steps)).sqrt_().add_(group["eps"])
+                update: Tensor = state["exp_avg"] / (1 - first**steps) / spread  # Adam's direction
+                decay = group["weight_decay"]
+                if parameter.ndim > 1:
+                    unit = _scale_invariant(parameter, gradient, group["delta"], group["eps"])
+                    if (
+                        unit is not None
+                    ):  # only what is orthogonal to these vectors turns the weight
+                        rows = update.view_as(unit)
+                        across = rows - unit * (unit * rows).sum(1, keepdim=True)
+                        update, decay = across.view_as(update), decay * group["decay_ratio"]
+                if decay:
+                    parameter.mul_(1 - group["lr"] * decay)
+                parameter.add_(update, alpha=-group["lr"])
         return loss
-
-    def _move(self, weight: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
-        update = self._update(weight, gradient, group)
-        decay = group["weight_decay"]
-        if weight.ndim > 1:
-            unit = _scale_invariant(weight, gradient, group["delta"], group["eps"])
-            if unit is not None:
-                update, decay = _across(update, unit), decay * group["decay_ratio"]
-        if decay:
-            weight.mul_(1 - group["lr"] * decay)
-        weight.add_(update, alpha=-group["lr"])
-
-    def _update(self, weight: Tensor, gradient: Tensor, group: dict[str, Any]) -> Tensor:
-        """Adam's direction; both moments move on."""
-        state: dict[str, Tensor] = self.state[weight]
-        if not state:
-            state["step"] = torch.zeros(())
-            state["exp_avg"] = torch.zeros_like(weight)
-            state["exp_avg_sq"] = torch.zeros_like(weight)
-        state["step"] += 1
-        steps, (first, second) = int(state["step"].item()), group["betas"]
-        state["exp_avg"].lerp_(gradient, 1 - first)
-        state["exp_avg_sq"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
-        spread = (state["exp_avg_sq"] / (1 - second**steps)).sqrt_().add_(group["eps"])
-        update: Tensor = state["exp_avg"] / (1 - first**steps) / spread
-        return update
 
 
 def _scale_invariant(weight: Tensor, gradient: Tensor, delta: float, eps: float) -> Tensor | None:
@@ -122,12 +120,6 @@ def _scale_invariant(weight: Tensor, gradient: Tensor, delta: float, eps: float)
             unit: Tensor = vectors / (vectors.norm(dim=1, keepdim=True) + eps)
             return unit
     return None
-
-
-def _across(update: Tensor, unit: Tensor) -> Tensor:
-    """The part of an update that is orthogonal to the unit vectors (rows, dim)."""
-    rows = update.view_as(unit)
-    return (rows - unit * (unit * rows).sum(1, keepdim=True)).view_as(update)
 
 
 ENCODER = "words.encoder."
@@ -279,6 +271,8 @@ class WeightAverage:
     def update(self, network: nn.Module) -> None:
         """Moves the average towards the current weights; early steps move further."""
         self.steps += 1
+        # Early weights are far from what they become; a constant decay would keep them for
+        # hundreds of steps.
         decay = min(self.decay, self.steps / (self.steps + 10))
         current = dict(network.named_parameters())
         names = list(self.weights)

@@ -31,7 +31,6 @@ from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.evaluate import (
     DEV_SETTINGS,
-    DevScores,
     GivenPredictor,
     Serve,
     classification_of,
@@ -97,8 +96,17 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
     folder.parent.mkdir(parents=True, exist_ok=True)
     with atomic.replacing(folder) as work:
         work.mkdir()
-        parity = _export(network, packaging, work)
+        subwords = packaging.rules.encoder()
+        documents = packaging.samples or packaging.dev
+        examples = examples_from(documents, packaging.labels, subwords, packaging.rules.limit)
+        windows = [example.frame for example in islice(examples, PARITY_WINDOWS)]
+        # The longest window is traced: a short one may take a path that a long one does not.
+        export_graphs(network, work, max(windows, key=lambda window: len(window.input_ids)))
+        hidden, types = network.spans.first.in_features, 1 + len(packaging.labels.entities)
+        pairs = random_pairs(hidden, types, packaging.labels.max_span_width)
+        parity = assert_parity(network, work, windows, pairs)
         config = _scored_config(packaging, work, parity)
+        # All graphs are written and scored; what the model does not ship goes again.
         for name, file in EXPORTED.items():
             if name not in packaging.precisions:
                 (work / file).unlink()
@@ -106,40 +114,40 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         save_architecture(network, work)
         if packaging.weights:
             save_weights(network, work)
-        _write(work / CONFIG, json.dumps(config.to_json(), indent=2) + "\n")
-        _write(work / CARD, model_card(config))
+        text = json.dumps(config.to_json(), indent=2) + "\n"
+        (work / CONFIG).write_text(text, encoding="utf-8")
+        (work / CARD).write_text(model_card(config), encoding="utf-8")
         write_manifest(work)
     return config
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
-    subwords = packaging.rules.encoder()
-    documents = packaging.samples or packaging.dev
-    examples = examples_from(documents, packaging.labels, subwords, packaging.rules.limit)
-    windows = [example.frame for example in islice(examples, PARITY_WINDOWS)]
-    export_graphs(network, folder, max(windows, key=lambda window: len(window.input_ids)))
-    hidden, types = network.spans.first.in_features, 1 + len(packaging.labels.entities)
-    pairs = random_pairs(hidden, types, packaging.labels.max_span_width)
-    return assert_parity(network, folder, windows, pairs)
-
-
 def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelConfig:
-    pipelines = {name: _pipeline(packaging, folder, name) for name in EXPORTED}
-    settings, calibrations = _settings(packaging, pipelines[packaging.precisions[0]])
-    scores: dict[str, Any] = {"split": "dev", "documents": len(packaging.dev), "parity": parity}
+    rules, labels, dev = packaging.rules, packaging.labels, packaging.dev
+    pipelines = {}
+    for name in EXPORTED:
+        network = OnnxNetwork(folder / GRAPHS[name], folder / PAIRS_GRAPH)
+        # Fitting asks for the same documents many times; the network's answers are kept.
+        remembering = RememberingNetwork(network)
+        pipelines[name] = Pipeline(remembering, rules.encoder(), labels, rules.limit)
+    settings = packaging.settings
+    calibrations: Calibrations = {}
+    if settings is None:
+        first = pipelines[packaging.precisions[0]]
+        fitted_on = Dev(dev, packaging.complete, packaging.given_entities, packaging.serve)
+        settings, calibrations = fit_calibrated(first, fitted_on, packaging.start)
+    scores: dict[str, Any] = {"split": "dev", "documents": len(dev), "parity": parity}
     if packaging.settings is not None:
         scores["thresholds"] = "thresholds are those of the model it was trained on from"
     for name, pipeline in pipelines.items():
-        scores[name] = _scores(packaging, pipeline, settings).stated()
+        predict, symmetric = packaging.serve(pipeline, settings), labels.relations.symmetric
+        scores[name] = dev_scores(predict, dev, symmetric, packaging.complete).stated()
         if packaging.given_entities:
-            scores[name] |= _by_label(packaging, pipeline, settings)
+            found = classification_of(dev_report(predict, dev, symmetric))
+            scores[name]["relation_macro"] = round(found.macro_f1, 2)
+            by_label = {label: round(score.f1, 2) for label, score in found.labels.items()}
+            scores[name]["relation_labels"] = by_label
     if calibrations:
         scores["calibration"] = stated(calibrations)
-    rules = packaging.rules
     return ModelConfig(
         name=packaging.name,
         labels=packaging.labels,
@@ -155,35 +163,3 @@ def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelCo
         given_entities=packaging.given_entities,
         cuts_words=packaging.cuts_words,
     )
-
-
-def _settings(packaging: Packaging, pipeline: Pipeline) -> tuple[DecodeSettings, Calibrations]:
-    """The given settings, or those fitted on dev."""
-    if packaging.settings is not None:
-        return packaging.settings, {}
-    dev = Dev(packaging.dev, packaging.complete, packaging.given_entities, packaging.serve)
-    return fit_calibrated(pipeline, dev, packaging.start)
-
-
-def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
-    network = OnnxNetwork(folder / GRAPHS[precision], folder / PAIRS_GRAPH)
-    rules, remembering = packaging.rules, RememberingNetwork(network)
-    return Pipeline(remembering, rules.encoder(), packaging.labels, rules.limit)
-
-
-def _scores(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> DevScores:
-    symmetric = packaging.labels.relations.symmetric
-    return dev_scores(
-        packaging.serve(pipeline, settings), packaging.dev, symmetric, packaging.complete
-    )
-
-
-def _by_label(
-    packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings
-) -> dict[str, float | dict[str, float]]:
-    """Macro F1 and F1 by label of relations between given entities, two digits."""
-    symmetric = packaging.labels.relations.symmetric
-    report = dev_report(packaging.serve(pipeline, settings), packaging.dev, symmetric)
-    found = classification_of(report)
-    labels = {label: round(score.f1, 2) for label, score in found.labels.items()}
-    return {"relation_macro": round(found.macro_f1, 2), "relation_labels": labels}

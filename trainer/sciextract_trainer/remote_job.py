@@ -10,9 +10,8 @@ from pathlib import Path
 
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.retraining.events import print_json
-from sciextract.retraining.request import stored_request
 from sciextract.retraining.run import opened, same_model
-from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run_folder import Run, stored_request
 from sciextract.retraining.status import StatusWriter
 from sciextract_trainer.hardware.device import choose_device
 from sciextract_trainer.retraining import LocalTrainer
@@ -25,6 +24,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("start", type=Path, help="folder of the model to start from")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     asked = parser.parse_args(words)
+    # A shell starts background jobs with SIGINT ignored, and SLURM ends with SIGTERM: both have to
+    # stop at a checkpoint.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     run = Run(asked.run)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -21,23 +20,21 @@ from sciextract.inference.tokenization import with_cut_words
 from sciextract.retraining.cross_validation import (
     Fold,
     fold_file,
-    folds_of,
     without,
     write_fold,
 )
 from sciextract.retraining.curves import draw_curves, origin_of
 from sciextract.retraining.events import (
-    Event,
     Exporting,
     FoldStarted,
     ForgettingMethod,
     Listener,
     RunStarted,
     SnapshotOpened,
+    TrainingEvent,
     Warned,
 )
 from sciextract.retraining.promotion import model_name
-from sciextract.retraining.remote.jobs import location_of, name_of
 from sciextract.retraining.run import Prepared, Trainer
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
@@ -104,13 +101,36 @@ def training_mix(
     base = [item for item in train if item.origin is Origin.BASE]
     examples = decided(train, start)
     replayed = list(decided_examples(base, labels, subwords, limit)) if own else []
-    undecided = _undecided(snapshot, start, config, examples, base)
-    soft = _distilled(undecided, start, folder, listener)
+    undecided: list[Document] = []
+    if labels == start.folder.config.labels:  # of other labels the start model can say nothing
+        wanted = config.rehearsed(len(examples)) * config.epochs
+        most = round(len(base) * SOFT_PER_BASE) if base else wanted
+        undecided = list(islice(read_undecided(snapshot), min(wanted, most)))
+    soft: list[Example] = []
+    if undecided:
+        model = start.folder
+        network = OnnxNetwork(model.graph(None), model.path / PAIRS_GRAPH, usable_cores())
+        teacher = Pipeline(network, subwords, labels, limit)
+        # Keys need not be unique in a project; shards know their documents by them.
+        keyed = [
+            replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in undecided
+        ]
+        labelled = label_softly(teacher, keyed, folder, listener)
+        soft = list(soft_examples(labelled, labels, subwords, limit))
     kept = replace(config, pull=0.0) if base else config
     pool = [*replayed, *soft]
+    ways = {
+        "replay": f"{len(base)} base documents" if base and own else "",
+        "distillation": f"the start model's labels of {len(soft)} undecided abstracts"
+        if soft
+        else "",
+    }
+    used = {name: words for name, words in ways.items() if words}
     each = min(config.rehearsed(len(examples)), len(pool))
-    method, description = _described(len(base) if own else 0, len(soft), each, kept.pull)
-    return TrainingMix(examples, pool, kept, method, description)
+    parts = [f"{each} an epoch of {' and '.join(used.values())}"] if used else []
+    parts += [f"L2-SP weight {kept.pull:g}"] if kept.pull else []
+    description = ", ".join(parts) or "nothing: the base is all there is to learn from"
+    return TrainingMix(examples, pool, kept, " and ".join(used) or "pull", description)
 
 
 def decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Example]:
@@ -119,47 +139,6 @@ def decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Exampl
     return list(
         decided_examples(own or train, start.labels, start.rules.encoder(), start.rules.limit)
     )
-
-
-def _undecided(
-    snapshot: Path,
-    start: StartModel,
-    config: TrainConfig,
-    examples: Sequence[Example],
-    base: Sequence[TrainingDocument],
-) -> list[Document]:
-    """Undecided abstracts to distil on: as many as all epochs can draw, and in balance with a base."""
-    if start.labels != start.folder.config.labels:
-        return []
-    wanted = config.rehearsed(len(examples)) * config.epochs
-    most = round(len(base) * SOFT_PER_BASE) if base else wanted
-    return list(islice(read_undecided(snapshot), min(wanted, most)))
-
-
-def _described(base: int, soft: int, each: int, pull: float) -> tuple[str, str]:
-    """The method, and what it does in words."""
-    ways = {
-        "replay": f"{base} base documents" if base else "",
-        "distillation": f"the start model's labels of {soft} undecided abstracts" if soft else "",
-    }
-    used = {name: words for name, words in ways.items() if words}
-    drawn = f"{each} an epoch of {' and '.join(used.values())}" if used else ""
-    pulled = f"L2-SP weight {pull:g}" if pull else ""
-    words = ", ".join(part for part in (drawn, pulled) if part)
-    return " and ".join(used) or "pull", words or "nothing: the base is all there is to learn from"
-
-
-def _distilled(
-    documents: Sequence[Document], start: StartModel, folder: Path, listener: Listener
-) -> list[Example]:
-    if not documents:
-        return []
-    model, subwords, limit = start.folder, start.rules.encoder(), start.rules.limit
-    network = OnnxNetwork(model.graph(None), model.path / PAIRS_GRAPH, usable_cores())
-    teacher = Pipeline(network, subwords, start.labels, limit)
-    named = [replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in documents]
-    labelled = label_softly(teacher, named, folder, listener)
-    return list(soft_examples(labelled, start.labels, subwords, limit))
 
 
 RECIPE = "correction-round"
@@ -208,31 +187,77 @@ class _Training:
         self._announce()
         folds = {
             number: fold
-            for number, fold in enumerate(folds_of(self._run) or (), start=1)
+            for number, fold in enumerate(self._prepared.folds or (), start=1)
             if not fold_file(self._run, number).is_file()
         }
+        # The manifest is written last, so a folder that has it is whole.
         trained = (self._run.folder / MODEL / MANIFEST).is_file()
         if trained and not folds:
             return
         schema, snapshot = self._prepared.schema, self._prepared.snapshot
         start = self._start.with_labels(labels_of(schema, self._start.labels.max_span_width))
-        if start.folder.config.cuts_words:
-            snapshot = _with_cut_words(snapshot)
+        if start.folder.config.cuts_words:  # it learns from words as it will be served them
+            snapshot = replace(
+                snapshot,
+                train=tuple(map(_with_cut_words, snapshot.train)),
+                dev=tuple(map(_with_cut_words, snapshot.dev)),
+            )
         if not trained:
-            with recorded(self._run, self._device):
-                network, config = self._train(start, snapshot)
-            self._export(start, snapshot, network, config)
+            self._train_model(start, snapshot)
         for number, fold in folds.items():
             self._predict_fold(start, snapshot, number, fold)
 
+    def _train_model(self, start: StartModel, snapshot: Snapshot) -> None:
+        """Train the new model and write its folder."""
+        folder, dev = self._run.folder, snapshot.dev
+        with recorded(self._run, self._device):
+            for label in start.new_labels:
+                message = f"the start model does not know {label}; it is learned from the beginning"
+                self._status.event(Warned(message=message))
+            mix = self._mix(start, snapshot.train, self._status.event)
+            record = self._run.note(forgetting=mix.method)
+            self._status.event(ForgettingMethod(method=mix.method, message=mix.description))
+            self._status.enter(
+                "training", f"training on {describe(self._device)}", epochs=self._config.epochs
+            )
+            network = self._network(start, snapshot, mix, folder / TRAINING, self._status.event)
+        self._status.enter("exporting", "exporting the new model, int8")
+        self._status.event(Exporting())
+        drawn = draw_curves(self._run)
+        if drawn.problem and record.remote is None:
+            # Of a job on another machine, the machine of the project may still draw them.
+            self._status.event(Warned(message=drawn.problem))
+        name = self._run.name if record.remote is None else record.remote.name
+        origin = {
+            "trained on from": f"{start.folder.config.name}-{start.folder.hash[:8]}",
+            "run": name,
+            "training data": f"decisions in a project, sha256 {record.snapshot.get('train.jsonl', '')}",
+            "dev data": f"decisions in a project, sha256 {record.snapshot.get('dev.jsonl', '')}",
+            "against forgetting": record.forgetting,
+            "recipe": self._prepared.request.recipe or RECIPE,
+            "seed": mix.config.seed,
+            **origin_of(drawn, name),
+        }
+        old, request = start.folder.config, self._prepared.request
+        packaging = Packaging(
+            model_name(request.name, request.path), self._prepared.schema, start.labels, start.rules,
+            [positives(each.annotated) for each in dev], origin,
+            complete=[each.complete for each in dev],
+            settings=old.settings if len(dev) < LEAST_DEV else None,
+            samples=[positives(each.annotated) for each in (dev or snapshot.train)[:_SAMPLES]],
+            cuts_words=old.cuts_words,
+        )  # fmt: skip
+        write_model_folder(network, packaging, folder / MODEL)
+
     def _predict_fold(self, start: StartModel, snapshot: Snapshot, number: int, fold: Fold) -> None:
         """Train once more without the abstracts of a fold, and predict these as the new model would be used."""
-        count = len(folds_of(self._run) or ())
+        count = len(self._prepared.folds or ())
         event = FoldStarted(number=number, of=count, documents=len(fold))
         self._status.enter_fold(event)
         self._status.event(event)
         folder = self._run.folder / TRAINING_FOLD.format(number)
         rest = replace(snapshot, train=tuple(without(snapshot.train, fold)))
+        # The mix is that of the whole training, so that the soft labels on disk serve all folds.
         mix = self._mix(start, snapshot.train, _quiet)
         mix = replace(mix, examples=decided(rest.train, start))
         network = self._network(start, rest, mix, folder, _quiet)
@@ -243,42 +268,42 @@ class _Training:
         extractor = Extractor(pipeline, model.config, ModelId(model.config.name, model.hash))
         left_out = [self._prepared.snapshot.train[place].annotated.document for place in fold]
         write_fold(fold_file(self._run, number), extractor.stream(left_out))
+        # Its checkpoints take as much room as those of the model, and nothing needs them any more.
         shutil.rmtree(folder, ignore_errors=True)
 
     def _choose_config(self) -> TrainConfig:
         """The recipe as the run began with it; bfloat16 only where the device is faster with it."""
-        stored = self._run.run().get("config")
+        stored = self._run.record().config
         if stored is not None:
             return config_from(stored, str(self._run.folder))
-        recipe = find_recipe(self._prepared.request.recipe or RECIPE)
-        changes = self._prepared.request.changes
+        request, snapshot = self._prepared.request, self._prepared.snapshot
+        recipe, changes = find_recipe(request.recipe or RECIPE), request.changes
+        # Epochs that are asked for are trained, however long dev stands still.
         exact = {"patience": 0} if "epochs" in changes else {}
         values = {"encoder": str(self._start.folder.path), **changes, **exact}
         config = self._start.fit(load_config(recipe, **values))
         if not exact:
-            config = config.within_budget(self._documents_an_epoch(config))
+            # Decided documents of an epoch and those against forgetting, before anything is labelled.
+            labels = labels_of(self._prepared.schema, self._start.labels.max_span_width)
+            known = self._start.with_labels(labels).labels == self._start.folder.config.labels
+            own = sum(each.origin is not Origin.BASE for each in snapshot.train)
+            others = len(snapshot.train) - own if own else 0
+            others += snapshot.manifest.undecided if known else 0
+            count = own or len(snapshot.train)
+            config = config.within_budget(count + min(config.rehearsed(count), others))
         settings = config.to_json() | {"bf16": config.bf16 and has_fast_bf16(self._device)}
-        self._run.write_run(config=settings)
+        self._run.note(config=settings)
         return config_from(settings, str(recipe))
-
-    def _documents_an_epoch(self, config: TrainConfig) -> int:
-        """Decided documents and those against forgetting, before anything is labelled."""
-        manifest, train = self._prepared.snapshot.manifest, self._prepared.snapshot.train
-        own = sum(each.origin is not Origin.BASE for each in train)
-        labels = labels_of(self._prepared.schema, self._start.labels.max_span_width)
-        known = self._start.with_labels(labels).labels == self._start.folder.config.labels
-        others = (len(train) - own if own else 0) + (manifest.undecided if known else 0)
-        decided = own or len(train)
-        return decided + min(config.rehearsed(decided), others)
 
     def _announce(self) -> None:
         """Start, snapshot and its warnings as events."""
+        begun = self._run.record().start_model
         self._status.event(
             RunStarted(
                 run=self._run.name,
                 folder=str(self._run.folder),
                 project=str(self._prepared.request.path),
-                start_model=self._run.run()["start_model"]["id"],
+                start_model=begun.id if begun else None,
                 weights=self._start.precision,
                 device=describe(self._device),
                 epochs=self._config.epochs,
@@ -294,21 +319,6 @@ class _Training:
         )
         for warning in manifest.warnings:
             self._status.event(Warned(message=warning))
-
-    def _train(self, start: StartModel, snapshot: Snapshot) -> tuple[JointNetwork, TrainConfig]:
-        folder = self._run.folder
-        for label in start.new_labels:
-            message = f"the start model does not know {label}; it is learned from the beginning"
-            self._status.event(Warned(message=message))
-        mix = self._mix(start, snapshot.train, self._status.event)
-        self._run.write_run(forgetting=mix.method)
-        self._status.event(ForgettingMethod(method=mix.method, message=mix.description))
-        self._status.enter(
-            "training", f"training on {describe(self._device)}", epochs=self._config.epochs
-        )
-        return self._network(
-            start, snapshot, mix, folder / TRAINING, self._status.event
-        ), mix.config
 
     def _mix(
         self, start: StartModel, train: Sequence[TrainingDocument], listener: Listener
@@ -338,55 +348,11 @@ class _Training:
         )  # fmt: skip
         return as_joint(network)
 
-    def _export(
-        self, start: StartModel, snapshot: Snapshot, network: JointNetwork, config: TrainConfig
-    ) -> None:
-        self._status.enter("exporting", "exporting the new model, int8")
-        self._status.event(Exporting())
-        old = start.folder.config
-        few = len(snapshot.dev) < LEAST_DEV
-        packaging = Packaging(
-            model_name(self._prepared.request), self._prepared.schema, start.labels, start.rules,
-            [positives(each.annotated) for each in snapshot.dev],
-            self._origin(start, config),
-            complete=[each.complete for each in snapshot.dev],
-            settings=old.settings if few else None,
-            samples=[positives(each.annotated) for each in (snapshot.dev or snapshot.train)[:_SAMPLES]],
-            cuts_words=old.cuts_words,
-        )  # fmt: skip
-        write_model_folder(network, packaging, self._run.folder / MODEL)
 
-    def _origin(self, start: StartModel, config: TrainConfig) -> dict[str, Any]:
-        """What the model card says of where the model comes from, with the learning curves."""
-        values, name = self._run.run(), name_of(self._run)
-        files = values.get("snapshot", {})
-        drawn = draw_curves(self._run)
-        if drawn.problem and location_of(self._run) is None:
-            # of a job on another machine, the machine of the project may still draw them
-            self._status.event(Warned(message=drawn.problem))
-        return {
-            "trained on from": f"{start.folder.config.name}-{start.folder.hash[:8]}",
-            "run": name,
-            "training data": f"decisions in a project, sha256 {files.get('train.jsonl', '')}",
-            "dev data": f"decisions in a project, sha256 {files.get('dev.jsonl', '')}",
-            "against forgetting": str(values.get("forgetting", "")),
-            "recipe": self._prepared.request.recipe or RECIPE,
-            "seed": config.seed,
-            **origin_of(drawn, name),
-        }
-
-
-def _quiet(event: Event) -> None:
+def _quiet(event: TrainingEvent) -> None:
     """The listener of the folds' trainings: their curves are not those of the new model."""
 
 
-def _with_cut_words(snapshot: Snapshot) -> Snapshot:
-    """The snapshot as a model sees it that is served cut words."""
-
-    def seen(item: TrainingDocument) -> TrainingDocument:
-        document = with_cut_words(item.annotated.document)
-        return replace(item, annotated=replace(item.annotated, document=document))
-
-    return replace(
-        snapshot, train=tuple(map(seen, snapshot.train)), dev=tuple(map(seen, snapshot.dev))
-    )
+def _with_cut_words(item: TrainingDocument) -> TrainingDocument:
+    document = with_cut_words(item.annotated.document)
+    return replace(item, annotated=replace(item.annotated, document=document))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,9 @@ import torch
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.inputs import Part
-from sciextract.metrics.report import EvaluationReport
 from sciextract.retraining.curves import draw_curves
 from sciextract.retraining.curves import origin_of as curves_origin
-from sciextract.retraining.events import DataRead, Event, Listener, Step, Warned
+from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
@@ -133,9 +130,20 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
             _train(job, lambda event: None, group)
             return {}
         run = Run(job.run_folder)
-        with recorded(run, job.device, group.size), _drawn_when_stopped(run):
-            scores = _train(job, _keeping(run, listener), group)
-        run.write_run(scores=scores)
+
+        def keep(event: TrainingEvent) -> None:
+            # Of the losses only those at the end of each epoch are kept, next to its dev scores.
+            if isinstance(event, Step) and event.documents == event.of:
+                run.append(event.to_json())
+            listener(event)
+
+        with recorded(run, job.device, group.size):
+            try:
+                scores = _train(job, keep, group)
+            except KeyboardInterrupt:
+                draw_curves(run)  # a finished training has its curves
+                raise
+        run.note(scores=scores)
         return scores
 
 
@@ -151,7 +159,11 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     data = TrainingData(examples, dev, swaps=gold_swaps(job.config, gold, labels, rules))
     origin = origin_of(job)
     if group.is_first:
-        _note(job, origin)
+        job.run_folder.mkdir(parents=True, exist_ok=True)
+        settings = job.config.to_json()
+        note_environment(
+            Run(job.run_folder), config=settings, schema=job.schema.name, origin=origin
+        )
     network = train(
         job.config, labels, rules, data, job.run_folder, listener, device=job.device, group=group
     )
@@ -163,7 +175,11 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     origin |= curves_origin(drawn, job.run_folder.name)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
-        return _write_report(job, dev_report(predict, dev, labels.relations.symmetric))
+        report = dev_report(predict, dev, labels.relations.symmetric).to_json()
+        job.output.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"config": job.config.to_json(), "dev": report}, indent=2) + "\n"
+        (job.output / REPORT).write_text(text, encoding="utf-8")
+        return report
     packaging = Packaging(
         job.name, job.schema, labels, rules, dev, origin,
         complete=scored_layers(job.config, dev, None), start=dev_settings(job.config),
@@ -172,49 +188,12 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     return write_model_folder(network, packaging, job.output).scores
 
 
-def _keeping(run: Run, listener: Listener) -> Listener:
-    """Passes events on, and keeps the losses at the end of each epoch with the dev scores."""
-
-    def keep(event: Event) -> None:
-        if isinstance(event, Step) and event.documents == event.of:
-            run.append(event.to_json())
-        listener(event)
-
-    return keep
-
-
-@contextmanager
-def _drawn_when_stopped(run: Run) -> Iterator[None]:
-    """Draws the learning curves of a training that is interrupted; a finished one has them."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        draw_curves(run)
-        raise
-
-
 def origin_of(job: TrainingJob) -> dict[str, Any]:
     """What the model card says of where a model comes from."""
+    # Names without folders: a path of this machine would say more than a card should.
     return {
         "encoder": job.config.encoder,
         "training data": f"{job.data.name}, sha256 {sha256(job.data)}",
         "dev data": f"{job.dev.name}, sha256 {sha256(job.dev, Part.DEV)}",
         "seed": job.config.seed,
     }
-
-
-def _note(job: TrainingJob, origin: dict[str, Any]) -> None:
-    """Begins ``run.json``."""
-    job.run_folder.mkdir(parents=True, exist_ok=True)
-    note_environment(
-        Run(job.run_folder), config=job.config.to_json(), schema=job.schema.name, origin=origin
-    )
-
-
-def _write_report(job: TrainingJob, scores: EvaluationReport) -> dict[str, Any]:
-    """Writes configuration and dev report of a network that is not exported; returns the report."""
-    values = {"config": job.config.to_json(), "dev": scores.to_json()}
-    job.output.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(values, indent=2) + "\n"
-    (job.output / REPORT).write_text(text, encoding="utf-8")
-    return scores.to_json()

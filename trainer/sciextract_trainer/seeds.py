@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from sciextract.codec import encode
 from sciextract.errors import UsageError
 from sciextract.retraining.events import Listener, SeedScored, SeedStarted
 from sciextract.retraining.run_folder import Run
@@ -95,60 +94,47 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
     scores: dict[int, dict[str, float]] = {}
     for number, seed in enumerate(seeds, start=1):
         listener(SeedStarted(seed=seed, number=number, of=len(seeds)))
-        scores[seed] = _scores_of(_with_seed(job, seed), listener)
+        name = f"seed-{seed}"
+        own = replace(
+            job,
+            config=replace(job.config, seed=seed),
+            run_folder=job.run_folder / name,
+            output=job.output / name,
+            name=f"{job.name}-{name}",
+        )
+        kept = Run(own.run_folder).record()
+        if kept.scores is None or not own.output.is_dir():
+            scores[seed] = f1_by_task(run_training(own, listener), own)
+        else:  # finished by an earlier call
+            before = {**with_later_settings(kept.config or {}), **kept.origin}
+            now = {**own.config.to_json(), **origin_of(own)}
+            if changed := sorted(key for key in now if before.get(key) != now[key]):
+                key = changed[0]
+                raise UsageError(
+                    f"{own.run_folder} was finished with {key} {before.get(key)!r}, now it is {now[key]!r}",
+                    "give another --output, or remove that folder",
+                )
+            scores[seed] = f1_by_task(kept.scores, own)
         listener(SeedScored(seed=seed, scores=scores[seed]))
     found = SeedScores(scores)
+    # Of several processes only the first one has scores.
     if all(scores.values()):
-        _write(job.output / SCORES, found)
+        job.output.mkdir(parents=True, exist_ok=True)
+        (job.output / SCORES).write_text(encode(found.to_json()), encoding="utf-8")
     return found
-
-
-def _with_seed(job: TrainingJob, seed: int) -> TrainingJob:
-    name = f"seed-{seed}"
-    return replace(
-        job,
-        config=replace(job.config, seed=seed),
-        run_folder=job.run_folder / name,
-        output=job.output / name,
-        name=f"{job.name}-{name}",
-    )
-
-
-def _scores_of(job: TrainingJob, listener: Listener) -> dict[str, float]:
-    """Scores of one seed, from its run folder where it is finished; empty in all but the first of several processes."""
-    kept = Run(job.run_folder).run()
-    if "scores" not in kept or not job.output.is_dir():
-        return f1_by_task(run_training(job, listener), job)
-    before = {**with_later_settings(kept["config"]), **kept["origin"]}
-    now = {**job.config.to_json(), **origin_of(job)}
-    changed = sorted(key for key in now if before.get(key) != now[key])
-    if changed:
-        key = changed[0]
-        raise UsageError(
-            f"{job.run_folder} was finished with {key} {before.get(key)!r}, now it is {now[key]!r}",
-            "give another --output, or remove that folder",
-        )
-    return f1_by_task(kept["scores"], job)
 
 
 def f1_by_task(scores: Mapping[str, Any], job: TrainingJob) -> dict[str, float]:
     """The headline F1 of what :func:`~sciextract_trainer.run.run_training` returned, of the learned tasks."""
     learned = learned_tasks(job.config)
     tasks = [task for task in _OF_MODEL if ("relation" if task == "strict" else task) in learned]
-    found = {task: _f1(scores, task) for task in tasks if scores}
+    found: dict[str, float | None] = {}
+    for task in tasks if scores else ():
+        if "fp32" in scores:  # of a model folder
+            found[task] = scores["fp32"][_OF_MODEL[task]]
+        else:  # of a network that is not exported: its whole report
+            part: Any = scores
+            for key in _OF_REPORT[task]:
+                part = part[key]
+            found[task] = part["f1"]
     return {task: value for task, value in found.items() if value is not None}
-
-
-def _f1(scores: Mapping[str, Any], task: str) -> float | None:
-    if "fp32" in scores:
-        value: float | None = scores["fp32"][_OF_MODEL[task]]
-        return value
-    for key in _OF_REPORT[task]:
-        scores = scores[key]
-    value = scores["f1"]
-    return value
-
-
-def _write(path: Path, scores: SeedScores) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(scores.to_json(), indent=2) + "\n", encoding="utf-8")

@@ -13,6 +13,7 @@ import torch
 
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import Run, now
+from sciextract.retraining.run_record import WorkSession
 from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group
@@ -61,6 +62,7 @@ class Slice:
             TimeIsUp: The call is over.
         """
         now = time.monotonic()
+        # Several processes would have to agree on the step to stop at: they stop after an epoch.
         if group.size > 1 or now < min(self.until, self.saved + CHECKPOINT_SECONDS):
             return
         save_checkpoint(self.folder, state)
@@ -72,7 +74,7 @@ def note_environment(run: Run, **values: Any) -> None:
     """Write values, the machine and the versions into ``run.json``."""
     found = environment()
     found["versions"]["torch"] = torch.__version__
-    run.write_run(**values, **found)
+    run.note(**values, **found)
 
 
 @contextmanager
@@ -88,13 +90,7 @@ def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[Non
     try:
         yield
     finally:
-        session = {
-            "started": began,
-            "seconds": round(time.monotonic() - since, 1),
-            "device": describe(device),
-            "processes": processes,
-        }
+        spent = round(time.monotonic() - since, 1)
         run.folder.mkdir(parents=True, exist_ok=True)
-        sessions = [*run.run().get("sessions", []), session]
-        seconds = round(sum(each["seconds"] for each in sessions), 1)
-        run.write_run(sessions=sessions, seconds=seconds)
+        sessions = (*run.record().sessions, WorkSession(began, spent, describe(device), processes))
+        run.note(sessions=sessions, seconds=round(sum(each.seconds for each in sessions), 1))

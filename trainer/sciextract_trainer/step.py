@@ -15,12 +15,14 @@ from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import Listener, MemoryShort, Warned
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.examples import Sized, SubwordBatch
+from sciextract_trainer.data.examples import Sized
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.hardware.device import Compilation, CompileFailure, moved, reason_of
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage
+
+_MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
 
 
 class LossError(SciextractError):
@@ -57,7 +59,7 @@ class Stepper:
         return family_of(self.config)
 
     def step(
-        self, network: nn.Module, optimiser: Optimizer, average: WeightAverage, pull: Pull | None,
+        self, network: nn.Module, optimiser: Optimizer, average: WeightAverage, pull: L2SP | None,
         chosen: Sequence[Sized],
     ) -> Tensor:  # fmt: skip
         """One step on some documents, shared by the group; returns the summed losses of the three tasks.
@@ -90,14 +92,27 @@ class Stepper:
             try:
                 return self._in_parts(network, optimiser, share, size, len(chosen))
             except CompileFailure as error:
+                # The attempt has drawn dropout masks; the step begins anew with the same ones.
                 torch.set_rng_state(drawn)
                 self.compilation.give_up()
                 message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
                 self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
-                if not _is_out_of_memory(error):
+                # CUDA has a class of its own; the CPU's allocator and MPS have only words.
+                short = isinstance(error, torch.OutOfMemoryError | MemoryError)
+                if not short and not any(words in str(error).lower() for words in _MEMORY_WORDS):
                     raise
-                self._halve(min(size, len(share)), share, error)
+                size = min(size, len(share))
+                if size <= 1:
+                    longest = max(share, key=lambda each: each.subword_count)
+                    raise SciextractError(
+                        f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
+                        "use another --device, or a smaller encoder",
+                    ) from error
+                self.most = size // 2
+                if self.device.type == "cuda":
+                    torch.cuda.empty_cache()
+                self.listener(MemoryShort(device=str(self.device), documents=self.most))
 
     def _in_parts(
         self, network: nn.Module, optimiser: Optimizer, share: Sequence[Sized], size: int, of: int
@@ -107,9 +122,21 @@ class Stepper:
         for start in range(0, len(share), size):
             part = share[start : start + size]
             losses = self._losses(network, part)
+            # The mean over the whole step: its parts add up to the same gradient in whatever
+            # number.
             loss = losses.total(self.config) / of
             if not torch.isfinite(loss):
-                raise self._not_a_number(network, part, loss.item())
+                keys = [each.doc_key for each in part]
+                with torch.no_grad():  # those that cause it by themselves, or all where none does
+                    alone = [self._losses(network, [each]).total(self.config) for each in part]
+                bad = [k for k, each in zip(keys, alone, strict=True) if not torch.isfinite(each)]
+                keys = bad or keys
+                place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
+                raise LossError(
+                    f"the loss is {loss.item()} at the {place}",
+                    "look at what is annotated there, or lower the learning rates; the best weights so far "
+                    "are kept in the run folder",
+                )
             loss.backward()  # type: ignore[no-untyped-call]
             parts = [losses.entity, losses.relation, losses.coreference]
             sums += torch.stack(parts).detach().float().cpu()
@@ -117,42 +144,18 @@ class Stepper:
 
     def _losses(self, network: nn.Module, part: Sequence[Sized]) -> Losses:
         batch = self.family.collate(part, self.rules.pad)
-        _hide_words(batch, self.rules.mask, self.config.word_dropout)
+        if self.config.word_dropout:  # contexts carry more weight where words are hidden
+            hidden = torch.rand(batch.input_ids.shape) < self.config.word_dropout
+            hidden &= batch.attention_mask.bool()
+            hidden[:, 0] = False
+            batch.input_ids[hidden] = self.rules.mask
         losses: Losses = self.family.losses(
             network, moved(batch, self.device), self.config, self.labels
         )
         return losses
 
-    def _halve(self, size: int, chosen: Sequence[Sized], error: BaseException) -> None:
-        if size <= 1:
-            longest = max(chosen, key=lambda each: each.subword_count)
-            raise SciextractError(
-                f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
-                "use another --device, or a smaller encoder",
-            ) from error
-        self.most = size // 2
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        self.listener(MemoryShort(device=str(self.device), documents=self.most))
 
-    @torch.no_grad()
-    def _not_a_number(self, network: nn.Module, part: Sequence[Sized], value: float) -> LossError:
-        """The error, with the documents that cause it by themselves, or all where none does."""
-        bad = [
-            each.doc_key
-            for each in part
-            if not torch.isfinite(self._losses(network, [each]).total(self.config))
-        ]
-        keys = bad or [each.doc_key for each in part]
-        place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
-        return LossError(
-            f"the loss is {value} at the {place}",
-            "look at what is annotated there, or lower the learning rates; the best weights so far "
-            "are kept in the run folder",
-        )
-
-
-class Pull:
+class L2SP:
     """Draws weights back to where they started, against forgetting.
 
     The penalty of L2-SP (Li et al. 2018, arXiv 1802.01483, section 3.2), decoupled from the gradient as
@@ -178,23 +181,3 @@ class Pull:
 def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
     """The parameters that training changes."""
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    """CUDA has its own class; the CPU's allocator and MPS only have words."""
-    text = str(error).lower()
-    return (
-        isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "can't allocate memory" in text
-        or "not enough memory" in text
-        or "out of memory" in text
-    )
-
-
-def _hide_words(batch: SubwordBatch, mask_id: int, share: float) -> None:
-    """Replaces a share of the subwords by the mask subword, so that contexts carry more weight."""
-    if share:
-        hidden = torch.rand(batch.input_ids.shape) < share
-        hidden &= batch.attention_mask.bool()
-        hidden[:, 0] = False
-        batch.input_ids[hidden] = mask_id

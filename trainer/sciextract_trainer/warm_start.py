@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from safetensors.numpy import load_file, save_file
 from torch import nn
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
 from sciextract.inference.pipeline import Labels
@@ -45,8 +44,20 @@ def carried(
         new: Labels that are wanted.
     """
     weights = {**fresh, **{name: each for name, each in stored.items() if name in fresh}}
-    entities = [(0, 0), *_entity_classes(old, new)]
-    relations = [(0, 0), *_relation_classes(old.relations, new.relations)]
+    # Pairs of an old and a new class; class 0 is "none" for both.
+    entities = [(0, 0)]
+    for label in new.entities:
+        if label in old.entities:
+            entities.append((1 + old.entities.index(label), 1 + new.entities.index(label)))
+    relations = [(0, 0)]
+    for label in new.relations.labels:
+        if label in old.relations.labels:
+            before, after = old.relations.forward_class(label), new.relations.forward_class(label)
+            relations.append((before, after))
+            if new.relations.mirror()[after] != after:
+                # A label that became directed learns its inverse from the forward one.
+                mirrored = int(old.relations.mirror()[before]), int(new.relations.mirror()[after])
+                relations.append(mirrored)
     for names, pairs in ((ENTITY_ROWS, entities), (RELATION_ROWS, relations)):
         for name in names:
             weights[name] = fresh[name].copy()
@@ -62,7 +73,7 @@ def carried(
 def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
     """The groups of ``old`` for the labels of ``new``; new labels are a group of their own.
 
-    >>> from sciextract.inference.label_layout import RelationLayout
+    >>> from sciextract.inference.decoding import RelationLayout
     >>> none = RelationLayout((), frozenset())
     >>> old = Labels(("A", "B", "C"), none, False, 5, (("A",), ("B", "C")))
     >>> kept_groups(old, Labels(("C", "A", "D"), none, False, 5))
@@ -83,22 +94,6 @@ def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
     )
 
 
-def _entity_classes(old: Labels, new: Labels) -> Iterator[tuple[int, int]]:
-    for label in new.entities:
-        if label in old.entities:
-            yield 1 + old.entities.index(label), 1 + new.entities.index(label)
-
-
-def _relation_classes(old: RelationLayout, new: RelationLayout) -> Iterator[tuple[int, int]]:
-    """Classes of both directions; a label that became directed learns its inverse from the forward one."""
-    for label in new.labels:
-        if label in old.labels:
-            before, after = old.forward_class(label), new.forward_class(label)
-            yield before, after
-            if new.mirror()[after] != after:
-                yield int(old.mirror()[before]), int(new.mirror()[after])
-
-
 ENCODER, WEIGHTS = "encoder.json", "model.safetensors"
 """Architecture of the encoder (a Hugging Face configuration), and weights in half precision."""
 
@@ -108,8 +103,6 @@ _NO_ARCHITECTURE = frozenset(
         "output_hidden_states", "problem_type", "return_dict", "transformers_version", "use_cache",
     }
 )  # fmt: skip
-
-_SPAN_BIAS, _HIDDEN_BIAS = "spans.first.bias", "spans.out.1.bias"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +154,11 @@ class StartModel:
         stored = _stored_weights(network, self.folder, self.precision)
         if self.labels != known:
             network = _empty_network(path, self.labels, config)
-            stored = carried(stored, _weights_of(network), known, self.labels)
-        _fill(network, stored)
+            fresh = {name: each.detach().numpy() for name, each in network.named_parameters()}
+            stored = carried(stored, fresh, known, self.labels)
+        with torch.no_grad():
+            for name, parameter in network.named_parameters():
+                parameter.copy_(torch.from_numpy(stored[name]))
         reinitialise(network.words.encoder, config)
         if config.freeze_embeddings:
             embeddings: Any = network.words.encoder.get_input_embeddings()  # type: ignore[operator]
@@ -182,18 +178,20 @@ def open_start_model(folder: ModelFolder) -> StartModel:
             f"{folder.path} cannot be trained further: it has no {ENCODER}",
             "export the model again, or start from the bundled model",
         )
-    precision = _best_precision(folder.path)
-    return StartModel(
-        folder,
-        subword_rules(folder.path, folder.config),
-        folder.config.labels,
-        precision,
-        _widths(folder.path, precision),
-    )
+    rules, labels = subword_rules(folder.path, folder.config), folder.config.labels
+    biases = ("spans.first.bias", "spans.out.1.bias")  # as long as the layers are wide
+    if (folder.path / WEIGHTS).is_file():
+        halves = _load_halves(folder.path)
+        first, hidden = (len(halves[name]) for name in biases)
+        return StartModel(folder, rules, labels, "fp16", (first, hidden))
+    precision = "fp32" if (folder.path / GRAPHS["fp32"]).is_file() else "int8"
+    first, hidden = (bias_length(folder.path / GRAPHS[precision], name) for name in biases)
+    return StartModel(folder, rules, labels, precision, (first, hidden))
 
 
 def save_weights(network: nn.Module, folder: Path) -> None:
     """Writes architecture and weights of a network next to its graphs, weights in half precision."""
+    # Half precision halves the file and moves a weight by at most 2**-11 of its size.
     halves = {
         name: parameter.detach().cpu().numpy().astype(np.float16)
         for name, parameter in network.named_parameters()
@@ -215,6 +213,7 @@ def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
     special = {
         token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
     }
+    # No configuration names the mask subword; in every family its text says mask.
     mask = [number for text, number in special.items() if "mask" in text.lower()]
     return SubwordRules(
         tokenizer=tokenizer,
@@ -227,21 +226,8 @@ def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
     )
 
 
-def _best_precision(folder: Path) -> str:
-    if (folder / WEIGHTS).is_file():
-        return "fp16"
-    return "fp32" if (folder / GRAPHS["fp32"]).is_file() else "int8"
-
-
-def _widths(folder: Path, precision: str) -> tuple[int, int]:
-    if precision == "fp16":
-        stored = _load_halves(folder)
-        return len(stored[_SPAN_BIAS]), len(stored[_HIDDEN_BIAS])
-    graph = folder / GRAPHS[precision]
-    return bias_length(graph, _SPAN_BIAS), bias_length(graph, _HIDDEN_BIAS)
-
-
 def _empty_network(folder: Path, labels: Labels, config: TrainConfig) -> JointNetwork:
+    # Heads of labels that the model did not have begin with the seed of the recipe.
     torch.manual_seed(config.seed)
     try:
         encoder: Any = empty_encoder(_read_architecture(folder), config.attention_dropout)
@@ -265,10 +251,6 @@ def _read_architecture(folder: Path) -> dict[str, Any]:
     return values
 
 
-def _weights_of(network: nn.Module) -> dict[str, Array]:
-    return {name: value.detach().numpy() for name, value in network.named_parameters()}
-
-
 def _stored_weights(network: JointNetwork, model: ModelFolder, precision: str) -> dict[str, Array]:
     """The folder's weights, of the shapes that the network has."""
     folder = model.path
@@ -276,9 +258,15 @@ def _stored_weights(network: JointNetwork, model: ModelFolder, precision: str) -
     unknown: dict[str, Array] = {}
     if model.config.feature_version < 2:  # zeros leave its scores as they are
         unknown[LEXICAL] = np.zeros(shapes.pop(LEXICAL), dtype=np.float32)
-    stored = (
-        _load_halves(folder) if precision == "fp16" else _from_graphs(folder, precision, shapes)
-    )
+    if precision == "fp16":
+        stored = _load_halves(folder)
+    else:
+        prefix = "pairs."  # the heads of pairs have a graph, and with it names, of their own
+        heads = {n.removeprefix(prefix): s for n, s in shapes.items() if n.startswith(prefix)}
+        encoder = {n: s for n, s in shapes.items() if not n.startswith(prefix)}
+        stored = dict(read_weights(folder / GRAPHS[precision], encoder))
+        pairs = read_weights(folder / PAIRS_GRAPH, heads)
+        stored |= {prefix + name: values for name, values in pairs.items()}
     wrong = [name for name in shapes if name not in stored or stored[name].shape != shapes[name]]
     if wrong:
         raise ModelDamagedError(
@@ -288,12 +276,6 @@ def _stored_weights(network: JointNetwork, model: ModelFolder, precision: str) -
     return {name: stored[name].astype(np.float32) for name in shapes} | unknown
 
 
-def _fill(network: JointNetwork, stored: Mapping[str, Array]) -> None:
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            parameter.copy_(torch.from_numpy(stored[name]))
-
-
 def _load_halves(folder: Path) -> dict[str, Any]:
     try:
         return dict(load_file(folder / WEIGHTS))
@@ -301,14 +283,3 @@ def _load_halves(folder: Path) -> dict[str, Any]:
         raise ModelDamagedError(
             f"{folder / WEIGHTS} cannot be read: {error}", "get the model again"
         ) from error
-
-
-def _from_graphs(
-    folder: Path, precision: str, shapes: Mapping[str, tuple[int, ...]]
-) -> dict[str, Array]:
-    prefix = "pairs."
-    heads = {n.removeprefix(prefix): s for n, s in shapes.items() if n.startswith(prefix)}
-    encoder = {n: s for n, s in shapes.items() if not n.startswith(prefix)}
-    pairs = read_weights(folder / PAIRS_GRAPH, heads)
-    found = read_weights(folder / GRAPHS[precision], encoder)
-    return {**found, **{prefix + name: values for name, values in pairs.items()}}

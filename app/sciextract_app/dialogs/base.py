@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rich.text import Text
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.events import Key
@@ -35,10 +35,18 @@ class Dialog(ModalScreen[Result | None]):
         Binding("end", "end(1)", "last line", id="dialog.end"),
     ]
 
+    FIRST: ClassVar[str] = ""
+    """What takes the keys at first: not AUTO_FOCUS, which is left out while a browser's page has no focus."""
+
     def __init__(self, title: str, hint: str = "Esc back") -> None:
         super().__init__(classes="dialog")
         self._title = title
         self._hint = hint
+
+    def on_mount(self) -> None:
+        """Give the keys to what takes them first."""
+        for found in self.query(self.FIRST) if self.FIRST else ():
+            found.focus()
 
     def compose(self) -> ComposeResult:
         """The box with the dialog's own widgets."""
@@ -77,6 +85,16 @@ class Dialog(ModalScreen[Result | None]):
         self.box.scroll_to(y=0 if end < 0 else self.box.max_scroll_y, animate=False)
 
 
+def ask(app: App[Any], dialog: Dialog[Result], then: Callable[[Result], object]) -> None:
+    """Show a dialog, and hand on its result unless it is left without one."""
+
+    def answered(result: Result | None) -> None:
+        if result is not None:
+            then(result)
+
+    app.push_screen(dialog, answered)
+
+
 def plain(text: str, style: str = "") -> Text:
     """Text of any origin, safe to show: neither markup nor terminal escapes in it mean anything."""
     return Text(visible(text, keep="\n"), style)
@@ -104,7 +122,32 @@ class ErrorDialog(Dialog[None]):
         return found
 
 
-class KeyedDialog(Dialog[str]):
+class ChoiceDialog(Dialog[str]):
+    """Gives the chosen value.
+
+    Args:
+        title: The question.
+        hint: The keys.
+        choices: Value and words of each.
+    """
+
+    FIRST = "OptionList"
+
+    def __init__(self, title: str, hint: str, choices: Sequence[tuple[str, str]]) -> None:
+        super().__init__(title, hint)
+        self._choices = tuple(choices)
+
+    def content(self) -> list[Widget]:
+        """The choices."""
+        return [OptionList(*(Option(plain(shown)) for _, shown in self._choices))]
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        # By place: a value may be the name of a file, which cannot be the id of an option.
+        self.dismiss(self._choices[event.option_index][0])
+
+
+class KeyedDialog(ChoiceDialog):
     """Gives the key of the answer; arrows and Enter, or a click, choose one, too.
 
     Args:
@@ -114,26 +157,17 @@ class KeyedDialog(Dialog[str]):
     """
 
     def __init__(self, title: str, explained: str, answers: Sequence[tuple[str, str]]) -> None:
-        super().__init__(title, "a letter chooses, Esc back")
+        shown = [(key, f"{key}  {answer}") for key, answer in answers]
+        super().__init__(title, "a letter chooses, Esc back", shown)
         self._explained = explained
-        self._answers = tuple(answers)
 
     def content(self) -> list[Widget]:
         """What to know, and the answers."""
-        options = [Option(plain(f"{key}  {shown}"), id=key) for key, shown in self._answers]
-        return [words(self._explained, "hint"), OptionList(*options)]
-
-    def on_mount(self) -> None:
-        """The list takes the keys."""
-        self.query_one(OptionList).focus()
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_id)
+        return [words(self._explained, "hint"), *super().content()]
 
     def on_key(self, event: Key) -> None:
         """Answer."""
-        if event.character in {key for key, _ in self._answers}:
+        if event.character in dict(self._choices):
             event.stop()
             self.dismiss(event.character)
 
@@ -154,7 +188,7 @@ class QuestionDialog(Dialog[bool]):
         self._explained = explained
 
     def content(self) -> list[Widget]:
-        """The words."""
+        """What a yes leads to."""
         return [words(self._explained)]
 
     def action_yes(self) -> None:
@@ -181,12 +215,8 @@ class LineDialog(Dialog[str]):
         problem_of: Callable[[str], str],
         offered: Sequence[tuple[str, str]] = (),
     ) -> None:
-        keys = (
-            "Enter confirms, or type another one, Esc back"
-            if offered
-            else "Enter confirms, Esc back"
-        )
-        super().__init__(title, keys)
+        typed = ", or type another one" if offered else ""
+        super().__init__(title, f"Enter confirms{typed}, Esc back")
         self._text = text
         self._explained = explained
         self._problem_of = problem_of
@@ -228,28 +258,3 @@ class LineDialog(Dialog[str]):
             self.query_one("#line-problem", Static).update(plain(problem, "bold"))
         else:
             self.dismiss(value)
-
-
-class MenuDialog(Dialog[str]):
-    """Gives the id of the chosen action.
-
-    Args:
-        choices: Id, key and words of each.
-    """
-
-    def __init__(self, choices: Sequence[tuple[str, str, str]]) -> None:
-        super().__init__("What now?")
-        self._choices = choices
-
-    def content(self) -> list[Widget]:
-        """The choices."""
-        options = [Option(plain(f"{key:>9}  {words}"), id=id_) for id_, key, words in self._choices]
-        return [OptionList(*options)]
-
-    def on_mount(self) -> None:
-        """The list takes the keys."""
-        self.query_one(OptionList).focus()
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_id)

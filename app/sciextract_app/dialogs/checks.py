@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from sciextract.store import open_project
-from sciextract.store.inconsistency import Check, Finding, find
+from sciextract.store.quality_checks import Check, Finding, find
 from sciextract_app.dialogs.base import Dialog, plain, words
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.jobs import Job, error_line, start_job
@@ -26,6 +26,8 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         path: The project.
     """
 
+    FIRST = "OptionList"
+
     def __init__(self, path: Path) -> None:
         super().__init__("Consistency", "Enter works through it, Esc back")
         self._path = path
@@ -38,8 +40,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         return [words(hint, "hint"), OptionList(*options), Static("", id="checks-problem")]
 
     def on_mount(self) -> None:
-        """The list takes the keys; counting begins."""
-        self.query_one(OptionList).focus()
+        """Begin to count."""
 
         def count(job: Job) -> None:
             with open_project(self._path, read=True) as project:

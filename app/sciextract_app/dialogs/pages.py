@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from rich.table import Table
@@ -14,7 +15,7 @@ from textual.widgets import Input, Static
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import FormatError
-from sciextract.store.review import Context
+from sciextract.store.review import StringContext
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
@@ -118,18 +119,15 @@ class KeysDialog(Dialog[None]):
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
-        wanted = event.value.casefold().split()
-        found = [row for row in self._rows if _has_all(row, wanted)]
+        wanted, found = event.value.casefold().split(), []
+        for key, shown, group in self._rows:
+            keys, text = key.casefold().split(), f"{shown} {group}".casefold()
+            # A key is meant as a whole: "n" is not searched for inside of "Enter".
+            if all(each in keys or each in text for each in wanted):
+                found.append((key, shown, group))
         nothing = [("", f"no key for: {event.value}", "")]
         self.query_one(HelpTable).update(help_grid(found or nothing))
         self.box.scroll_home(animate=False)
-
-
-def _has_all(row: HelpRow, wanted: Sequence[str]) -> bool:
-    """Whether every word is a key of the row or begins inside its words."""
-    key, shown, group = row
-    text = f"{shown} {group}".casefold()
-    return all(each in key.casefold().split() or each in text for each in wanted)
 
 
 class GuidelineDialog(Dialog[None]):
@@ -160,11 +158,10 @@ class GuidelineDialog(Dialog[None]):
 
     def on_mount(self) -> None:
         """Begin at the type that is wanted."""
-        self.call_after_refresh(self._show_current)
-
-    def _show_current(self) -> None:
         for heading in self.query(".current"):
-            self.box.scroll_to_widget(heading, top=True, animate=False)
+            # Only after a layout is it known where the heading stands.
+            scroll = partial(self.box.scroll_to_widget, heading, top=True, animate=False)
+            self.call_after_refresh(scroll)
 
 
 class PlacesDialog(QuestionDialog):
@@ -177,7 +174,9 @@ class PlacesDialog(QuestionDialog):
         left: How many more abstracts there are.
     """
 
-    def __init__(self, question: str, surface: str, places: Sequence[Context], left: int) -> None:
+    def __init__(
+        self, question: str, surface: str, places: Sequence[StringContext], left: int
+    ) -> None:
         super().__init__(f"{question}?", "", "confirms")
         self._surface = surface
         self._places = places
@@ -262,6 +261,7 @@ class SupportDialog(Dialog[None]):
     ]
 
     def __init__(self, title: str, parts: Sequence[tuple[str, Sequence[Support]]]) -> None:
+        # Titles of boxes are markup, in which a name may have brackets.
         super().__init__(visible(title).replace("[", r"\["), "↑ ↓ scroll, Esc back")
         self._parts = parts
 

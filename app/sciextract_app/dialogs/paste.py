@@ -97,6 +97,7 @@ class PasteDialog(Dialog[str]):
     def _changed(self) -> None:
         if self._pause is not None:
             self._pause.stop()
+        # Not with every key: to recognise a format takes longer than to type a letter.
         self._pause = self.set_timer(_PAUSE_SECONDS, self._look)
 
     def _look(self) -> None:

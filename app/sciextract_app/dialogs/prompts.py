@@ -28,6 +28,7 @@ class NoteDialog(Dialog[str]):
         text: The note as it is.
     """
 
+    FIRST = "TextArea"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s,f2", "keep", "keep", id="note.keep", priority=True)
     ]
@@ -41,10 +42,6 @@ class NoteDialog(Dialog[str]):
         """The text to edit."""
         return [TextArea(self._text, id="note")]
 
-    def on_mount(self) -> None:
-        """The person can type at once."""
-        self.query_one(TextArea).focus()
-
     def action_keep(self) -> None:
         """Keep what was typed."""
         self.dismiss(self.query_one(TextArea).text)
@@ -52,6 +49,7 @@ class NoteDialog(Dialog[str]):
     def action_leave(self) -> None:
         """Leave without a result; what was typed goes only with a second Esc."""
         typed = self.query_one(TextArea).text
+        # The second Esc finds the text that the warning was about.
         if typed in (self._text, self._asked_for):
             self.dismiss(None)
         else:
@@ -67,6 +65,8 @@ class PathDialog(Dialog[Path]):
         folder: Where to begin.
     """
 
+    FIRST = "Input"
+
     def __init__(self, title: str, folder: Path) -> None:
         super().__init__(title, "Enter chooses, Tab goes between line and folder, Esc back")
         self._folder = folder
@@ -78,10 +78,6 @@ class PathDialog(Dialog[Path]):
             Static("", id="path-problem"),
             DirectoryTree(self._folder, id="folder"),
         ]
-
-    def on_mount(self) -> None:
-        """The person can type at once."""
-        self.query_one(Input).focus()
 
     @on(DirectoryTree.FileSelected)
     def _picked(self, event: DirectoryTree.FileSelected) -> None:
@@ -99,8 +95,6 @@ class PathDialog(Dialog[Path]):
 
 
 HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed'
-_PLACES = get_args(Place)
-_STATES = tuple(State)
 _PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
 
 
@@ -121,38 +115,26 @@ def parse_query(text: str, labels: Collection[str]) -> Query:
     filters: dict[str, Any] = {}
     for piece in _PIECE.findall(text):
         name, _, value = piece.partition(":")
-        if name in _FILTERS and (value := value.strip('"')):
-            filters |= _FILTERS[name](value, labels)
-        else:
-            words.append(piece)
+        value = value.strip('"')
+        match name if value else "":
+            case "in":
+                filters["place"] = _one_of(name, value, get_args(Place))
+            case "label":
+                filters["label"] = _one_of(name, value, labels)
+            case "state":
+                filters["state"] = _one_of(name, value, tuple(State))
+            case "below":
+                try:
+                    filters["score_below"] = float(value)
+                except ValueError:
+                    problem = f"below:{value} is not a number"
+                    raise UsageError(problem, "for example below:0.5") from None
+            case "is":
+                disputed = _one_of(name, value, ("flagged", "disputed")) == "disputed"
+                filters["disagreement" if disputed else "flagged"] = True
+            case _:  # a word may have a colon, as in "self-supervised:"
+                words.append(piece)
     return Query(" ".join(words), **filters)
-
-
-def _place(value: str, labels: Collection[str]) -> dict[str, Any]:
-    return {"place": _one_of("in", value, _PLACES)}
-
-
-def _label(value: str, labels: Collection[str]) -> dict[str, Any]:
-    return {"label": _one_of("label", value, labels)}
-
-
-def _state(value: str, labels: Collection[str]) -> dict[str, Any]:
-    return {"state": _one_of("state", value, _STATES)}
-
-
-def _below(value: str, labels: Collection[str]) -> dict[str, Any]:
-    try:
-        return {"score_below": float(value)}
-    except ValueError:
-        raise UsageError(f"below:{value} is not a number", "for example below:0.5") from None
-
-
-def _is(value: str, labels: Collection[str]) -> dict[str, Any]:
-    found = _one_of("is", value, ("flagged", "disputed"))
-    return {"flagged" if found == "flagged" else "disagreement": True}
-
-
-_FILTERS = {"in": _place, "label": _label, "state": _state, "below": _below, "is": _is}
 
 
 def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
@@ -171,6 +153,8 @@ class SearchDialog(Dialog[tuple[str, Query]]):
         labels: The types of the project.
     """
 
+    FIRST = "Input"
+
     def __init__(self, typed: str, labels: Collection[str]) -> None:
         super().__init__("Search", "Enter shows what fits, empty shows all, Esc back")
         self._typed = typed
@@ -183,10 +167,6 @@ class SearchDialog(Dialog[tuple[str, Query]]):
             words(HELP, "hint"),
             Static("", id="search-problem"),
         ]
-
-    def on_mount(self) -> None:
-        """The person can type at once."""
-        self.query_one(Input).focus()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -204,30 +184,6 @@ MERGED = "merged"
 """The choice of all merged projects."""
 
 
-class OtherSideDialog(Dialog[str]):
-    """Gives the chosen one.
-
-    Args:
-        choices: Id and words of each.
-    """
-
-    def __init__(self, choices: Sequence[tuple[str, str]]) -> None:
-        super().__init__("Compare the project with", "Enter chooses, Esc back")
-        self._choices = choices
-
-    def content(self) -> list[Widget]:
-        """The choices, numbered: names of files may be anything."""
-        return [OptionList(*(Option(plain(words)) for _, words in self._choices))]
-
-    def on_mount(self) -> None:
-        """The list takes the keys."""
-        self.query_one(OptionList).focus()
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index][0])
-
-
 Wish = tuple[Literal["start", "leave", "forget"], str]
 """What to do with which queue."""
 _EMPTY = "No queue is saved yet. F4 saves the list as it is: search and sort first, then F4."
@@ -241,6 +197,8 @@ class QueueNameDialog(Dialog[str]):
         count: Abstracts that are listed.
     """
 
+    FIRST = "Input"
+
     def __init__(self, name: str, count: int) -> None:
         super().__init__("Save the list as a queue", "Enter saves and begins it, Esc back")
         self._suggested = name
@@ -252,10 +210,6 @@ class QueueNameDialog(Dialog[str]):
             f"{self._count:,} abstracts in the order of the list; the queue stays as it is now."
         )
         return [Input(self._suggested, id="queue-name"), words(explained, "hint")]
-
-    def on_mount(self) -> None:
-        """The person can type at once."""
-        self.query_one(Input).focus()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -271,6 +225,7 @@ class QueuesDialog(Dialog[Wish]):
         active: The queue or check that is worked on, empty for none.
     """
 
+    FIRST = "OptionList"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x,delete", "forget", "forget", id="queues.forget")
     ]
@@ -289,11 +244,6 @@ class QueuesDialog(Dialog[Wish]):
         if self._active:
             options.append(Option(plain(f"  leave {self._active}: all abstracts in their order")))
         return [OptionList(*options), words("", "hint")]
-
-    def on_mount(self) -> None:
-        """The list takes the keys."""
-        for found in self.query(OptionList):
-            found.focus()
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -18,7 +18,7 @@ from sciextract.store import (
     RelationRow,
     review,
 )
-from sciextract.store.inconsistency import Check, Finding
+from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.presenters import document_view, key_dispatch, navigation, panes, session
 from sciextract_app.presenters.actions import BY_ID, keymap, plain
 from sciextract_app.presenters.bulk import BulkApply

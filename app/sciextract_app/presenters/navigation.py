@@ -17,7 +17,7 @@ from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, problem
 
-LARGE = frozenset({"import", "predict", "merge project", "salvage"})
+LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
 _COUNTED = frozenset({"done", "completeness"})
 """What changes how many abstracts are done."""

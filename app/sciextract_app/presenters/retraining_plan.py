@@ -10,15 +10,15 @@ from statistics import median
 
 from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.remote.ssh import Ssh
-from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run, runs_of
+from sciextract.retraining.run_record import RANGES
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
 from sciextract.text.english import counted, duration
-from sciextract.workflows import models
+from sciextract.workflows.models import choice
 from sciextract_app.presenters.retraining_run import RunReader
 from sciextract_app.presenters.session import totals
 
@@ -232,7 +232,7 @@ def read_plan(path: Path, model: str | None) -> TrainingPlan:
     earlier = earlier_runs(runs_of(path))
     try:
         with open_project(path, read=True) as project:
-            model = model or models.current(project).name
+            model = model or choice.current(project).name
             return TrainingPlan(earlier, training_data(project), model)
     except SciextractError as error:
         return TrainingPlan(earlier, error=error)

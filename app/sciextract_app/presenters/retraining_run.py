@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sciextract.retraining.remote.jobs import location_of
-from sciextract.retraining.run_folder import FINISHED, Run, Status
+from sciextract.retraining.run_folder import FINISHED, Run, RunStatus
 
 TASKS = ("entity", "relation", "coreference")
 NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
@@ -140,7 +140,7 @@ class RunReader:
         state = status.state if status is not None and (alive or ended) else "starting"
         if not alive and not ended:
             state = "died"
-        known = status or Status(state, 0, "")
+        known = status or RunStatus(state, 0, "")
         message, hint = self._words(known, state)
         place = location_of(self.run)
         return RunProgress(
@@ -189,7 +189,7 @@ class RunReader:
             case "error":
                 self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
 
-    def _words(self, status: Status, state: str) -> tuple[str, str]:
+    def _words(self, status: RunStatus, state: str) -> tuple[str, str]:
         message, hint = str(status.message or ""), str(status.hint or "")
         if state in ("failed", "died"):
             message, hint = self._error[0] or message, self._error[1] or hint

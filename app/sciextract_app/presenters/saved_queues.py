@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sciextract.store import queries, review
-from sciextract.store.inconsistency import Check, Finding
+from sciextract.store.quality_checks import Check, Finding
 from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder, Listing

@@ -12,7 +12,7 @@ from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.errors import SciextractError
 from sciextract.store import EntityRef, ItemRef, Outcome, Project
-from sciextract.store.inconsistency import Check, Finding
+from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.presenters.document_view import (
     CandidateCache,
     ClusterLetters,

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -78,7 +77,7 @@ class DashboardScreen(Screen[None]):
         self._place = place % len(PAGES)
         if PAGES[self._place] == "agreement" and self._agreement is None:
             self._agreement = []
-            self._note = "comparing…"
+            self._note = "comparing…"  # takes seconds, so only once somebody looks at it
             self._agree()
         self._draw()
 
@@ -146,20 +145,14 @@ class DashboardScreen(Screen[None]):
         self.query_one(MessageBar).show(feedback)
 
     def _draw(self, top: bool = True) -> None:
-        self.query_one(TabLine).show(self._place)
-        self.query_one(PlotPane).show(self._drawing(), top)
-
-    def _drawing(self) -> Drawing:
         name = PAGES[self._place]
+        draw: Drawing
         if name == "agreement":
-            return partial(_agreement, self._agreement or [], self._note)
-        page = self._pages.get(name)
-        return _waiting if page is None else partial(plot_pages.page_lines, page)
-
-
-def _agreement(bars: list[AgreementBar], note: str, width: int, _: int) -> list[Text]:
-    return plot_pages.agreement_lines(bars, note, width)
-
-
-def _waiting(width: int, _: int) -> list[Text]:
-    return word_lines(["counting…"], width)
+            bars, note = self._agreement or [], self._note
+            draw = lambda width, _: plot_pages.agreement_lines(bars, note, width)
+        elif name in self._pages:
+            draw = partial(plot_pages.page_lines, self._pages[name])
+        else:
+            draw = lambda width, _: word_lines(["counting…"], width)
+        self.query_one(TabLine).show(self._place)
+        self.query_one(PlotPane).show(draw, top)

@@ -243,6 +243,7 @@ class GraphScreen(Screen[None]):
 
     def _found(self, rows: tuple[GraphRow, ...]) -> None:
         self.query_one("#nodes", RowList).show(rows)
+        # Once: later lists are answers to a search and move nobody.
         if self.walk.here is None and self._wanted is None and rows:
             self._wanted = rows[0].name
             self._go(rows[0].node or 0)

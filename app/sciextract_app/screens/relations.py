@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -17,48 +17,40 @@ from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.relation_map import Grouping, MapRow, RelationMap
 from sciextract_app.presenters.view_models import Feedback, Mode
 from sciextract_app.settings import key_name
-from sciextract_app.themes import label_style
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
-from sciextract_app.widgets.lines import LinesPane, fit
+from sciextract_app.widgets.lines import RowsPane, fit
 from sciextract_app.widgets.panes import relation_columns, relation_text
 
 
-class MapPane(LinesPane):
+class MapPane(RowsPane[MapRow]):
     """Draws headings, mentions with arcs, and relations."""
 
-    _rows: tuple[MapRow, ...] = ()
+    NOTHING = "no relations here: Esc, then r on a mention makes one"
 
-    def show(self, rows: tuple[MapRow, ...]) -> None:
-        """Draw these lines; the relation in focus is scrolled into sight."""
+    def show(self, rows: Sequence[MapRow]) -> None:
+        """Draw these rows; the relation in focus is scrolled into sight, also after a key that changes nothing."""
         self._rows = rows
-        focused = (y for y, row in enumerate(rows) if row.relation and row.relation.focused)
-        self.redraw(next(focused, 0))
+        self.redraw(self.focused_line)
 
-    def count(self, width: int) -> int:
-        """One line each; one that says so where there are none."""
-        return len(self._rows) or 1
+    @property
+    def focused_line(self) -> int:
+        """The relation in focus."""
+        rows = enumerate(self._rows)
+        return next((y for y, row in rows if row.relation and row.relation.focused), 0)
 
-    def line(self, y: int, width: int) -> Text:
-        """One of them."""
-        if not self._rows:
-            return Text("no relations here: Esc, then r on a mention makes one", "dim")
-        row = self._rows[y]
+    def row_text(self, row: MapRow, width: int) -> Text:
+        """A heading, a mention or a relation."""
         line = Text(row.margin)
         room = width - line.cell_len
+        look = self.label_look(row.relation.label if row.relation else row.label)
+        style = Style(color=look.color, bold=True)
         if row.relation is None:
             heading = not row.margin.strip() and not row.label
-            style = Style(bold=True) if heading or not row.margin else self._style(row.label)
+            style = Style(bold=True) if heading or not row.margin else style
             return line.append(fit(row.words, room), style)
         relations = [each.relation for each in self._rows if each.relation]
         columns = relation_columns(relations, room)
-        return line.append_text(
-            relation_text(row.relation, columns, room, self._style(row.relation.label))
-        )
-
-    def _style(self, label: str) -> Style:
-        app = self.app
-        colour = label_style(label, app.theme_variables, app.current_theme.dark).color
-        return Style(color=colour, bold=True)
+        return line.append_text(relation_text(row.relation, columns, room, style))
 
 
 class RelationsScreen(Screen[Feedback]):
@@ -97,6 +89,7 @@ class RelationsScreen(Screen[Feedback]):
 
     def on_key(self, event: events.Key) -> None:
         """Leave, or hand a key to the presenter."""
+        # Such keys are the app's, but for redo.
         if event.key.startswith("ctrl+") and event.key != "ctrl+r":
             return
         event.stop()

@@ -13,7 +13,7 @@ from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
-from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
+from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog, ask
 from sciextract_app.presenters.retraining_plan import (
     EarlierRuns,
     TrainingPlan,
@@ -83,15 +83,23 @@ class RetrainingScreen(TrainingSetup):
         """Show the training as it is now."""
         self._service.poll()
         state_of_message = (self._watch.runs, self._watch.used)
+        # What was said of a training that ran does not hold of one that has ended.
         if state_of_message != self._message_state:  # the last message does not hold any more
             self._message_state = state_of_message
             self._show_message(Feedback())
         state = (self._watch.live, self._watch.used, self._material, self._service.setup)
         if state != self._shown:
+            # While it runs the pane stays where the person has scrolled to.
             top = self._watch.live is None
             self._shown = state
             self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)
-            self.query_one(PlotPane).show(self._drawing(), top)
+            found = self._watch.outcome()
+            draw: Drawing = self._plan
+            if found is not None:
+                draw = lambda width, _: plot_pages.outcome_lines(found, width)
+            elif self._watch.live is not None:
+                draw = partial(plot_pages.live_lines, self._watch.live)
+            self.query_one(PlotPane).show(draw, top)
 
     def action_go(self) -> None:
         """Begin a training; after one, use its model; after a failed one, plan a new one."""
@@ -116,13 +124,13 @@ class RetrainingScreen(TrainingSetup):
         """Ask, then stop; of a job on another machine, the job or only the watching."""
         live = self._watch.live
         if live is not None and live.there and (live.runs or live.unwatched):
-            self.app.push_screen(_stopping(live), self._stop_chosen)
+            self._ask_what_to_stop(live)
         elif not self._watch.runs:
             self._show_message(Feedback("no training works now", problem=True))
         else:
             explained = "The progress so far is kept, and g resumes from there. Closing this panel does not stop it."
             dialog = QuestionDialog("Stop the training?", explained, "stops it")
-            self.app.push_screen(dialog, self._stop)
+            ask(self.app, dialog, lambda _: self._stop())
 
     def action_plan(self) -> None:
         """Back to what would be trained on."""
@@ -155,19 +163,34 @@ class RetrainingScreen(TrainingSetup):
         self.look()
         self._show_message(Feedback("it continues when you leave this panel or the desk"))
 
-    def _stop(self, yes: bool | None) -> None:
-        if yes and self._watch.stop():
+    def _stop(self) -> None:
+        if self._watch.stop():
             self._show_message(Feedback("it stops at the next point from which it can resume"))
 
-    def _stop_chosen(self, answer: str | None) -> None:
-        if answer == "w":
-            self._watch.stop()
-        elif answer == "c" and self._watch.run is not None:
-            self._show_message(Feedback("asking the other machine to stop the job"))
-            self._cancel(self._watch.run)
+    def _ask_what_to_stop(self, live: RunProgress) -> None:
+        """Stop following a job on another machine, or cancel it."""
+        cancel = ("c", f"cancel the job on {live.host}: its progress stays there, g resumes it")
+        watch = ("w", f"stop following: the job keeps running on {live.host}, g watches it again")
+        title, explained = "Stop what?", "Closing this panel does not stop it."
+        if live.unwatched:
+            title, explained = "Stop the job?", "It is not followed now; g follows it again."
+
+        def answered(answer: str) -> None:
+            run = self._watch.run
+            if answer == "w":
+                self._watch.stop()
+            elif run is not None:
+                self._show_message(Feedback("asking the other machine to stop the job"))
+                self._cancel(run)
+
+        ask(
+            self.app,
+            KeyedDialog(title, explained, [cancel] if live.unwatched else [watch, cancel]),
+            answered,
+        )
 
     def _cancel(self, run: Run) -> None:
-        """Stop the job of a run on its machine."""
+        """Stop the job of a run; in the background, for its machine may take long to answer."""
 
         def work(job: Job) -> None:
             place = location_of(run)
@@ -202,14 +225,6 @@ class RetrainingScreen(TrainingSetup):
             return "this project is read-only here: copy it to a folder of yours, then retrain on the copy"
         return nothing_to_learn(found.material) if found.material else ""
 
-    def _drawing(self) -> Drawing:
-        live, found = self._watch.live, self._watch.outcome()
-        if found is not None:
-            return lambda width, _: plot_pages.outcome_lines(found, width)
-        if live is not None:
-            return partial(plot_pages.live_lines, live)
-        return self._plan
-
     def _plan(self, width: int, _: int) -> list[Text]:
         found = self._material
         if found is None or found.material is None:
@@ -230,8 +245,12 @@ class RetrainingScreen(TrainingSetup):
         if found is not None:
             use = (Hint("Enter", "use the new model"),) if found.offered else ()
             return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
+        if live is not None and live.unwatched:
+            anew = Hint("Enter", "begin anew")
+            return Hint("g", "watch it again"), Hint("x", "cancel the job there"), anew, _BACK
         if live is not None:
-            return *_resuming(live), Hint("Enter", "begin anew"), _BACK
+            resume = (Hint("g", "continue it"),) if live.state == "stopped" else ()
+            return *resume, Hint("Enter", "begin anew"), _BACK
         earlier = self._material.earlier if self._material else EarlierRuns()
         return (
             Hint("Enter", "start", not self._obstacle()),
@@ -264,19 +283,3 @@ class RetrainingScreen(TrainingSetup):
 
     def _show_message(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)
-
-
-def _stopping(live: RunProgress) -> KeyedDialog:
-    """What can be stopped of a job on another machine."""
-    cancel = ("c", f"cancel the job on {live.host}: its progress stays there, g resumes it")
-    if live.unwatched:
-        return KeyedDialog("Stop the job?", "It is not followed now; g follows it again.", [cancel])
-    watch = ("w", f"stop following: the job keeps running on {live.host}, g watches it again")
-    return KeyedDialog("Stop what?", "Closing this panel does not stop it.", [watch, cancel])
-
-
-def _resuming(live: RunProgress) -> tuple[Hint, ...]:
-    """Keys that continue with what ended before its time."""
-    if live.unwatched:
-        return Hint("g", "watch it again"), Hint("x", "cancel the job there")
-    return (Hint("g", "continue it"),) if live.state == "stopped" else ()

@@ -53,7 +53,7 @@ from sciextract_app.widgets.passage_view import PassageView
 from sciextract_app.workers.importing import ImportWork
 from sciextract_app.workers.learning import LearningWork, StartEngine
 from sciextract_app.workers.predicting import PredictionWork
-from sciextract_app.workers.project import AcceptanceCounter, BulkWork, IntegrityCheck
+from sciextract_app.workers.project import AcceptanceCounter, BulkWork
 from sciextract_app.workers.training import RetrainingWork
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
-POLL_SECONDS, TRAINING_SECONDS, CHECK_SECONDS = 0.5, 1.0, 0.2
-"""Between two looks at the file, at a training, and at the integrity check."""
+POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
+"""Between two looks at the file, and at a training."""
 _SEEDS = 1 << 31
 _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
 """Requests that concern no abstract, so that they are open to the list, too."""
@@ -155,9 +155,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self, author, model, self._record, self.predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
-        self._check: IntegrityCheck | None = None
+        # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
-        self._offered_to_save = False
 
     # Layout and drawing
 
@@ -354,15 +353,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def poll_changes(self) -> None:
         """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
-        if not self.project.is_replaced():
+        if self.desk.is_stale():
             self._read_changes()
-        elif not self._offered_to_save:
-            self.offer_to_save_copy()
         self.acceptance.poll()
 
     def _read_changes(self) -> None:
-        if not self.desk.is_stale():
-            return
         documents = self.desk.totals.documents
         feedback = self.desk.refresh()
         if self.desk.totals.documents != documents:
@@ -376,7 +371,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def offer_to_save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
-        self._offered_to_save = True
         self.dialogs.save_copy()
 
     # The list, its order and searches
@@ -489,8 +483,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
-        self._check = IntegrityCheck(self.project)
-        self.set_interval(CHECK_SECONDS, self._poll_check)
         self.retraining.begin()
         self.set_interval(TRAINING_SECONDS, self.retraining.poll)
         if files := self.imports.pending(self._options.files):
@@ -507,10 +499,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if not begun and self._just_opened and self.app.screen is self:
             self.dialogs.suggest()
 
-    def _poll_check(self) -> None:
-        result = self._check.result() if self._check else None
-        self.show_notice(result or Feedback())
-
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
         self.workers.cancel_node(self)
@@ -518,7 +506,5 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def close(self) -> None:
         """The last thing before the project is closed, when no event loop runs any more."""
-        if self._check is not None:
-            self._check.cancel()
         self.learning.close()
         self.desk.remember()

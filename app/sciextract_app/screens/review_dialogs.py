@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.inference.model_folder import AUTO
 from sciextract.store import EntityRef, review
-from sciextract.store.search import Query
 from sciextract.store.sqlite import replaced
 from sciextract_app.dialogs.base import (
+    ChoiceDialog,
     ErrorDialog,
     KeyedDialog,
     LineDialog,
-    MenuDialog,
     QuestionDialog,
+    ask,
 )
 from sciextract_app.dialogs.pages import (
     BadRecordsDialog,
@@ -44,7 +44,7 @@ from sciextract_app.settings import KEYMAP_FILE, user_folder
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import EntityType, RelationType
-    from sciextract.store.inconsistency import Check, Finding
+    from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
@@ -131,29 +131,19 @@ class ReviewDialogs:
         )
         title = "The project file was replaced"
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                screen.post_message(screen.SaveBeside())
-
-        screen.app.push_screen(
-            QuestionDialog(title, explained, "saves it next to that file"), answered
-        )
+        dialog = QuestionDialog(title, explained, "saves it next to that file")
+        ask(screen.app, dialog, lambda _: screen.post_message(screen.SaveBeside()))
 
     def menu(self) -> None:
         """Offer what can be done now: the live keys of the footer, and the types."""
         screen = self._screen
         ids = {each.key: each.id for each in reversed(ACTIONS)}
         live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
-        choices = [(ids[hint.key], hint.key, hint.words) for hint in live]
+        choices = [(ids[hint.key], f"{hint.key:>9}  {hint.words}") for hint in live]
         if isinstance(screen.desk.focus, EntityRef):
             labels = screen.project.schema.entity_labels[:9]
-            choices += [(f"type-{n}", str(n), label) for n, label in enumerate(labels, start=1)]
-
-        def chosen(action: str | None) -> None:
-            if action is not None:
-                screen.do(action)
-
-        screen.app.push_screen(MenuDialog(choices), chosen)
+            choices += [(f"type-{n}", f"{n:>9}  {each}") for n, each in enumerate(labels, start=1)]
+        ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), screen.do)
 
     def note(self) -> None:
         """Edit the note of the abstract."""
@@ -162,12 +152,8 @@ class ReviewDialogs:
         progress = screen.project.document_state(number).progress if number else None
         if progress is None:
             return
-
-        def keep(text: str | None) -> None:
-            if text is not None:
-                screen.show_result(screen.desk.set_note(text))
-
-        screen.app.push_screen(NoteDialog(progress.note), keep)
+        dialog = NoteDialog(progress.note)
+        ask(screen.app, dialog, lambda text: screen.show_result(screen.desk.set_note(text)))
 
     def places(self) -> None:
         """List the places of a decision for the whole project, and ask whether to continue."""
@@ -179,34 +165,23 @@ class ReviewDialogs:
         found = review.contexts(screen.project.connection, numbers, count.decided.text)
         left = len(count.numbers) - len(numbers)
         dialog = PlacesDialog(decision.question, count.decided.text, found, left)
-
-        def answered(yes: bool | None) -> None:
-            screen.press("enter" if yes else "escape")
-
-        screen.app.push_screen(dialog, answered)
+        # The presenter waits for one of these keys, so the dialog only passes it on.
+        screen.app.push_screen(dialog, lambda yes: screen.press("enter" if yes else "escape"))
 
     def search(self) -> None:
         """Search abstracts."""
         screen = self._screen
         schema = screen.project.schema
         labels = (*schema.entity_labels, *schema.relation_labels)
-
-        def searched(result: tuple[str, Query] | None) -> None:
-            if result is not None:
-                screen.search(*result)
-
-        screen.app.push_screen(SearchDialog(screen.search_text, labels), searched)
+        dialog = SearchDialog(screen.search_text, labels)
+        ask(screen.app, dialog, lambda found: screen.search(*found))
 
     # Imports
 
     def files(self) -> None:
         """Ask for a file or folder, and import it."""
-
-        def chosen(path: Path | None) -> None:
-            if path is not None:
-                self._screen.imports.import_files([str(path)])
-
-        self._screen.app.push_screen(PathDialog("Import abstracts", Path.cwd()), chosen)
+        start = self._screen.imports.import_files
+        self._ask_file("Import abstracts", lambda path: start([str(path)]))
 
     def paste(self, text: str = "") -> None:
         """Show a pasted text and its format, and ask whether to import it."""
@@ -215,7 +190,7 @@ class ReviewDialogs:
         imports = self._screen.imports
         if not imports.is_refused():
             dialog = PasteDialog(text, self._screen.project.path.name)
-            self._screen.app.push_screen(dialog, imports.import_text)
+            ask(self._screen.app, dialog, imports.import_text)
 
     def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
         """Show records that an import left out, and how many there are in all."""
@@ -233,12 +208,12 @@ class ReviewDialogs:
             "u undoes all those of one call. Abstracts whose entities are done get none."
         )
         dialog = KeyedDialog("Suggest before you correct", explained, _SOURCES)
-        self._screen.app.push_screen(dialog, self._suggest_from)
+        ask(self._screen.app, dialog, self._suggest_from)
 
-    def _suggest_from(self, source: str | None) -> None:
+    def _suggest_from(self, source: str) -> None:
         from sciextract.workflows.suggest import Sources
 
-        start, app = self._screen.imports.suggest, self._screen.app
+        start = self._screen.imports.suggest
         match source:
             case "t":
                 self._ask_file("Terms: a CSV or TSV file", lambda path: start(Sources((path,))))
@@ -246,26 +221,22 @@ class ReviewDialogs:
                 title = "Patterns: JSON Lines of spaCy's EntityRuler"
                 self._ask_file(title, lambda path: start(Sources(patterns=(path,))))
             case "m":
-                app.push_screen(self._map_dialog(), self._suggest_mapped)
+                self._ask_labels(lambda text: start(Sources(labels=text, model=AUTO)))
             case "s":
                 start(Sources(spans=True, model=AUTO))
             case "f":
                 self._ask_file("Annotations in any format", start)
 
     def _ask_file(self, title: str, then: Callable[[Path], None]) -> None:
-        def chosen(path: Path | None) -> None:
-            if path is not None:
-                then(path)
+        ask(self._screen.app, PathDialog(title, Path.cwd()), then)
 
-        self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
-
-    def _map_dialog(self) -> LineDialog:
-        from sciextract.workflows.convert import rename_of
+    def _ask_labels(self, then: Callable[[str], None]) -> None:
+        from sciextract.workflows.convert import parse_renames
         from sciextract.workflows.suggest import fitting_labels
 
         def problem_of(text: str) -> str:
             try:
-                return "" if rename_of(text, "--map") else "type at least one pair"
+                return "" if parse_renames(text, "--map") else "type at least one pair"
             except UsageError as error:
                 return f"{error.message}; {error.hint}"
 
@@ -275,13 +246,8 @@ class ReviewDialogs:
         explained = (
             f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
         )
-        return LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
-
-    def _suggest_mapped(self, text: str | None) -> None:
-        from sciextract.workflows.suggest import Sources
-
-        if text is not None:
-            self._screen.imports.suggest(Sources(labels=text, model=AUTO))
+        dialog = LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
+        ask(self._screen.app, dialog, then)
 
     # Saved queues
 
@@ -292,19 +258,18 @@ class ReviewDialogs:
             self._refuse("The list is empty: there is nothing to save")
             return
 
-        def save(name: str | None) -> None:
-            if name is not None:
-                text = self._screen.search_text
-                self._follow_queue(self._screen.desk.queues.save(name, listing, text))
+        def save(name: str) -> None:
+            text = self._screen.search_text
+            self._follow_queue(self._screen.desk.queues.save(name, listing, text))
 
         name = suggested_name(listing, self._screen.search_text)
-        self._screen.app.push_screen(QueueNameDialog(name, listing.count()), save)
+        ask(self._screen.app, QueueNameDialog(name, listing.count()), save)
 
     def queues(self) -> None:
         """Offer the saved queues."""
         queues = self._screen.desk.queues
         dialog = QueuesDialog(queues.lines(), queues.active)
-        self._screen.app.push_screen(dialog, self._choose_queue)
+        ask(self._screen.app, dialog, self._choose_queue)
 
     def leave_queue(self) -> None:
         """Go on with all abstracts."""
@@ -315,9 +280,7 @@ class ReviewDialogs:
         if self._screen.desk.queues.active:
             self._screen.listing.show(self._screen.desk.queues.numbers)
 
-    def _choose_queue(self, wish: Wish | None) -> None:
-        if wish is None:
-            return
+    def _choose_queue(self, wish: Wish) -> None:
         what, name = wish
         queues = self._screen.desk.queues
         if what == "start":
@@ -357,22 +320,18 @@ class ReviewDialogs:
 
         screen = self._screen
 
-        def chosen(result: tuple[Check, Sequence[Finding]] | None) -> None:
-            if result is not None:
-                self._follow_queue(screen.desk.work_through(*result))
+        def work_through(found: tuple[Check, Sequence[Finding]]) -> None:
+            self._follow_queue(screen.desk.work_through(*found))
 
-        screen.app.push_screen(ChecksDialog(screen.project.path), chosen)
+        ask(screen.app, ChecksDialog(screen.project.path), work_through)
 
     def relations(self) -> None:
         """Show all relations of the abstract."""
         from sciextract_app.screens.relations import RelationsScreen
 
         screen = self._screen
-
-        def left(feedback: Feedback | None) -> None:
-            screen.show_result(feedback or Feedback())
-
-        screen.app.push_screen(RelationsScreen(screen.desk, screen.keys), left)
+        relations = RelationsScreen(screen.desk, screen.keys)
+        screen.app.push_screen(relations, lambda each: screen.show_result(each or Feedback()))
 
     def compare(self) -> None:
         """Compare the model's predictions with the person's decisions."""
@@ -396,17 +355,12 @@ class ReviewDialogs:
         if any(each.merged for each in sides):
             self._adjudicate_with(chosen(sides, MERGED))
         elif sides:
-            screen.app.push_screen(side_dialog(sides), partial(self._side_chosen, sides))
+            adjudicate = lambda name: self._adjudicate_with(chosen(sides, name))
+            ask(screen.app, side_dialog(sides), adjudicate)
         else:
             self._refuse(
                 "Nobody else has annotations here: sciextract merge brings in a colleague's project"
             )
-
-    def _side_chosen(self, sides: Sequence[OtherSource], name: str | None) -> None:
-        from sciextract_app.screens.two_sides import chosen
-
-        if name is not None:
-            self._adjudicate_with(chosen(sides, name))
 
     def _adjudicate_with(self, sides: Sequence[OtherSource]) -> None:
         from sciextract_app.presenters.adjudication import Adjudication

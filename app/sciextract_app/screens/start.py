@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from sciextract_app.dialogs.base import plain
+from sciextract_app.dialogs.base import ask, plain
 from sciextract_app.widgets.bars import TooSmall
 
 _OPEN, _IMPORT, _PASTE = "open", "import", "paste"
@@ -104,7 +104,8 @@ class StartScreen(Screen[None]):
             from sciextract_app.dialogs.prompts import PathDialog
 
             title = "Open a project" if what == _OPEN else "Import abstracts into a new project"
-            self.app.push_screen(PathDialog(title, Path.cwd()), self._path_chosen)
+            dialog = PathDialog(title, Path.cwd())
+            ask(self.app, dialog, lambda path: self.post_message(self.Chosen(path)))
 
     def action_move(self, direction: str) -> None:
         """Move in the list."""
@@ -119,15 +120,8 @@ class StartScreen(Screen[None]):
     def _ask_paste(self, text: str) -> None:
         from sciextract_app.dialogs.paste import PasteDialog
 
-        def chosen(text: str | None) -> None:
-            if text is not None:
-                self.post_message(self.Pasted(text))
-
-        self.app.push_screen(PasteDialog(text, "a new project"), chosen)
-
-    def _path_chosen(self, path: Path | None) -> None:
-        if path is not None:
-            self.post_message(self.Chosen(path))
+        dialog = PasteDialog(text, "a new project")
+        ask(self.app, dialog, lambda pasted: self.post_message(self.Pasted(pasted)))
 
     def _options(self) -> list[Option | None]:
         found: list[Option | None] = [

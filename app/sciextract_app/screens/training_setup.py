@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sciextract.retraining.remote.jobs import known_hosts
-from sciextract_app.dialogs.base import LineDialog
+from sciextract_app.dialogs.base import LineDialog, ask
 from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.presenters.retraining_plan import (
     PYTHON,
@@ -74,7 +74,7 @@ class TrainingSetup(Screen[None]):
                 f"a path there, such as ~/env/bin/python; empty for {PYTHON}",
                 lambda typed: problem_of_machine(host, typed or PYTHON),
             )
-            self.app.push_screen(dialog, self._set_python)
+            ask(self.app, dialog, lambda typed: self._set(python=typed or PYTHON))
 
     def action_base(self) -> None:
         """Choose the published set, or leave it out again."""
@@ -82,7 +82,7 @@ class TrainingSetup(Screen[None]):
             self._set(base=None)
         elif self.can_set_up:
             dialog = PathDialog("Your copy of a published data set", Path.cwd())
-            self.app.push_screen(dialog, self._set_base)
+            ask(self.app, dialog, lambda path: self._set(base=path.resolve()))
 
     def action_epochs(self) -> None:
         """Type the number of epochs."""
@@ -90,7 +90,7 @@ class TrainingSetup(Screen[None]):
             now = self._setup.epochs
             explained = "empty for as many as the recipe says; the best one is kept"
             dialog = LineDialog("Epochs", str(now or ""), explained, problem_of_epochs)
-            self.app.push_screen(dialog, self._set_epochs)
+            ask(self.app, dialog, lambda typed: self._set(epochs=read_epochs(typed)))
 
     @property
     def _setup(self) -> TrainingOptions:
@@ -104,30 +104,19 @@ class TrainingSetup(Screen[None]):
     @work(thread=True, exclusive=True, group="hosts", exit_on_error=False)
     def _find_hosts(self) -> None:
         """Reads what may lie on a slow disk, then asks."""
-        hosts = known_hosts()
-        self.app.call_from_thread(self._ask_where, hosts)
+        offered = [("", "this computer"), *((host, host) for host in known_hosts())]
 
-    def _ask_where(self, hosts: list[str]) -> None:
-        offered = [("", "this computer"), *((host, host) for host in hosts)]
-        title, at_first = "Where to train", self._setup.host
-        dialog = LineDialog(title, at_first, _HOST, _problem_of_host, offered)
-        self.app.push_screen(dialog, self._set_host)
+        def open_dialog() -> None:
+            dialog = LineDialog(
+                "Where to train",
+                self._setup.host,
+                _HOST,
+                lambda typed: problem_of_machine(typed) if typed else "",
+                offered,
+            )
+            ask(self.app, dialog, lambda host: self._set(host=host))
 
-    def _set_host(self, host: str | None) -> None:
-        if host is not None:
-            self._set(host=host)
-
-    def _set_python(self, typed: str | None) -> None:
-        if typed is not None:
-            self._set(python=typed or PYTHON)
-
-    def _set_base(self, path: Path | None) -> None:
-        if path is not None:
-            self._set(base=path.resolve())
-
-    def _set_epochs(self, typed: str | None) -> None:
-        if typed is not None:
-            self._set(epochs=read_epochs(typed))
+        self.app.call_from_thread(open_dialog)
 
     def _setup_hints(self) -> tuple[Hint, ...]:
         python = (Hint("p", "Python"),) if self._setup.host else ()
@@ -139,7 +128,3 @@ class TrainingSetup(Screen[None]):
             Hint("e", "epochs"),
             *python,
         )
-
-
-def _problem_of_host(typed: str) -> str:
-    return problem_of_machine(typed) if typed else ""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from time import sleep
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,8 +14,9 @@ from textual.screen import Screen
 
 from sciextract.store import Project, open_project
 from sciextract.workflows.disagreements import Decisions, OtherSource, other_sources
+from sciextract_app.dialogs.base import ChoiceDialog, ask
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
-from sciextract_app.dialogs.prompts import MERGED, OtherSideDialog
+from sciextract_app.dialogs.prompts import MERGED
 from sciextract_app.presenters.actions import key_label, keymap
 from sciextract_app.presenters.adjudication import (
     CHOOSE,
@@ -24,8 +24,8 @@ from sciextract_app.presenters.adjudication import (
     help_rows,
 )
 from sciextract_app.presenters.backlog import read_abstract
-from sciextract_app.presenters.two_sides import TwoSides, source_words
-from sciextract_app.presenters.view_models import Feedback, Hint, Mode
+from sciextract_app.presenters.two_sides import SideBySide, source_words
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.settings import key_name
 from sciextract_app.widgets.bars import FooterBar, MessageBar, SidesBar, TooSmall, is_too_small
 from sciextract_app.widgets.two_sides import DifferencesPane, SidePane
@@ -33,24 +33,6 @@ from sciextract_app.workers.jobs import BREATH_SECONDS, Job, start_job
 
 NARROW = 100
 """Columns below which the sides stand one above the other."""
-
-
-class Presenter(Protocol):
-    """What such a screen shows, and who gets its keys."""
-
-    mode: Mode
-
-    def press(self, key: str) -> Feedback:
-        """Do what a key means now."""
-        ...
-
-    def view(self) -> TwoSides:
-        """Everything that is drawn."""
-        ...
-
-    def footer(self) -> tuple[Hint, ...]:
-        """Keys that mean something now."""
-        ...
 
 
 class TwoSidesScreen(Screen[None], inherit_bindings=False):
@@ -76,7 +58,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
     TwoSidesScreen.-narrow #differences { height: 20%; }
     """
 
-    def __init__(self, project: Project, presenter: Presenter) -> None:
+    def __init__(self, project: Project, presenter: Adjudication | SideBySide) -> None:
         super().__init__()
         self.project = project
         self.presenter = presenter
@@ -103,6 +85,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter."""
+        # Such keys are the app's, but for redo.
         if event.key.startswith("ctrl+") and event.key != "ctrl+r":
             return
         event.stop()
@@ -181,6 +164,7 @@ class AdjudicationScreen(TwoSidesScreen):
         """Count in the background, from the open abstract on."""
         path, sides, here = self.project.path, self.adjudication.sides, self.adjudication.number
         numbers = self.adjudication.backlog.numbers
+        # What the person comes to next is counted first.
         ordered = [*(n for n in numbers if n > here), *(n for n in numbers if n <= here)]
 
         def work(job: Job) -> None:
@@ -199,6 +183,7 @@ class AdjudicationScreen(TwoSidesScreen):
             job.call(learn, counts)
 
         def learn(counts: dict[int, int]) -> None:
+            # Counts of sides that were left meanwhile may still arrive.
             if sides == self.adjudication.sides:
                 self.adjudication.learn(counts)
                 self.draw()
@@ -227,46 +212,36 @@ class AdjudicationScreen(TwoSidesScreen):
             self._left(self.adjudication)
         elif request == CHOOSE:
             sides = other_sources(self.project, self.adjudication.decisions)
-            self.app.push_screen(side_dialog(sides), partial(self._chosen, sides))
+            ask(self.app, side_dialog(sides), lambda name: self._choose(chosen(sides, name)))
         elif request == "help":
-            self.app.push_screen(KeysDialog(help_rows(self._written())))
+            keys: dict[str, str] = {}  # of each action, as people write them
+            for key, action in keymap(self._keys).items():
+                keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
+            self.app.push_screen(KeysDialog(help_rows(keys)))
         else:
             super().answer(request)
 
-    def _chosen(self, sides: Sequence[OtherSource], name: str | None) -> None:
-        if name is not None:
-            self.after(self.adjudication.choose(chosen(sides, name)))
-            self.count()
-
-    def _written(self) -> dict[str, str]:
-        """The keys of each action, for people."""
-        found: dict[str, str] = {}
-        for key, action in keymap(self._keys).items():
-            found[action.id] = (
-                f"{found[action.id]} {key_label(key)}" if action.id in found else key_label(key)
-            )
-        return found
+    def _choose(self, sides: Sequence[OtherSource]) -> None:
+        self.after(self.adjudication.choose(sides))
+        self.count()
 
 
-def side_dialog(sides: Sequence[OtherSource]) -> OtherSideDialog:
+def side_dialog(sides: Sequence[OtherSource]) -> ChoiceDialog:
     """Ask whom to hold the project against."""
-    merged = [each for each in sides if each.merged]
-    choices = [(each.name, _words(each)) for each in sides]
-    if len(merged) > 1:
-        choices.insert(0, (MERGED, f"all {len(merged)} merged projects"))
-    return OtherSideDialog(choices)
+    choices = []
+    for each in sides:
+        kind = "" if each.name.startswith("model:") else "   imported file"
+        kind = "   merged project" if each.merged else kind
+        choices.append((each.name, source_words(each.name) + kind))
+    merged = sum(each.merged for each in sides)
+    if merged > 1:
+        choices.insert(0, (MERGED, f"all {merged} merged projects"))
+    return ChoiceDialog("Compare the project with", "Enter chooses, Esc back", choices)
 
 
 def chosen(sides: Sequence[OtherSource], name: str) -> list[OtherSource]:
     """The side of that name, or all merged ones."""
     return [each for each in sides if (each.merged if name == MERGED else each.name == name)]
-
-
-def _words(side: OtherSource) -> str:
-    if side.merged:
-        return f"{source_words(side.name)}   merged project"
-    is_model = side.name.startswith("model:")
-    return source_words(side.name) if is_model else f"{source_words(side.name)}   imported file"
 
 
 _ROWS = (

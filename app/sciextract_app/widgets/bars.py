@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -15,7 +15,6 @@ from textual.widgets import Static
 
 from sciextract.text.characters import visible
 from sciextract_app.presenters.view_models import Feedback, Header, Hint, Mode
-from sciextract_app.themes import label_style
 from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
 
 _GAP = "   "
@@ -30,17 +29,15 @@ class HeaderBar(LineBar):
     HeaderBar { background: $panel; color: $foreground; }
     """
 
-    _header = Header("", 0, 0)
+    _shown = Header("", 0, 0)
 
     def show(self, header: Header) -> None:
         """Draw this state."""
-        if header != self._header:
-            self._header = header
-            self.refresh()
+        self.keep(header)
 
     def line(self, width: int) -> Text:
         """The line."""
-        return header_text(self._header, width)
+        return header_text(self._shown, width)
 
 
 def header_text(header: Header, width: int) -> Text:
@@ -48,27 +45,6 @@ def header_text(header: Header, width: int) -> Text:
 
     Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
-    fields = _fields(header)
-    for name in (
-        "model",
-        "speed",
-        "acceptance",
-        "learning",
-        "prediction",
-        "training",
-        "place",
-        "queue",
-    ):
-        if _width(fields) + _LEAST_PROJECT > width:
-            fields.pop(name, None)
-    project = fit(header.project, max(0, width - _width(fields) - 1))
-    line = Text(" ").append(project, "bold")
-    for field in fields.values():
-        line.append(_GAP).append(field)
-    return line
-
-
-def _fields(header: Header) -> dict[str, str]:
     fields = {}
     if header.queue:
         fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
@@ -89,11 +65,22 @@ def _fields(header: Header) -> dict[str, str]:
     if header.training is not None:
         epoch, epochs = header.training
         fields["training"] = f"⟳ training {epoch}/{epochs}" if epochs else "⟳ training"
-    return fields
+    # The least needed goes first; whoever works on a queue must see that it is one until last.
+    for name in (
+        *("model", "speed", "acceptance", "learning"),
+        *("prediction", "training", "place", "queue"),
+    ):
+        if _width(fields.values()) + _LEAST_PROJECT > width:
+            fields.pop(name, None)
+    project = fit(header.project, max(0, width - _width(fields.values()) - 1))
+    line = Text(" ").append(project, "bold")
+    for field in fields.values():
+        line.append(_GAP).append(field)
+    return line
 
 
-def _width(fields: dict[str, str]) -> int:
-    return sum(len(_GAP) + cell_len(field) for field in fields.values())
+def _width(fields: Iterable[str]) -> int:
+    return sum(len(_GAP) + cell_len(field) for field in fields)
 
 
 class TextBar(LineBar):
@@ -103,17 +90,15 @@ class TextBar(LineBar):
     TextBar { background: $background; color: $text-muted; }
     """
 
-    _words = ""
+    _shown = ""
 
     def show(self, words: str) -> None:
         """Draw these words."""
-        if words != self._words:
-            self._words = words
-            self.refresh()
+        self.keep(words)
 
     def line(self, width: int) -> Text:
         """The line."""
-        return Text(" " + fit(self._words, width - 2))
+        return Text(" " + fit(self._shown, width - 2))
 
 
 _FOOTER_BAR_GAP = "  "
@@ -130,9 +115,7 @@ class FooterBar(LineBar):
 
     def show(self, hints: tuple[Hint, ...], mode: Mode) -> None:
         """Draw these keys, in this mode."""
-        if (hints, mode) != self._shown:
-            self._shown = hints, mode
-            self.refresh()
+        self.keep((hints, mode))
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
@@ -141,6 +124,7 @@ class FooterBar(LineBar):
         return self.strip_of(lines[y] if y < len(lines) else Text(), width)
 
 
+# Asked for once a line of the bar, and with most keys again for the same hints.
 @lru_cache(maxsize=64)
 def footer_lines(
     hints: tuple[Hint, ...], mode: Mode, width: int, height: int = 1
@@ -153,7 +137,11 @@ def footer_lines(
     sign = Text(" ")
     if mode is not Mode.REVIEW:
         sign.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
-    kept = [(hint, _part(hint)) for hint in hints]
+    kept = []
+    for hint in hints:
+        key, words = visible(hint.key), visible(hint.words)
+        live = Text().append(key, "bold").append(f" {words}")
+        kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
     place = -1  # of the ellipsis
     while True:
         parts = [part for _, part in kept]
@@ -181,13 +169,6 @@ def _flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
     yield line
 
 
-def _part(hint: Hint) -> Text:
-    key, words = visible(hint.key), visible(hint.words)
-    if not hint.live:
-        return Text(f"{key} {words}", "dim")
-    return Text().append(key, "bold").append(f" {words}")
-
-
 def _needed(parts: Sequence[Text], gap: str = _FOOTER_BAR_GAP) -> int:
     return sum(part.cell_len for part in parts) + len(gap) * (len(parts) - 1)
 
@@ -199,24 +180,17 @@ class LegendBar(LineBar):
     LegendBar { background: $background; color: $foreground; }
     """
 
-    _hints: tuple[Hint, ...] = ()
+    _shown: tuple[Hint, ...] = ()
 
     def show(self, hints: tuple[Hint, ...]) -> None:
         """Draw these labels."""
-        if hints != self._hints:
-            self._hints = hints
-            self.refresh()
+        self.keep(hints)
 
     def line(self, width: int) -> Text:
         """The line."""
-        app = self.app
-        variables, dark = app.theme_variables, app.current_theme.dark
-        colours = {
-            hint.label: Style(color=label_style(hint.label, variables, dark).color)
-            for hint in self._hints
-            if hint.label
-        }
-        return legend_text(self._hints, colours, width)
+        labels = [hint.label for hint in self._shown if hint.label]
+        colours = {each: Style(color=self.label_look(each).color) for each in labels}
+        return legend_text(self._shown, colours, width)
 
 
 def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int) -> Text:
@@ -246,9 +220,8 @@ def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text
     key = visible(hint.key)
     words = visible(hint.words)
     if hint.label and cell_len(words) > longest:
-        words = set_cell_size(
-            words, longest
-        ).rstrip()  # an ellipsis would take the place of a letter
+        # Without an ellipsis, which would take the place of a letter.
+        words = set_cell_size(words, longest).rstrip()
     part = Text(f"{key} {words}" if hint.live else f"({key} {words})")
     part.stylize(colours.get(hint.label, Style()))
     if hint.live:
@@ -275,12 +248,9 @@ class MessageBar(LineBar):
 
     def show(self, answer: Feedback, news: Feedback | None = None) -> None:
         """Draw an answer and news, or an empty line."""
-        wanted = answer, news or Feedback()
-        if wanted != self._shown:
-            self._shown = wanted
-            first = answer if answer.message else wanted[1]
-            self.set_class(first.problem and bool(first.message), "-problem")
-            self.refresh()
+        first = answer if answer.message or not news else news
+        self.set_class(first.problem and bool(first.message), "-problem")
+        self.keep((answer, news or Feedback()))
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -323,9 +293,7 @@ class SidesBar(LineBar):
 
     def show(self, title: str, counts: tuple[str, ...]) -> None:
         """Draw this state."""
-        if (title, counts) != self._shown:
-            self._shown = title, counts
-            self.refresh()
+        self.keep((title, counts))
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -335,16 +303,12 @@ class SidesBar(LineBar):
 def sides_text(title: str, counts: tuple[str, ...], width: int) -> Text:
     """Title and counts in so many cells: the title is cut first, then the last counts go."""
     shown = list(counts)
-    while shown and _cells(shown) + _LEAST_TITLE > width:
+    while shown and _width(shown) + _LEAST_TITLE > width:
         shown.pop()
-    line = Text(" ").append(fit(title, max(0, width - _cells(shown) - 1)), "bold")
+    line = Text(" ").append(fit(title, max(0, width - _width(shown) - 1)), "bold")
     for each in shown:
         line.append(_GAP).append(fit(each, width))
     return line
-
-
-def _cells(counts: list[str]) -> int:
-    return sum(len(_GAP) + cell_len(each) for each in counts)
 
 
 _TAB_LINE_LEAST_TITLE = 10
@@ -375,9 +339,7 @@ class TabLine(LineBar):
 
     def show(self, place: int) -> None:
         """Draw which page is shown."""
-        if place != self._shown:
-            self._shown = place
-            self.refresh()
+        self.keep(place)
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -386,6 +348,7 @@ class TabLine(LineBar):
 
 def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     """Pages in so many cells; the title is cut first, and left out where it would be too short."""
+    # A blank before each name only where all of them have room for one.
     pad = " " if sum(map(len, words)) + 2 * len(words) < width else ""
     tabs = Text()
     for place, each in enumerate(words):
@@ -417,6 +380,7 @@ class TooSmall(Static):
 
     def on_mount(self) -> None:
         """Watch the size of the screen."""
+        # While it is hidden it has no size, so no resize of its own is heard of.
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
         self.look()
 
@@ -428,9 +392,8 @@ class TooSmall(Static):
         """Compare the size of the screen with what is needed."""
         columns, rows = self.screen.size
         small = is_too_small(columns, rows)
-        if (
-            small and (columns, rows) != self._shown_for
-        ):  # new words cause the layout that calls this
+        # New words cause the layout that calls this, so the same ones are not written twice.
+        if small and (columns, rows) != self._shown_for:
             self._shown_for = (columns, rows)
             self.update(
                 f"The terminal has {columns}x{rows} characters.\n"

@@ -60,6 +60,7 @@ class Pages:
         if page is None:
             page = self.source.page(number * PAGE_ROWS, PAGE_ROWS)
             self._kept[number] = page
+        # Abstracts may have gone since the rows were counted.
         return page[place] if 0 <= place < len(page) else None
 
 
@@ -76,26 +77,16 @@ def row_words(row: DocumentSummary, width: int, current: bool) -> str:
         width: Cells.
         current: Whether it is open.
     """
-    before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{_signs(row, width)} "
-    behind = _suffix(row, width)
+    signs = [_SIGNS.get(layer, BEGUN) for layer in row.layers]
+    if width < _LAYERS_FROM:  # one sign for all layers
+        signs = signs[:1] if len(set(row.layers)) == 1 else [BEGUN]
+    before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{''.join(signs)} "
+    year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
+    sure = f"{row.uncertainty:.2f}" if row.undecided else ""
+    behind = f"{year}{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
     note = f" {NOTED}" if row.noted else ""
     room = max(0, width - len(before) - len(note) - len(behind))
     return before + padded(row.title or "(no title)", room) + note + behind
-
-
-def _signs(row: DocumentSummary, width: int) -> str:
-    """One sign for each layer where there is room, else one for all."""
-    if width >= _LAYERS_FROM:
-        return "".join(_SIGNS.get(layer, BEGUN) for layer in row.layers)
-    kinds = set(row.layers)
-    return _SIGNS.get(row.layers[0], BEGUN) if len(kinds) == 1 else BEGUN
-
-
-def _suffix(row: DocumentSummary, width: int) -> str:
-    year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
-    sure = f" {row.uncertainty:.2f}" if width >= _UNCERTAINTY_FROM and row.undecided else ""
-    sure = sure or (" " * 5 if width >= _UNCERTAINTY_FROM else "")
-    return f"{year}{sure} {row.undecided or '':>4}"
 
 
 class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
@@ -235,6 +226,7 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
 
     def _to(self, index: int, scroll: bool = True) -> None:
         before, self.cursor = self.cursor, min(max(index, 0), max(0, self._count - 1))
+        # Before the first layout there is nothing to scroll in.
         if scroll and self.size:
             where = Region(0, self.cursor, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
 from rich.color import Color as RichColor
@@ -20,8 +20,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from sciextract.text.characters import visible
+from sciextract_app.themes import label_style
 
 FOCUS = "▸"
+Row = TypeVar("Row")
 
 
 def score(value: float | None) -> str:
@@ -87,23 +89,25 @@ class KeptLines(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Lines of the screen."""
-        if self._frame is None or self._frame[0] != crop:
-            if self._frame is not None:
-                self._lines_kept.clear()
-            self._frame = crop, list(self._cropped(crop))
-        return self._frame[1]
-
-    def _cropped(self, crop: Region) -> Iterator[Strip]:
+        if self._frame is not None and self._frame[0] == crop:
+            return self._frame[1]
         kept, gutter, (width, height) = self._lines_kept, self.gutter, self.outer_size
+        if self._frame is not None:
+            # Nothing asked for new lines, so another part is seen: the size or the place has changed.
+            kept.clear()
+        strips = []
         for y in crop.line_range:
-            if y not in kept:
-                is_content = gutter.top <= y < height - gutter.bottom
-                kept[y] = (
-                    self._content_strip(y - gutter.top, gutter.left, width)
-                    if is_content
-                    else self._edge_strip(y, width)
-                )
-            yield kept[y] if crop.width == width else kept[y].crop(crop.x, crop.right)
+            if y not in kept and gutter.top <= y < height - gutter.bottom:
+                kept[y] = self._content_strip(y - gutter.top, gutter.left, width)
+            elif y not in kept:
+                # A line of the border changes with its title and with the style only.
+                name = y, width, self.border_title
+                if name not in self._edges_kept:
+                    self._edges_kept[name] = super().render_lines(Region(0, y, width, 1))[0]
+                kept[y] = self._edges_kept[name]
+            strips.append(kept[y] if crop.width == width else kept[y].crop(crop.x, crop.right))
+        self._frame = crop, strips
+        return strips
 
     def _content_strip(self, y: int, left: int, width: int) -> Strip:
         background = self._own_looks()[1]
@@ -111,20 +115,19 @@ class KeptLines(Widget):
         segments = [*self.render_line(y).adjust_cell_length(width - left, blank)]
         if left:
             segments.insert(0, Segment(" " * left, blank))
+        # The toolkit filters what it renders itself; lines that are kept are none of that.
         for each in self.get_line_filters():
             segments = each.apply(segments, background)
         return Strip(segments, width)
 
-    def _edge_strip(self, y: int, width: int) -> Strip:
-        """A line of the border, which changes with its title and with the style only."""
-        name = y, width, self.border_title
-        if name not in self._edges_kept:
-            self._edges_kept[name] = super().render_lines(Region(0, y, width, 1))[0]
-        return self._edges_kept[name]
+    def label_look(self, label: str) -> Style:
+        """The style of a label in the theme that is shown."""
+        app = self.app
+        return label_style(label, app.theme_variables, app.current_theme.dark)
 
     def strip_of(self, text: Text, width: int) -> Strip:
         """A line of text as a strip of that width; what does not fit is cut off."""
-        text.end = ""
+        text.end = ""  # Rich would end it with a line feed, which is a segment of its own
         console = self.app.console
         base = self.own_style + console.get_style(text.style, default=Style.null())
         segments = Segment.apply_style(text.render(console), base)
@@ -138,6 +141,14 @@ class LineBar(KeptLines):
     DEFAULT_CSS = """
     LineBar { height: 1; width: 1fr; }
     """
+
+    _shown: Any = None
+
+    def keep(self, shown: object) -> None:
+        """Draw another state; the same one is drawn already."""
+        if shown != self._shown:
+            self._shown = shown
+            self.refresh()
 
     def line(self, width: int) -> Text:
         """What stands in so many cells."""
@@ -192,6 +203,7 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
     def vertical_scrollbar(self) -> ScrollBar:
         """The bar, made as the toolkit makes its own."""
         if self._vertical_scrollbar is None:
+            # Textual has no hook for a bar of one's own; _start_widget is how its own bars come into being.
             self._vertical_scrollbar = bar = KeptBar(name="vertical")
             bar.display = False
             self.app._start_widget(self, bar)
@@ -202,6 +214,7 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
         width, height = self.scrollable_content_region.size
         size = Size(width, max(lines, height))
         if size != self.virtual_size:
+            # Without its watcher, which lays out the whole screen.
             self.set_reactive(Scrolled.virtual_size, size)
             self.vertical_scrollbar.window_virtual_size = size.height
 
@@ -253,10 +266,7 @@ class LinesPane(Scrolled, can_focus=False):
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
         elif self.scroll_offset.y > self.max_scroll_y:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-        self._write(width)
-
-    def _write(self, width: int) -> None:
-        """Write the lines in sight; only those that are others than before are drawn anew."""
+        # Of the lines in sight only those that are others than before are drawn: drawing takes longest.
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
         before, rows = self._written, range(top, top + height)
         self._written = {y: (width, self._text(y, width)) for y in rows}
@@ -289,9 +299,35 @@ class LinesPane(Scrolled, can_focus=False):
         )
 
 
+class RowsPane(LinesPane, Generic[Row]):
+    """A line for each row; one that says so where there are none."""
+
+    NOTHING = "  none"
+    _rows: Sequence[Row] = ()
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Draw these rows; the focused one is scrolled into sight."""
+        if rows != self._rows:
+            self._rows = rows
+            self.redraw(self.focused_line)
+
+    def count(self, width: int) -> int:
+        """One line a row."""
+        return len(self._rows) or 1
+
+    def line(self, y: int, width: int) -> Text:
+        """A row."""
+        return self.row_text(self._rows[y], width) if self._rows else Text(self.NOTHING, "dim")
+
+    def row_text(self, row: Row, width: int) -> Text:
+        """A row in so many cells."""
+        return Text()
+
+
 ELLIPSIS = "…"
 _JOINER = "\u200d"
 _CARRIER = "◌"
+# Without U+00A0, U+2007 and U+202F, which hold words together.
 _BREAKS = frozenset(" \t\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u3000")
 
 
@@ -340,14 +376,9 @@ def _next(text: str, shown: str, place: int, last: Glyph | None) -> Glyph:
         return Glyph(place, place + 1 + (character != "\n"), "", 0, newline=True)
     if character.isascii():
         return Glyph(place, place + 1, character, 1, blank=character == " ")
-    if character == _JOINER or not (cells := cell_len(character)):
-        return _attached(shown, place, last)
-    return Glyph(place, place + 1, character, cells, blank=text[place] in _BREAKS)
-
-
-def _attached(shown: str, place: int, last: Glyph | None) -> Glyph:
-    """A character without width, on what stands before it; alone it is drawn on a dotted circle."""
-    character = shown[place]
+    if character != _JOINER and (cells := cell_len(character)):
+        return Glyph(place, place + 1, character, cells, blank=text[place] in _BREAKS)
+    # It has no width and stands on what is before it; alone it is drawn on a dotted circle.
     mark = "" if character == _JOINER else character
     if last is None or last.newline:
         return Glyph(place, place + 1, _CARRIER + mark, 1)
@@ -379,6 +410,7 @@ def fit(text: str, width: int) -> str:
     >>> fit("coreference", 6)
     'coref…'
     """
+    # Nearly all texts are such, and are fitted without a look at each of their glyphs.
     if text.isprintable() and (text.isascii() or all(cell_len(each) == 1 for each in set(text))):
         return text if len(text) <= width else text[: max(0, width - 1)] + ELLIPSIS[:width]
     shown = list(pieces(text))

@@ -25,15 +25,22 @@ from sciextract_app.presenters.view_models import (
     Inspector,
     RelationLine,
 )
-from sciextract_app.themes import label_style
-from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, LinesPane, fit, padded, score
+from sciextract_app.widgets.lines import (
+    ELLIPSIS,
+    FOCUS,
+    LinesPane,
+    RowsPane,
+    fit,
+    padded,
+    score,
+)
 
 ARROW, BOTH_WAYS = " ─▶ ", " ── "
 _BEHIND = len("  .91 ?")
 _MOST_LABEL = 24
 
 
-class RelationsPane(LinesPane):
+class RelationsPane(RowsPane[RelationLine]):
     """Draws head, label, tail, score and state of relations in columns."""
 
     BORDER_TITLE = "Relations"
@@ -48,41 +55,20 @@ class RelationsPane(LinesPane):
 
         item_id: str
 
-    _rows: tuple[RelationLine, ...] = ()
-
-    def show(self, relations: tuple[RelationLine, ...]) -> None:
-        """Draw these relations; the focused one is scrolled into sight."""
-        if relations != self._rows:
-            self._rows = relations
-            self.redraw(self.focused_line)
-
     @property
     def focused_line(self) -> int | None:
         """The focused relation."""
         return next((y for y, row in enumerate(self._rows) if row.focused), None)
 
-    def count(self, width: int) -> int:
-        """One line a relation; one that says so where there are none."""
-        return len(self._rows) or 1
-
-    def line(self, y: int, width: int) -> Text:
+    def row_text(self, row: RelationLine, width: int) -> Text:
         """A relation."""
-        if not self._rows:
-            return Text("  none", "dim")
-        row = self._rows[y]
-        return relation_text(
-            row, relation_columns(self._rows, width), width, self._style(row.label)
-        )
+        style = Style(color=self.label_look(row.label).color, bold=True)
+        return relation_text(row, relation_columns(self._rows, width), width, style)
 
     def click(self, y: int, x: int, width: int) -> None:
         """Tell which relation was clicked."""
         if 0 <= y < len(self._rows):
             self.post_message(self.RowClicked(self._rows[y].item_id))
-
-    def _style(self, label: str) -> Style:
-        app = self.app
-        found = label_style(label, app.theme_variables, app.current_theme.dark)
-        return Style(color=found.color, bold=True)
 
 
 def relation_columns(rows: Sequence[RelationLine], width: int) -> tuple[int, int]:
@@ -123,7 +109,7 @@ _LONGEST = 28
 _AROUND = f"{ELLIPSIS} , {ELLIPSIS}"
 
 
-class ClustersPane(LinesPane):
+class ClustersPane(RowsPane[ClusterLine]):
     """Draws the letter of each cluster, its mentions in text order, and what has been decided."""
 
     BORDER_TITLE = "Clusters"
@@ -140,26 +126,14 @@ class ClustersPane(LinesPane):
         cluster_id: str
         index: int
 
-    _rows: tuple[ClusterLine, ...] = ()
-
-    def show(self, clusters: tuple[ClusterLine, ...]) -> None:
-        """Draw these clusters; the focused one is scrolled into sight."""
-        if clusters != self._rows:
-            self._rows = clusters
-            self.redraw(self.focused_line)
-
     @property
     def focused_line(self) -> int | None:
         """The cluster of the focused link."""
         return next((y for y, row in enumerate(self._rows) if row.focused is not None), None)
 
-    def count(self, width: int) -> int:
-        """One line a cluster; one that says so where there are none."""
-        return len(self._rows) or 1
-
-    def line(self, y: int, width: int) -> Text:
+    def row_text(self, row: ClusterLine, width: int) -> Text:
         """A cluster."""
-        return cluster_text(self._rows[y], width)[0] if self._rows else Text("  none", "dim")
+        return cluster_text(row, width)[0]
 
     def click(self, y: int, x: int, width: int) -> None:
         """Tell which mention was clicked; next to all of them the first one."""
@@ -287,13 +261,6 @@ class PaneTabs(Static):
         self.update(line, layout=False)
 
 
-def _front(relations: Sequence[RelationLine], clusters: Sequence[ClusterLine]) -> str:
-    """The pane that a focused relation, link or mention belongs to."""
-    if any(each.focused for each in relations):
-        return TABS[0]
-    return TABS[1] if any(each.focused is not None for each in clusters) else TABS[2]
-
-
 class StripPane(LinesPane):
     """Draws one of the other panes, which are hidden: to show and hide them would take a layout and a frame more."""
 
@@ -340,8 +307,9 @@ class LowerPanes(Vertical):
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""
+        # The first value is watched before the panes are there.
         if self.is_mounted and self.screen.has_class("-narrow"):
-            panes = (RelationsPane, ClustersPane, InspectorPane)
+            panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
             self.query_one(PaneTabs).show(current)
             self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
 
@@ -359,7 +327,10 @@ class LowerPanes(Vertical):
         self.query_one(RelationsPane).show(relations)
         self.query_one(ClustersPane).show(clusters)
         self.query_one(InspectorPane).show(inspector)
-        before, front = self.current, _front(relations, clusters)
+        in_clusters = any(each.focused is not None for each in clusters)
+        in_relations = any(each.focused for each in relations)
+        before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]
+        # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
         if self.current == before:

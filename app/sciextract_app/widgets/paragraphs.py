@@ -31,6 +31,7 @@ from sciextract_app.widgets.wrapping import (
 LONG = 6_000
 """Characters from which on a line of the text is laid out in several paragraphs."""
 _LEAST, _MOST = 2_000, 4_000
+# Behind it a printable ASCII character: no glyph is parted, whatever signs of zero width a text has.
 _SENTENCE_END = re.compile(r"[.!?]\)? (?=[!-~])")
 _BLANK = re.compile(r" (?=[!-~])")
 _WORD = re.compile("[^ ]+")
@@ -63,6 +64,7 @@ class Line(NamedTuple):
         return None if end is None else end - 1
 
 
+@lru_cache(maxsize=4)  # the same text is laid out again and again while its mentions change
 def cut(text: str) -> list[tuple[int, int]]:
     """First character and end of every paragraph; the last one is empty where the text ends in a line feed.
 
@@ -172,11 +174,21 @@ class Paragraph:
         if "lines" in self.__dict__ or self._before is not None:
             return len(self.lines)
         words = self._plain_words()
-        return len(self.lines) if words is None else _lines_of(words, self._width)
+        if words is None:
+            return len(self.lines)
+        # Counted without atoms, so that a long text opens at once: words that do not fit begin the next line,
+        # blanks hang over the end.
+        lines, used = 1, 0
+        for cells, blanks in words:
+            if used + cells > self._width:
+                lines, used = lines + 1, 0
+            used = min(self._width, used + cells + blanks)
+        return lines
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Its lines."""
+        # Let go: else each would keep alive all that were before it.
         before, self._before = self._before, None
         if before is not None:
             return self._wrapped_again(before)
@@ -189,7 +201,10 @@ class Paragraph:
         have room for more. Behind the change they stay from the first one on that begins where it began.
         """
         old, glyph_of = before.lines, _glyphs(self._text)[1]
-        start, end = self._changed_since(before)
+        was, now = ({name(mark): places(mark) for mark in side.marks} for side in (before, self))
+        changed = [mark for mark, _ in was.items() ^ now.items()]  # came, went, or have other signs
+        start = min((start for _, start, _ in changed), default=self.char_start)
+        end = max((end for _, _, end in changed), default=self.char_end)
         first = max(
             0, sum(1 for line in old if line.atoms and line.atoms[0].char_start < start) - 2
         )
@@ -213,13 +228,6 @@ class Paragraph:
         """The lines without that which begins behind a line feed: it belongs to the next paragraph."""
         found, _ = _glyphs(self._text)
         return lines[:-1] if found and found[-1].newline else lines
-
-    def _changed_since(self, before: Paragraph) -> tuple[int, int]:
-        """From which character to which end mentions came, went, or have other signs."""
-        was, now = ({name(mark): places(mark) for mark in side.marks} for side in (before, self))
-        changed = [mark for mark, _ in was.items() ^ now.items()]
-        start = min((start for _, start, _ in changed), default=self.char_start)
-        return start, max((end for _, _, end in changed), default=self.char_end)
 
     @cached_property
     def starts(self) -> list[tuple[int, int, int]]:
@@ -252,10 +260,12 @@ class Paragraph:
             start, end = self._span(mark)
             for char, cells in ((start, 1), (end - 1, 1 + sum(_suffix_widths(mark)))):
                 if -1 <= char < len(self._text):
+                    # A sign next to a blank changes where the line may break.
                     if char in (-1, len(text)) or text[char] == " ":
                         return None
                     signs[bisect_right(starts, char) - 1] += cells
         words = [end - start + more for (start, end), more in zip(spans, signs, strict=True)]
+        # A word longer than a line is broken anywhere: only the atoms tell where.
         if max(words, default=0) > self._width:
             return None
         following = [*starts, len(text)]
@@ -286,9 +296,8 @@ class Paragraph:
 
         def drawn(sign: int | None = None) -> tuple[int, ...]:
             """The numbers of the mentions here, that of a sign last."""
-            return tuple(
-                [numbers[each] for each in (around if sign is None else _own(around, sign))]
-            )
+            own = () if sign is None else (sign,)
+            return tuple([numbers[each] for each in (*(a for a in around if a != sign), *own)])
 
         for mark in closing.get(-1, ()) if not first else ():
             yield from _closing(marks[mark], base - 1, drawn(mark))
@@ -298,20 +307,12 @@ class Paragraph:
             glyph = found[index]
             at = glyph.char_start + base
             for mark in opening.get(index, ()):
-                around = _with(around, mark, marks)
+                around = tuple(sorted((*around, mark), key=lambda each: _order(marks, each)))
                 yield Atom(Kind.OPEN, at, at, "", 1, drawn(mark))
                 inside = drawn()
             end = glyph.char_end + base
-            yield Atom(
-                Kind.TEXT,
-                at,
-                end,
-                glyph.shown,
-                glyph.cells,
-                inside,
-                glyph.blank,
-                glyph.newline,
-            )
+            drawn_as = glyph.shown, glyph.cells, inside, glyph.blank, glyph.newline
+            yield Atom(Kind.TEXT, at, end, *drawn_as)
             for mark in closing.get(index, ()):
                 yield from _closing(marks[mark], end - 1, drawn(mark))
                 around = tuple([each for each in around if each != mark])
@@ -333,16 +334,6 @@ class Paragraph:
             elif end <= len(glyph_of) and not ends_line(self._text, end - 1):
                 closing[glyph_of[end - 1]].insert(0, index)
         return opening, closing
-
-
-def _lines_of(words: list[tuple[int, int]], width: int) -> int:
-    """How many lines words take: those that do not fit begin the next one, blanks hang over the end."""
-    lines, used = 1, 0
-    for cells, blanks in words:
-        if used + cells > width:
-            lines, used = lines + 1, 0
-        used = min(width, used + cells + blanks)
-    return lines
 
 
 @lru_cache(maxsize=16)
@@ -368,15 +359,6 @@ def _line(atoms: Sequence[Atom]) -> Line:
 
 def _order(marks: Sequence[Mark], index: int) -> tuple[int, int, int]:
     return marks[index].char_start, -marks[index].char_end, index
-
-
-def _with(around: tuple[int, ...], mark: int, marks: Sequence[Mark]) -> tuple[int, ...]:
-    return tuple(sorted((*around, mark), key=lambda each: _order(marks, each)))
-
-
-def _own(around: tuple[int, ...], mark: int) -> tuple[int, ...]:
-    """The mentions around a sign, its own one last."""
-    return (*(each for each in around if each != mark), mark)
 
 
 def _closing(mark: Mark, char: int, around: tuple[int, ...]) -> Iterator[Atom]:

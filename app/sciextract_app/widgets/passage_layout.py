@@ -7,8 +7,7 @@ what has the focus or has been decided. So nothing moves while somebody reviews.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import overload
 
@@ -22,7 +21,6 @@ from sciextract_app.widgets.paragraphs import (
     places,
     same_place,
 )
-from sciextract_app.widgets.wrapping import Atom
 
 __all__ = ["Line", "PassageLayout", "places", "same_place"]
 _EMPTY = Line((), (), 0)
@@ -46,10 +44,23 @@ class PassageLayout:
     ) -> None:
         self._text = text
         self._width = max(1, width)
-        self._edges = _cut(text)
+        self._edges = cut(text)
         self._starts = [start for start, _ in self._edges]
-        self._touching = self._grouped(marks)
-        self.paragraphs = [*self._made(marks, before)]
+        self._touching: list[list[int]] = [
+            [] for _ in self._edges
+        ]  # mentions by paragraph, in order
+        for index, mark in enumerate(marks):
+            for number in self._numbers_of(mark):
+                self._touching[number].append(index)
+        same_text = before is not None and before._text == text
+        self.paragraphs: list[Paragraph] = []
+        for number, (start, end) in enumerate(self._edges):
+            own = [marks[index] for index in self._touching[number]]
+            # What stands as it stood keeps its lines: a decision moves nothing.
+            known = before.paragraphs[number] if before and same_text else None
+            if known is None or not known.is_like(own, self._width):
+                known = Paragraph(text, start, end, own, self._width, known)
+            self.paragraphs.append(known)
         self._tops = [0, *accumulate(each.height for each in self.paragraphs)]
 
     @property
@@ -67,7 +78,7 @@ class PassageLayout:
         number, _ = self._paragraph_at(y)
         line = self.line_as_numbered(y)
         index_of = dict(zip(self.paragraphs[number].numbers, self._touching[number], strict=True))
-        atoms = [_renamed(atom, index_of) if atom.marks else atom for atom in line.atoms]
+        atoms = (a._replace(marks=tuple(index_of[m] for m in a.marks)) for a in line.atoms)
         return line._replace(atoms=tuple(atoms))
 
     def line_as_numbered(self, y: int) -> Line:
@@ -140,25 +151,6 @@ class PassageLayout:
         last = first if end < self._edges[first][1] else self._paragraph_of(end - 1)
         return range(first, last + 1 + ends_line(self._text, end - 1))  # its signs come behind
 
-    def _grouped(self, marks: Sequence[Mark]) -> list[list[int]]:
-        """The mentions of every paragraph, in order."""
-        found: list[list[int]] = [[] for _ in self._edges]
-        for index, mark in enumerate(marks):
-            for number in self._numbers_of(mark):
-                found[number].append(index)
-        return found
-
-    def _made(self, marks: Sequence[Mark], before: PassageLayout | None) -> list[Paragraph]:
-        same_text = before is not None and before._text == self._text
-        found = []
-        for number, (start, end) in enumerate(self._edges):
-            own = [marks[index] for index in self._touching[number]]
-            known = before.paragraphs[number] if before and same_text else None
-            if known is None or not known.is_like(own, self._width):
-                known = Paragraph(self._text, start, end, own, self._width, known)
-            found.append(known)
-        return found
-
 
 class Lines(Sequence[Line]):
     """The lines of a layout, each made when it is asked for."""
@@ -179,18 +171,8 @@ class Lines(Sequence[Line]):
         return self._layout.line(range(len(self))[y])
 
 
-@lru_cache(maxsize=4)
-def _cut(text: str) -> list[tuple[int, int]]:
-    """The paragraphs of a text that is laid out again and again while its mentions change."""
-    return cut(text)
-
-
 def _first(glyph: tuple[int, int, int]) -> int:
     return glyph[0]
-
-
-def _renamed(atom: Atom, index_of: Mapping[int, int]) -> Atom:
-    return atom._replace(marks=tuple([index_of[each] for each in atom.marks]))
 
 
 FEW = 200

@@ -108,6 +108,7 @@ class Painter:
             parts = [piece[:2] for piece in overlay(pieces, self._hints(line, width))]
         found: list[tuple[list[str], Style]] = []
         for shown, style in parts:
+            # Styles are kept, so most are the same object: comparing their fields takes longer.
             if not found or (found[-1][1] is not style and found[-1][1] != style):
                 found.append(([], style))
             found[-1][0].append(shown)
@@ -121,15 +122,32 @@ class Painter:
         if style is None:
             made = self._text_style if is_text else self._sign_style
             style = self._styles[key] = made(atom)
-        return atom.shown if is_text else _sign(
-            atom.kind, self._passage.marks[atom.marks[-1]]
-        ), style
+        if is_text:
+            return atom.shown, style
+        mark = self._passage.marks[atom.marks[-1]]
+        if atom.kind is Kind.KEY:
+            return raised_key(mark.key), style
+        if atom.kind is Kind.CLUSTER:
+            return raised_clusters(mark.cluster), style
+        return brackets(mark)[atom.kind is Kind.CLOSE], style
 
     def _text_style(self, atom: Atom) -> Style:
         look, passage, char = self._look, self._passage, atom.char_start
         style = look.text + look.title if char < passage.title_end else look.text
-        if atom.marks:
-            style += self._mention_style(atom.marks)
+        marks = [self._passage.marks[index] for index in atom.marks]
+        if marks:
+            # The innermost mention gives colour and line, the outermost of several the ground.
+            inner = marks[-1]
+            style += self._ground(marks) + self._colour(inner)
+            if inner.state is not State.UNDECIDED or len(marks) > 1:
+                style += _UNDERLINE
+            if inner.state is State.REJECTED:
+                style += _STRIKE
+            if inner.role in _ENDS:
+                style += _BOLD
+            if any(mark.focused for mark in marks):
+                style += _REVERSE
+        # Later ones win: the cursor is seen on everything else.
         for span, added in (
             *((hit, look.hit) for hit in passage.hits),
             (passage.candidate, look.candidate),
@@ -139,19 +157,6 @@ class Painter:
             if span is not None and span[0] <= char < span[1]:
                 style += added
         return style
-
-    def _mention_style(self, indices: tuple[int, ...]) -> Style:
-        """The innermost mention gives colour and line, the outermost of several the ground."""
-        marks = [self._passage.marks[index] for index in indices]
-        inner = marks[-1]
-        style = self._ground(marks) + self._colour(inner)
-        if inner.state is not State.UNDECIDED or len(marks) > 1:
-            style += _UNDERLINE
-        if inner.state is State.REJECTED:
-            style += _STRIKE
-        if inner.role in _ENDS:
-            style += _BOLD
-        return style + _REVERSE if any(mark.focused for mark in marks) else style
 
     def _sign_style(self, atom: Atom) -> Style:
         marks = [self._passage.marks[index] for index in atom.marks]
@@ -208,11 +213,3 @@ def overlay(parts: Iterable[Piece], over: Iterable[tuple[int, Piece]]) -> list[P
 
 def _blanks(cells: int, style: Style) -> Piece:
     return Piece(" " * cells, style, max(0, cells))
-
-
-def _sign(kind: Kind, mark: Mark) -> str:
-    if kind is Kind.KEY:
-        return raised_key(mark.key)
-    if kind is Kind.CLUSTER:
-        return raised_clusters(mark.cluster)
-    return brackets(mark)[kind is Kind.CLOSE]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
-from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
@@ -14,10 +14,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sciextract_app.presenters.view_models import Mark, Passage
-from sciextract_app.themes import label_style
 from sciextract_app.widgets.lines import Scrolled
 from sciextract_app.widgets.passage_layout import (
-    Line,
     PassageLayout,
     changed_lines,
     focus_of,
@@ -62,7 +60,6 @@ class DrawnPassage(Scrolled, can_focus=False):
         self._strips: LRUCache[int, Strip] = LRUCache(_LINES_KEPT)
         self._painter: Painter | None = None
         self._look: Look | None = None
-        self._labels: dict[str, Style] = {}
 
     @property
     def current_passage(self) -> Passage:
@@ -78,6 +75,7 @@ class DrawnPassage(Scrolled, can_focus=False):
         """Draw a passage; scrolls only where the focus or the cursor has moved out of sight."""
         before, self._passage = self._passage, passage
         self._painter = None
+        # Nothing is laid out before the first size is known.
         if not self._width:
             return
         if same_layout(before, passage):
@@ -110,14 +108,15 @@ class DrawnPassage(Scrolled, can_focus=False):
             return Strip.blank(self._width, text_style)
         if y not in self._strips:
             line = self._layout.line(y)
-            strip = Strip(self._painted(line), line.cells if not self._passage.hints else None)
+            self._painter = self._painter or Painter(self._passage, self._current_look())
+            segments = self._painter.segments(line, self._width)
+            strip = Strip(segments, line.cells if not self._passage.hints else None)
             self._strips[y] = strip.adjust_cell_length(self._width, text_style)
         return self._strips[y]
 
     def notify_style_update(self) -> None:
         """Paint anew with the colours of another theme."""
         super().notify_style_update()
-        self._labels.clear()
         self._painter = self._look = None
         self._strips.clear()
 
@@ -143,6 +142,7 @@ class DrawnPassage(Scrolled, can_focus=False):
         first = self.scroll_offset.y
         rows = range(first, first + self.size.height)
         moved = moved_lines(old, before, self._layout, passage, rows) if before else {*rows}
+        # Painting takes longest, so lines in sight that stay the same are kept.
         kept = {y: self._strips[y] for y in rows if y in self._strips and y not in moved}
         self._strips.clear()
         for y, strip in kept.items():
@@ -161,11 +161,6 @@ class DrawnPassage(Scrolled, can_focus=False):
             self._strips.discard(y)
             self.refresh_line(y)
 
-    def _painted(self, line: Line) -> list[Segment]:
-        if self._painter is None:
-            self._painter = Painter(self._passage, self._current_look())
-        return self._painter.segments(line, self._width)
-
     def _current_look(self) -> Look:
         """The styles of the theme, which take longer to look up than a line to draw."""
         self._look = self._look or Look(
@@ -177,18 +172,12 @@ class DrawnPassage(Scrolled, can_focus=False):
             hint=self._component("hint"),
             next_hint=self._component("next-hint"),
             hit=self._component("hit"),
-            label=self._label_style,
+            label=lru_cache(None)(self.label_look),
         )
         return self._look
 
     def _component(self, name: str) -> Style:
         return self.get_component_rich_style(f"passage--{name}", partial=True)
-
-    def _label_style(self, label: str) -> Style:
-        if label not in self._labels:
-            app = self.app
-            self._labels[label] = label_style(label, app.theme_variables, app.current_theme.dark)
-        return self._labels[label]
 
 
 _LEFT, _RIGHT = 1, 3
@@ -256,6 +245,7 @@ class PassageView(DrawnPassage, can_focus=False):
             self.post_message(self.MenuWanted(item_id, event.screen_x, event.screen_y))
         elif event.button == _LEFT:
             self._pressed = self.current_layout.char_at(where.y, where.x)
+            # The end of a drag must be heard of outside of the text, too.
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -278,10 +268,14 @@ class PassageView(DrawnPassage, can_focus=False):
             self.post_message(self.SpanDragged(*dragged))
             return
         under = self._marks_at(where)
-        if under:
-            self.post_message(self.ItemClicked(_next_outwards(under).item_id, pressed))
-        else:
+        if not under:
             self.post_message(self.TokenClicked(pressed))
+            return
+        # The innermost mention; where one of them is in focus already, the next around it: this is how a
+        # click again reaches mentions that are covered by others.
+        focused = next((place for place, mark in enumerate(under) if mark.focused), -1)
+        clicked = under[(focused + 1) % len(under)]
+        self.post_message(self.ItemClicked(clicked.item_id, pressed))
 
     def _cell(self, event: events.MouseEvent) -> Offset:
         """Line and column of the passage under the pointer."""
@@ -299,9 +293,3 @@ class PassageView(DrawnPassage, can_focus=False):
         if self._pressed is None or char is None or char == self._pressed:
             return None
         return min(char, self._pressed), self.current_layout.end_of(max(char, self._pressed))
-
-
-def _next_outwards(marks: list[Mark]) -> Mark:
-    """The innermost mention; where one of them is in focus already, the next around it."""
-    focused = next((place for place, mark in enumerate(marks) if mark.focused), None)
-    return marks[0] if focused is None else marks[(focused + 1) % len(marks)]

@@ -31,7 +31,7 @@ from sciextract_app.widgets.plots import (
     BAR,
     BarPart,
     BarRow,
-    PlotScale,
+    ChartScale,
     bar,
     bar_lines,
     chart,
@@ -70,8 +70,8 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
         return lines
     rows = min(12, max(4, (height - len(lines) - 8) // 2))
     below = (page.first, page.last if page.last != page.first else "")
-    whole = PlotScale(0, max(1, *page.sums))
-    each = PlotScale(0, max(1, *page.counts))
+    whole = ChartScale(0, max(1, *page.sums))
+    each = ChartScale(0, max(1, *page.counts))
     lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, rows, below)]
     title = Text(f"done each {page.unit}", "bold")
     return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
@@ -100,11 +100,11 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
     rows = min(8, max(3, height // count - 4)) if count else 0
     below = ("first abstract", "latest")
     for layer in page.layers:
-        drawn = chart(layer.f1, PlotScale(0, 100), width, rows, below)
+        drawn = chart(layer.f1, ChartScale(0, 100), width, rows, below)
         _mark(drawn[:rows], layer, rows)
         lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
     for name, values in effort:
-        scale = PlotScale(0, max(1.0, *(each for each in values if each is not None)))
+        scale = ChartScale(0, max(1.0, *(each for each in values if each is not None)))
         drawn = chart(values, scale, width, rows, below)
         lines += [Text(), Text(name, "bold"), *drawn]
     return lines
@@ -158,7 +158,16 @@ def named_lines(rows: Sequence[tuple[str, str]], width: int) -> list[Text]:
 
 def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
     """Phase, progress, losses and scores, as large as the height allows."""
-    lines = [*_phase(live, width), _progress(live, width)]
+    rate = f"{live.rate:,.1f} documents/s" if live.rate is not None and live.runs else ""
+    device = f"on {live.device}" if live.device else ""
+    parts = [device, f"from {live.model}" if live.model else "", rate]
+    words = "   ".join(filter(None, parts))
+    remaining = live.remaining_s if live.runs else None
+    left = "" if remaining is None else f"  about {duration(remaining)} left"
+    after = f" {live.share * 100:3.0f} %{left}"
+    filled = bar(live.share, max(8, width - cell_len(after) - 2))
+    lines = [Text(live.phase, "bold"), *([Text(fit(words, width))] if words else [])]
+    lines.append(Text("▕").append(filled, BAR).append("▏").append(after))
     if not live.runs:
         lines += [Text(), *word_lines(filter(None, live.message.split("\n")), width, "bold")]
         lines += word_lines(filter(None, [live.hint]), width)
@@ -201,27 +210,17 @@ def _score_table(title: str, rows: Sequence[ScoreComparison], width: int) -> lis
     """Both models, a row a score."""
     name = min(width - _TABLE, max(cell_len(row.name) for row in rows) + 2)
     head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
-    heading = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
-    return [*heading, *(_compared(row, name) for row in rows)]
-
-
-def _phase(live: RunProgress, width: int) -> list[Text]:
-    rate = f"{live.rate:,.1f} documents/s" if live.rate is not None and live.runs else ""
-    device = f"on {live.device}" if live.device else ""
-    parts = [device, f"from {live.model}" if live.model else "", rate]
-    words = "   ".join(filter(None, parts))
-    lines = [Text(live.phase, "bold")]
-    return [*lines, Text(fit(words, width))] if words else lines
-
-
-def _progress(live: RunProgress, width: int) -> Text:
-    left = ""
-    if live.runs and live.remaining_s is not None:
-        left = f"  about {duration(live.remaining_s)} left"
-    after = f" {live.share * 100:3.0f} %{left}"
-    room = max(8, width - cell_len(after) - 2)
-    filled = bar(live.share, room)
-    return Text("▕").append(filled, BAR).append("▏").append(after)
+    lines = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
+    for row in rows:
+        sign, style = _SIGNS[row.direction]
+        shown = f"  {row.name}" if row.deeper else row.name
+        line = Text().append(padded(shown, name), "" if row.deeper else "bold")
+        line.append(f"{row.before:6.1f} {row.after:6.1f} ")
+        line.append(f"{sign} {row.after - row.before:+6.1f}", style)
+        interval = f"[{row.low:+.1f} to {row.high:+.1f}]"
+        line.append(f"  {interval:<15} {row.probability * 100:4.0f} %  {row.gold:5,}")
+        lines.append(line)
+    return lines
 
 
 def _heading(words: str, after: str, width: int) -> Text:
@@ -234,6 +233,7 @@ def _losses(losses: Mapping[str, Sequence[float]], width: int, rows: int) -> lis
     for task in TASKS:
         values = losses.get(task)
         if values:
+            # A loss that is 0 from the beginning on has no scale.
             top = max(max(values), 1e-9)
             shares = [value / top for value in values]
             lines += _curve(NAMES[task], shares, f"{values[-1]:6.3f}", width, rows)
@@ -265,13 +265,3 @@ def _curve(
 
 def _f1(value: float | None) -> str:
     return " none" if value is None else f"{value:5.1f}"
-
-
-def _compared(row: ScoreComparison, name: int) -> Text:
-    sign, style = _SIGNS[row.direction]
-    shown = f"  {row.name}" if row.deeper else row.name
-    interval = f"[{row.low:+.1f} to {row.high:+.1f}]"
-    line = Text(padded(shown, name), "" if row.deeper else "bold")
-    line = Text().append_text(line).append(f"{row.before:6.1f} {row.after:6.1f} ")
-    line.append(f"{sign} {row.after - row.before:+6.1f}", style)
-    return line.append(f"  {interval:<15} {row.probability * 100:4.0f} %  {row.gold:5,}")

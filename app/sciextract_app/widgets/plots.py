@@ -20,6 +20,7 @@ _LYING = " ▏▎▍▌▋▊▉█"
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 9
 """Cells of one column, its gap included."""
+# In narrower columns a gap would take half of them.
 _GAP_FROM = 3
 
 
@@ -52,7 +53,10 @@ def column_rows(shares: Sequence[float | None], rows: int) -> list[str]:
     >>> column_rows([0, 0.25, 1], 2)
     ['  █', ' ▄█']
     """
-    heights = [_eighths(share, rows) for share in shares]
+    heights = []
+    for share in shares:
+        height = 0 if share is None else round(_bounded(share) * rows * 8)
+        heights.append(max(height, 1) if share is not None and share > 0 else height)
     return [
         "".join(_STANDING[min(8, max(0, height - below * 8))] for height in heights)
         for below in reversed(range(rows))
@@ -76,19 +80,8 @@ def spread(values: Sequence[float | None], cells: int) -> list[float | None]:
         gap = [None] if each >= _GAP_FROM else []
         return [cell for value in values for cell in [*[value] * (each - len(gap)), *gap]]
     edges = [place * len(values) // cells for place in range(cells + 1)]
-    return [_mean(values[start:end]) for start, end in pairwise(edges)]
-
-
-def _eighths(share: float | None, rows: int) -> int:
-    if share is None:
-        return 0
-    found = round(_bounded(share) * rows * 8)
-    return max(found, 1) if share > 0 else found
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    parts = ([v for v in values[start:end] if v is not None] for start, end in pairwise(edges))
+    return [fmean(known) if known else None for known in parts]
 
 
 def _bounded(share: float) -> float:
@@ -100,7 +93,7 @@ BAR = "bar"
 
 
 @dataclass(frozen=True, slots=True)
-class PlotScale:
+class ChartScale:
     """What the lowest and the highest line of a chart stand for.
 
     Attributes:
@@ -123,7 +116,7 @@ class PlotScale:
 
 
 def chart(
-    values: Sequence[float | None], scale: PlotScale, cells: int, rows: int, below: tuple[str, str]
+    values: Sequence[float | None], scale: ChartScale, cells: int, rows: int, below: tuple[str, str]
 ) -> list[Text]:
     """Columns in so many cells and rows (axis and words below them come on top of those).
 
@@ -134,7 +127,12 @@ def chart(
         rows: Height of the columns.
         below: Words under the first and under the last column.
     """
-    labels = _labels(scale, rows)
+    labels = [""] * rows
+    middle = (scale.low + scale.high) / 2
+    if rows >= 5 and round(middle, scale.digits) == middle:
+        labels[rows // 2] = scale.words(middle)
+    labels[-1] = scale.words(scale.low)
+    labels[0] = scale.words(scale.high)  # last: of a single line the highest value counts
     margin = max(cell_len(each) for each in labels) + 1
     room = max(1, cells - margin - 1)
     found = spread([scale.share(each) for each in values], room)
@@ -152,17 +150,6 @@ def between(left: str, right: str, width: int, most: int) -> str:
     """Words at both ends of a width; one after the other where that is too narrow for both."""
     gap = width - cell_len(left) - cell_len(right)
     return fit(left + " " * max(gap, 1 if right else 0) + right, max(width, most))
-
-
-def _labels(scale: PlotScale, rows: int) -> list[str]:
-    """The highest value at the top line, the lowest at the last one, the middle between where there is room."""
-    labels = [""] * rows
-    middle = (scale.low + scale.high) / 2
-    if rows >= 5 and round(middle, scale.digits) == middle:
-        labels[rows // 2] = scale.words(middle)
-    labels[-1] = scale.words(scale.low)
-    labels[0] = scale.words(scale.high)
-    return labels
 
 
 _GAP = "  "
@@ -227,20 +214,19 @@ def bar_lines(
     after = max((cell_len(row.after) for row in drawn), default=0)
     name = min(max((cell_len(row.name) for row in drawn), default=0), max(10, width // 3))
     room = max(_LEAST_BAR, width - name - after - 2 * len(_GAP))
-    return [
-        Text(visible(row.name), "bold") if row.heading else _row(row, parts, name, room, whole)
-        for row in rows
-    ]
-
-
-def _row(row: BarRow, parts: Sequence[BarPart], name: int, room: int, whole: float) -> Text:
-    line = Text(padded(row.name, name) + _GAP)
-    total = whole or 1
-    cells = stacked([each / total for each in row.counts], room)
-    for part, width in zip(parts, cells, strict=True):
-        line.append(part.fill * width, part.style)
-    line.append(" " * (room - sum(cells)) + _GAP)
-    return line.append(row.after)
+    lines = []
+    for row in rows:
+        if row.heading:
+            lines.append(Text(visible(row.name), "bold"))
+            continue
+        line = Text(padded(row.name, name) + _GAP)
+        # Nothing at all has no length, but its row is drawn.
+        cells = stacked([each / (whole or 1) for each in row.counts], room)
+        for part, size in zip(parts, cells, strict=True):
+            line.append(part.fill * size, part.style)
+        line.append(" " * (room - sum(cells)) + _GAP)
+        lines.append(line.append(row.after))
+    return lines
 
 
 _CONSOLE = Console()  # only measures
@@ -277,7 +263,7 @@ class PlotPane(LinesPane):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._draw: Drawing = _nothing
+        self._draw: Drawing = lambda width, height: []
         self._lines: list[Text] = []
 
     def show(self, draw: Drawing, top: bool = True) -> None:
@@ -301,7 +287,3 @@ class PlotPane(LinesPane):
         if name not in _NAMES:
             return name
         return self.get_component_rich_style(f"plot--{name}", partial=True)
-
-
-def _nothing(width: int, height: int) -> list[Text]:
-    return []

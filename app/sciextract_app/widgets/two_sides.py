@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
 from sciextract_app.presenters.two_sides import DifferenceLine, SideView
-from sciextract_app.widgets.lines import FOCUS, LineBar, LinesPane, fit, padded
+from sciextract_app.widgets.lines import FOCUS, LineBar, RowsPane, fit, padded
 from sciextract_app.widgets.passage_view import DrawnPassage
 
 
@@ -24,15 +24,11 @@ class SideTitle(LineBar):
     SideTitle { background: $panel; color: $foreground; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown = ("", False)
+    _shown = ("", False)
 
     def show(self, name: str, focused: bool) -> None:
         """Draw this name."""
-        if (name, focused) != self._shown:
-            self._shown = name, focused
-            self.refresh()
+        self.keep((name, focused))
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -41,30 +37,18 @@ class SideTitle(LineBar):
         return Text(f"{sign} {fit(name, width - 3)} ", "bold reverse" if focused else "bold")
 
 
-class SaidPane(LinesPane):
-    """Draws what a side says, a line each."""
+class SaidPane(RowsPane[str]):
+    """Draws what a side says, a line each; the first is the most important."""
 
     DEFAULT_CSS = """
     SaidPane { height: 2; border-top: none; scrollbar-size-vertical: 0; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._said: tuple[str, ...] = ()
-
-    def show(self, said: tuple[str, ...]) -> None:
-        """Draw these lines."""
-        if said != self._said:
-            self._said = said
-            self.redraw()
-
-    def count(self, width: int) -> int:
-        """As many as there are."""
-        return len(self._said)
+    NOTHING = ""
 
     def line(self, y: int, width: int) -> Text:
-        """One of them; the first is the most important."""
-        return Text(fit(self._said[y], width), "" if y else "bold")
+        """One of them."""
+        return Text(fit(self._rows[y], width), "" if y else "bold") if self._rows else Text()
 
 
 class SidePane(Vertical):
@@ -92,7 +76,7 @@ _MOST_KIND = 34
 _BETWEEN = " │ "
 
 
-class DifferencesPane(LinesPane):
+class DifferencesPane(RowsPane[DifferenceLine]):
     """Draws how the two sides differ, what holds here, and what the other side says."""
 
     BORDER_TITLE = "Differences: here │ there"
@@ -107,35 +91,30 @@ class DifferencesPane(LinesPane):
 
         index: int
 
-    _rows: tuple[DifferenceLine, ...] = ()
     _widest = 0
 
-    def show(self, lines: tuple[DifferenceLine, ...]) -> None:
+    @property
+    def focused_line(self) -> int | None:
+        """The present difference."""
+        return next((y for y, row in enumerate(self._rows) if row.focused), None)
+
+    def show(self, rows: Sequence[DifferenceLine]) -> None:
         """Draw these; the present one is scrolled into sight."""
-        self._rows = lines
-        self._widest = max((cell_len(fit(row.kind, _MOST_KIND)) for row in lines), default=0)
-        self.redraw(next((y for y, row in enumerate(lines) if row.focused), None))
+        self._widest = max((cell_len(fit(row.kind, _MOST_KIND)) for row in rows), default=0)
+        self._rows = rows
+        self.redraw(
+            self.focused_line
+        )  # also after a key that changes nothing: back to the difference
 
-    def count(self, width: int) -> int:
-        """One line a difference; one that says so where there are none."""
-        return len(self._rows) or 1
-
-    def line(self, y: int, width: int) -> Text:
+    def row_text(self, row: DifferenceLine, width: int) -> Text:
         """A difference."""
-        if not self._rows:
-            return Text("  none", "dim")
-        return difference_text(self._rows[y], self._kinds(width), width).copy()
+        # A copy: the text is kept for the next time, and whoever draws it may change it.
+        return difference_text(row, min(self._widest, width // 3), width).copy()
 
-    def on_click(self, event: events.Click) -> None:
+    def click(self, y: int, x: int, width: int) -> None:
         """Tell which one was clicked."""
-        where = event.get_content_offset(self)
-        y = -1 if where is None else where.y + self.scroll_offset.y
-        if event.button == 1 and 0 <= y < len(self._rows):
+        if 0 <= y < len(self._rows):
             self.post_message(self.RowClicked(y))
-
-    def _kinds(self, width: int) -> int:
-        """Cells for how they differ, no more than a third."""
-        return min(self._widest, width // 3)
 
 
 @lru_cache(maxsize=512)

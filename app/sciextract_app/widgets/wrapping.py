@@ -49,6 +49,7 @@ class Atom(NamedTuple):
         return self.kind is Kind.TEXT
 
 
+# Unicode has no raised C, F, Q, S, X, Y, Z, and no raised small q.
 _CAPITALS = str.maketrans("ABDEGHIJKLMNOPRTUVW0123456789", "ᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SMALL = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 
@@ -75,6 +76,7 @@ def raised_clusters(letters: str) -> str:
 
 
 _WIDE = 2
+# East Asian signs that close or follow something: no line begins with them.
 _NEVER_FIRST = frozenset("、。，．・：；？！）］｝」』】〉》ー々")
 
 
@@ -110,7 +112,10 @@ class LineWriter:
         if breaks and self._may_break_before(atom):
             self._break = len(self.line)
         if self._used + atom.cells > self._width:
-            atom = self._make_room(atom)
+            if atom.blank:  # not worth a line: it hangs over the end
+                atom = atom._replace(shown="", cells=0)
+            while self.line and self._used + atom.cells > self._width:
+                self._end(self._break or _without_openings(self.line))
         self.line.append(atom)
         self._used += atom.cells
         if atom.kind is Kind.TEXT:
@@ -125,14 +130,6 @@ class LineWriter:
             return False
         after_blank = self._text is not None and self._text.blank
         return after_blank or atom.shown not in _NEVER_FIRST
-
-    def _make_room(self, atom: Atom) -> Atom:
-        """End lines until the atom fits; a blank is not worth a line."""
-        if atom.blank:
-            return atom._replace(shown="", cells=0)
-        while self.line and self._used + atom.cells > self._width:
-            self._end(self._break or _without_openings(self.line))
-        return atom
 
     def _end(self, count: int) -> None:
         """End the line after so many atoms; the rest begins the next one."""

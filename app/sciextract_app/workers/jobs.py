@@ -11,8 +11,7 @@ from typing import Any, ParamSpec
 from textual.dom import DOMNode
 from textual.worker import Worker, get_current_worker
 
-from sciextract.errors import SciextractError
-from sciextract.workflows.crash import write_report
+from sciextract.errors import SciextractError, write_crash_report
 from sciextract_app.presenters.view_models import Feedback
 
 # SQLite does not queue who waits for its lock, it lets them try again: without a moment in which nobody
@@ -134,8 +133,11 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
         work: What it did, such as ``the import``.
         error: Why it failed.
     """
+    # Only the kind of the error: its words may hold a text of the person.
     message = f"{work} failed unexpectedly ({type(error).__name__})"
     try:
-        return Feedback(f"{message}; please report it with {write_report(error)}", problem=True)
+        report = write_crash_report(error)
+        return Feedback(f"{message}; please report it with {report}", problem=True)
     except OSError:
+        # No report can be written, on a full disk for example.
         return Feedback(message, problem=True)

@@ -17,7 +17,7 @@ from sciextract.store.ingest import need_prediction
 from sciextract.text.english import counted
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import unusable_models
+from sciextract.workflows.models.choice import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.jobs import Job, error_line, start_job

@@ -1,4 +1,4 @@
-"""Work on the whole project in the background: bulk decisions, the count of decisions, and the integrity check."""
+"""Work on the whole project in the background: bulk decisions, and the count of decisions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sciextract.errors import SciextractError, as_command
-from sciextract.store import Outcome, Project, open_project
+from sciextract.errors import SciextractError
+from sciextract.store import Outcome, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
-from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
 from sciextract.store.review import acceptance
 from sciextract_app.presenters import bulk
 from sciextract_app.presenters.bulk import BulkDecision
@@ -180,36 +179,3 @@ class AcceptanceCounter:
         desk = self._screen.desk
         desk.totals = replace(desk.totals, acceptance=share)
         self._screen.draw_header()
-
-
-class IntegrityCheck:
-    """Checks a project in the background that was not closed cleanly.
-
-    Args:
-        project: The project that was opened.
-    """
-
-    def __init__(self, project: Project) -> None:
-        self._name = project.path.name
-        self._check: BackgroundCheck | None = background_check(project)
-
-    def result(self) -> Feedback | None:
-        """The result, once; ``None`` as long as there is none."""
-        if self._check is None or not self._check.done:
-            return None
-        check, self._check = self._check, None
-        if check.problems:
-            damage = f"{self._name} is damaged: {check.problems[0]}"
-            doctor = as_command("sciextract", "doctor", "--project", self._name)
-            return Feedback(f"{damage}; leave, then: {doctor}", problem=True)
-        if check.failed:
-            return Feedback(f"{self._name} could not be checked: {check.failed}", problem=True)
-        return Feedback(
-            f"{self._name} was not closed properly last time; the checks found no problems"
-        )
-
-    def cancel(self) -> None:
-        """End the check before its end."""
-        if self._check is not None:
-            self._check.cancel()
-            self._check = None

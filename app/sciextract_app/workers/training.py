@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
-from sciextract.retraining.request import is_begun
-from sciextract.retraining.run_folder import FINISHED, LOG, Run, new_run, runs_of
+from sciextract.retraining.run_folder import FINISHED, LOG, Run, is_begun, new_run, runs_of
 from sciextract.store import open_project
 from sciextract.store.opening import USER_VARIABLE
-from sciextract.workflows import models
+from sciextract.workflows.models import choice
 from sciextract_app.opening import Remembered, remember
 from sciextract_app.presenters.retraining_plan import TrainingOptions, is_due, offer
 from sciextract_app.presenters.retraining_run import (
@@ -315,7 +314,7 @@ class RetrainingWork:
 
         def work(job: Job) -> None:
             with open_project(self.path, self._author) as project:
-                models.use(name, project)
+                choice.use(name, project)
             job.call(used)
 
         def used() -> None:

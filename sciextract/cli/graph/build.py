@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -120,8 +119,10 @@ def build(options: BuildOptions) -> None:
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
-    from sciextract.graph.contribution import GENERIC, CountSettings
+    from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.extraction import GENERIC, CountSettings
+    from sciextract.graph.queries.nodes import relation_types
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
@@ -161,23 +162,16 @@ def build(options: BuildOptions) -> None:
             "Warning", "the graph has nodes but no edges: no relation joins two of them",
             "graph top, papers and view show the nodes and which abstracts name them; edges need relations with labels",
         )  # fmt: skip
-    _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
+    # Types without direction that the graph does not have: of typing errors, most often.
+    wanted = {label for label in options.symmetric or () if label}
+    if wanted:
+        with open_graph(options.graph) as connection:
+            known_types = relation_types(connection)
+        for label in sorted(wanted - set(known_types)):
+            problem = f"--symmetric {label}: the graph has no relation of this type"
+            say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")
     report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
     raise typer.Exit(found.exit_code)
-
-
-def _warn_of_unknown(graph: Path, symmetric: Sequence[str]) -> None:
-    """Warns of types without direction that the graph does not have: of typing errors, most often."""
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import relation_types
-
-    if not symmetric:
-        return
-    with open_graph(graph) as connection:
-        known = relation_types(connection)
-    for label in sorted(set(symmetric) - set(known)):
-        problem = f"--symmetric {label}: the graph has no relation of this type"
-        say("Warning", problem, f"it has {', '.join(known) or 'none'}")
 
 
 def _in_words(found: BuildReport) -> str:

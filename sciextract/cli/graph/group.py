@@ -61,10 +61,11 @@ def avoided(
     """
     from sciextract.formats.base import Source
     from sciextract.formats.decoding import decoded_content
-    from sciextract.graph.queries.nodes import find_nodes, known_nodes
+    from sciextract.graph.queries.nodes import find_nodes, node_called
 
     listed = decoded_content(Source(str(file))).splitlines() if file else []
-    return [*find_nodes(connection, names or []), *known_nodes(connection, listed)]
+    known = [node for name in listed if (node := node_called(connection, name))]
+    return [*find_nodes(connection, names or []), *known]
 
 
 def show(lines: Iterable[str]) -> None:

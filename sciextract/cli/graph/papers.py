@@ -20,7 +20,6 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import Paper, Years
-    from sciextract.graph.queries.results import Result
 
 _SHOWN = 20
 YearOption = Annotated[str | None, option("YEARS", "2020, 2015-2020, 2015- or -2020.")]
@@ -187,19 +186,16 @@ def results(
     if as_json:
         show_json(each.to_json() for each in chosen)
     elif output is None:
-        show(_boards(chosen))
+        board = None
+        for each in chosen:
+            if board != (board := (each.material.name, each.metric.name)):
+                show([f"{each.material.name} | {each.metric.name}"])
+            value = f"{'±' if each.is_difference else ''}{each.value:g}{each.unit}"
+            known = each.paper.published
+            system = f"  ({each.system.name})" if each.system else ""
+            title = f"{known.year or '----'}  {known.title or each.paper.doc_key}{system}"
+            show(
+                [f"  {value:>8}  {title}", f"            > {' '.join(each.sentence.text.split())}"]
+            )
         if len(chosen) < len(found):
             say("", f"{len(found):,} results; --limit N shows more, --output FILE.csv holds all")
-
-
-def _boards(found: list[Result]) -> Iterator[str]:
-    board = None
-    for each in found:
-        if board != (board := (each.material.name, each.metric.name)):
-            yield f"{each.material.name} | {each.metric.name}"
-        paper = each.paper
-        sign = "±" if each.is_difference else ""
-        whose = f"  {each.system.name}" if each.system else ""
-        published = f"{paper.published.year or '----'}  {paper.published.title or paper.doc_key}"
-        yield f"  {sign + format(each.value, 'g') + each.unit:>8}  {published}{whose and f'  ({whose.strip()})'}"
-        yield f"            > {' '.join(each.sentence.text.split())}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict
+from typing import Annotated, Literal
 
 import typer
 
@@ -28,10 +28,6 @@ from sciextract.cli.graph.group import (
     years_of,
 )
 from sciextract.text.english import counted
-
-if TYPE_CHECKING:
-    from sciextract.graph.queries.combinations import NodeComparison
-    from sciextract.graph.queries.nodes import About, Node
 
 
 def neighbours(
@@ -64,44 +60,40 @@ def neighbours(
         known = about(connection, found)
         edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
     if as_json:
-        show_json([{**known.to_json(), "edges": [edge.to_json() for edge in edges]}])
+        show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
-    show(_about(known))
+    types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
+    abstracts = (
+        f"{counted(found.documents, 'abstract')} ({found.extracted_documents:,} of them extracted)"
+    )
+    mentions = f"{counted(found.mentions, 'mention')} extracted; named at {counted(found.matched, 'place')}"
+    lines = [
+        f"{found.name}  ({types})",
+        f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {years_of(found)}",
+        f"  {mentions} by itself, {found.nested:,} within longer names",
+    ]
+    if found.vocabulary_id:
+        lines.append(f"  in the vocabulary: {found.vocabulary_id}")
+    if found.generic:
+        lines.append("  generic: left out of top, paths and the page without --with-generic")
+    for reason, forms in known.unmatched.items():
+        lines.append(f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}")
+    if known.meanings:
+        listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
+        lines.append(
+            f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
+        )
+    show([*lines, "  written as"])
+    for alias in known.aliases:
+        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
+        show([f"  {alias.mentions:7,}  {alias.surface}{rules}"])
+    if rest := known.all_aliases - len(known.aliases):
+        show([f"           and in {rest:,} more ways"])
     for edge in edges:
         show([f"  {edge_line(edge, found)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
-
-
-def _about(known: About) -> Iterator[str]:
-    node = known.node
-    types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
-    yield f"{node.name}  ({types})"
-    words = (
-        f"{counted(node.documents, 'abstract')} ({node.extracted_documents:,} of them extracted)"
-    )
-    yield f"  {words}, {counted(node.degree, 'neighbour')}, years {years_of(node)}"
-    yield (
-        f"  {counted(node.mentions, 'mention')} extracted; named at {counted(node.matched, 'place')}"
-        f" by itself, {node.nested:,} within longer names"
-    )
-    if node.vocabulary_id:
-        yield f"  in the vocabulary: {node.vocabulary_id}"
-    if node.generic:
-        yield "  generic: left out of top, paths and the page without --with-generic"
-    for reason, forms in known.unmatched.items():
-        yield f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
-    if known.meanings:
-        listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
-        yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
-    yield "  written as"
-    for alias in known.aliases:
-        rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
-        yield f"  {alias.mentions:7,}  {alias.surface}{rules}"
-    rest = known.all_aliases - len(known.aliases)
-    if rest:
-        yield f"           and in {rest:,} more ways"
 
 
 _MOST_FORMS = 5
@@ -144,7 +136,7 @@ def path(
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
     if as_json:
-        edges = [[edge.to_json() for edge in step] for step in steps]
+        edges = [list(map(asdict, step)) for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
         return
     if not steps:
@@ -243,7 +235,7 @@ def gaps(
             f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
         )
     if as_json:
-        show_json(each.to_json() for each in found)
+        show_json(map(asdict, found))
         return
     show([f"{'score':>6} {'abstracts':>9} {'expected':>8}  never named with {first.name}"])
     for each in found:
@@ -279,28 +271,22 @@ def compare(
             sentences=sentences, generic=with_generic, limit=limit,
         )  # fmt: skip
     if as_json:
-        show_json([found.to_json()])
-    else:
-        show(_comparison_lines(found))
-
-
-def _comparison_lines(found: NodeComparison) -> Iterator[str]:
+        show_json([asdict(found)])
+        return
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        yield f"{node.name}  ({node.label}; {words}, years {years_of(node)})"
-    yield f"named together by {counted(found.together, 'abstract')}"
+        show([f"{node.name}  ({node.label}; {words}, years {years_of(node)})"])
+    show([f"named together by {counted(found.together, 'abstract')}"])
     for edge in found.edges:
-        yield f"  {edge_line(edge)}"
-        yield from sentence_lines(edge.sentences, "      ")
-    for year, (one, other) in found.years.items():
-        yield f"  {year}  {one:6,} {other:6,}"
-    yield from _names("both are related to", found.shared)
-    yield from _names(f"only {found.first.name} is related to", found.only_first)
-    yield from _names(f"only {found.second.name} is related to", found.only_second)
-
-
-def _names(heading: str, nodes: tuple[Node, ...]) -> Iterator[str]:
-    yield f"{heading}: {', '.join([f'{each.name} [{each.label}]' for each in nodes]) or 'nothing else'}"
+        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
+    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
+    for heading, nodes in (
+        ("both are related to", found.shared),
+        (f"only {found.first.name} is related to", found.only_first),
+        (f"only {found.second.name} is related to", found.only_second),
+    ):
+        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
+        show([f"{heading}: {names or 'nothing else'}"])
 
 
 def subtopics(
@@ -346,7 +332,7 @@ def subtopics(
         )  # fmt: skip
         answer = divided(connection, question)
     if as_json:
-        show_json(each.to_json() for each in answer.found[:limit])
+        show_json(map(asdict, answer.found[:limit]))
         return
     for number, each in enumerate(answer.found[:limit], start=1):
         year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, flag, option, say
+from sciextract.cli.console import JsonLinesOption, option
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -22,7 +20,7 @@ from sciextract.cli.graph.group import (
 )
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.trends import Period, Trends
+    from sciextract.graph.queries.trends import Period
 
 
 def trends(
@@ -53,8 +51,6 @@ def trends(
     avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    plot: Annotated[Path | None, option("FILE.svg", "Also plot the shares by year.")] = None,
-    force: Annotated[bool, flag("Replace what is at --plot.", "--force")] = False,
     as_json: JsonLinesOption = False,
 ) -> None:
     """Show trends: rising and falling nodes.
@@ -66,7 +62,7 @@ def trends(
 
     Examples:
 
-        sciextract graph trends rising --type Method --since 2015 --plot rising.svg --graph field.graph
+        sciextract graph trends rising --type Method --since 2015 --graph field.graph
     """  # fmt: skip
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.trends import TrendQuestion
@@ -81,38 +77,27 @@ def trends(
             ),
             limit,
         )
-        lines = list(_trend_lines(answer))
-        records = [each.to_json() for each in answer.found]
-    if plot is not None and records:
-        from sciextract.graph.answers import write_trends
-
-        write_trends(answer.found, graph, plot, force=force)
-        say("", f"{plot} written")
+    records = [each.to_json() for each in answer.found]
     if not records:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")
     if as_json:
         show_json(records)
-    else:
-        show(lines)
-
-
-def _trend_lines(answer: Trends) -> Iterator[str]:
-    if not answer.found:
         return
     first = answer.found[0]
-    yield (
-        f"points a year since {first.recent[0].years} (z), at least; abstracts and shares "
-        f"{first.periods[0].first}-{first.periods[-1].last} with 95 % intervals"
+    last, span = first.periods[-1], f"{first.periods[0].first}-{first.periods[-1].last}"
+    show(
+        [
+            f"points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
+            f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + last.years:24} {'peak':30}  name",
+        ]
     )
-    yield f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + first.periods[-1].years:24} {'peak':30}  name"
     for each in answer.found:
         count = sum(period.documents for period in each.periods)
         peak = f"{each.peak.years}: {_share(each.peak)}"
-        yield (
-            f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f} {count:9,}  "
-            f"{_share(each.periods[-1]):24}  {peak:30}  {each.node.name}"
-        )
-    yield f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.0f} pass by chance"
+        slope = f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f}"
+        share = _share(each.periods[-1])
+        show([f"{slope} {count:9,}  {share:24}  {peak:30}  {each.node.name}"])
+    show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.0f} pass by chance"])
 
 
 def _share(period: Period) -> str:

@@ -6,13 +6,19 @@ import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.edges import Edge, between
-from sciextract.graph.queries.nodes import NODE, Node, label_number, node_of, years_of
+from sciextract.graph.queries.nodes import (
+    NODE,
+    Node,
+    generic_nodes,
+    label_number,
+    node_of,
+    years_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +37,6 @@ class Gap:
     shared: tuple[Node, ...]
     score: float
     expected: float
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def gaps(
@@ -66,7 +68,7 @@ def gaps(
     )
     closed = {each.id for each in avoid} | {node.id}
     if not generic:
-        closed |= {row[0] for row in connection.execute("SELECT id FROM node WHERE generic")}
+        closed |= generic_nodes(connection)
     near = _neighbours(connection, node.id) - closed
     shared: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
     for middle in near:
@@ -134,10 +136,6 @@ class NodeComparison:
     only_first: tuple[Node, ...]
     only_second: tuple[Node, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 def compare(
     connection: sqlite3.Connection,
@@ -170,20 +168,14 @@ def compare(
         year: (by_year[0].get(year, 0), by_year[1].get(year, 0))
         for year in sorted({*by_year[0], *by_year[1]})
     }
-    lists = [
-        _most_named(connection, some, generic, limit)
-        for some in (of_first & of_second, of_first - of_second, of_second - of_first)
-    ]
+    lists = []
+    for numbers in (of_first & of_second, of_first - of_second, of_second - of_first):
+        nodes = [node_of(connection, each) for each in numbers]
+        kept = [each for each in nodes if generic or not each.generic]
+        kept.sort(key=lambda each: (-each.documents, each.name))
+        lists.append(tuple(kept[:limit]))
     edges = tuple(between(connection, first.id, second.id, sentences))
     return NodeComparison(first, second, together, years, edges, *lists)
-
-
-def _most_named(
-    connection: sqlite3.Connection, numbers: Iterable[int], generic: bool, limit: int
-) -> tuple[Node, ...]:
-    nodes = [node_of(connection, each) for each in numbers]
-    kept = [each for each in nodes if generic or not each.generic]
-    return tuple(sorted(kept, key=lambda each: (-each.documents, each.name))[:limit])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +191,6 @@ class Subtopic:
     nodes: tuple[Node, ...]
     documents: int
     mean_year: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
@@ -122,10 +122,6 @@ class Edge:
         sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
         return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
 _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
@@ -208,33 +204,30 @@ def edge_numbered(connection: sqlite3.Connection, number: int) -> Edge:
     return edge_of(connection, connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone())
 
 
-def sentences_of(connection: sqlite3.Connection, edge: int, limit: int) -> tuple[Sentence, ...]:
-    """What supports an edge, the most probable first."""
+def sentences_of(
+    connection: sqlite3.Connection, edge: int, limit: int, place: tuple[int, int] | None = None
+) -> tuple[Sentence, ...]:
+    """What supports an edge, the most probable first.
+
+    Args:
+        connection: The graph.
+        edge: The number of the edge.
+        limit: At most so many.
+        place: Only this one: the numbers of a document and of a relation in it.
+    """
+    only = "AND s.document = ? AND s.number = ?" if place else ""
     rows = connection.execute(
-        f"""{_SENTENCE} WHERE s.edge = ? ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
-        (edge, limit),
+        f"""SELECT s.turned, t.content, v.head_start, v.head_end, v.tail_start, v.tail_end,
+            d.doc_key, d.year, v.char_start, v.char_end, v.score
+        FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number
+        JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document
+        WHERE s.edge = ? {only} ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
+        (edge, *(place or ()), limit),
     )
-    return tuple([_sentence(*row) for row in rows])
-
-
-def sentence_at(connection: sqlite3.Connection, edge: int, document: int, number: int) -> Sentence:
-    """One place that supports an edge."""
-    row = connection.execute(
-        f"{_SENTENCE} WHERE s.edge = ? AND s.document = ? AND s.number = ?",
-        (edge, document, number),
-    ).fetchone()
-    return _sentence(*row)
-
-
-_SENTENCE = """SELECT d.doc_key, d.year, v.char_start, v.char_end, v.head_start, v.head_end, v.tail_start, v.tail_end,
-    s.turned, t.content, v.score
-FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number
-JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document """
-
-
-def _sentence(doc_key: str, year: int | None, start: int, end: int, *rest: Any) -> Sentence:
-    head_start, head_end, tail_start, tail_end, turned, content, score = rest
-    text = unpacked(content)[start:end]
-    head, tail = (head_start, head_end), (tail_start, tail_end)
-    head, tail = (tail, head) if turned else (head, tail)
-    return Sentence(doc_key, year, start, end, head, tail, text, score)
+    found = []
+    for turned, content, *spans, doc_key, year, start, end, score in rows:
+        one, other = (spans[0], spans[1]), (spans[2], spans[3])
+        head, tail = (other, one) if turned else (one, other)
+        text = unpacked(content)[start:end]
+        found.append(Sentence(doc_key, year, start, end, head, tail, text, score))
+    return tuple(found)

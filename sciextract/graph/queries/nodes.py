@@ -50,9 +50,6 @@ def label_number(
     )
 
 
-_ALL = -1
-
-
 @dataclass(frozen=True, slots=True)
 class Alias:
     """A way to write a node's name.
@@ -95,7 +92,7 @@ def aliases_of(
     rows = connection.execute(
         """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
         WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules LIMIT ?""",
-        (node, _ALL if most is None else most),
+        (node, -1 if most is None else most),
     )
     return tuple([Alias(row[0], MergeRule(row[1]).words, *row[2:]) for row in rows])
 
@@ -165,10 +162,6 @@ class About:
     meanings: dict[str, int]
     unmatched: dict[str, list[str]]
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
 
 NODE = """SELECT n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
     n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
@@ -190,7 +183,22 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
         if row and (several := meanings(connection, row[0])):
             listed = ", ".join(list(several)[:_SUGGESTIONS])
             raise UnknownNodeError(problem, f"the acronym stands for: {listed}")
-    alike = ", ".join(_names_like(connection, form.folded))
+    # Names that begin like the wanted one or are among the most frequent, and are spelled nearly so.
+    folded, prefix = form.folded, form.folded[:2]
+    rows = connection.execute(
+        """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
+        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
+        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
+    ).fetchall()
+    rows += connection.execute(
+        """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
+        ORDER BY n.documents DESC LIMIT ?""",
+        (_CANDIDATES,),
+    ).fetchall()
+    names = {key.casefold(): name for key, name, _ in rows}
+    close = [names[each] for each in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
+    holding = [each for key, each in names.items() if len(folded) > 3 and folded in key]
+    alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
 
@@ -215,12 +223,6 @@ def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Nod
         UnknownNodeError: One of them is unknown.
     """
     return [find_node(connection, name) for name in names if name.strip()]
-
-
-def known_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
-    """The same, without what the graph does not know."""
-    found = [node_called(connection, name) for name in names]
-    return [node for node in found if node is not None]
 
 
 def node_of(connection: sqlite3.Connection, number: int) -> Node:
@@ -278,25 +280,6 @@ def _keys(form: NormalForm) -> list[str]:
     )
 
 
-def _names_like(connection: sqlite3.Connection, folded: str) -> list[str]:
-    """Names that begin like the wanted one or are among the most frequent, and are spelled nearly so."""
-    prefix = folded[:2]
-    rows = connection.execute(
-        """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
-        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
-        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
-    ).fetchall()
-    rows += connection.execute(
-        """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
-        ORDER BY n.documents DESC LIMIT ?""",
-        (_CANDIDATES,),
-    ).fetchall()
-    names = {key.casefold(): name for key, name, _ in rows}
-    holding = [name for key, name in names.items() if len(folded) > 3 and folded in key]
-    close = difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)
-    return list(dict.fromkeys([*[names[each] for each in close], *holding]))[:_SUGGESTIONS]
-
-
 _FEWEST_LETTERS = 3
 _FREQUENT = 5000
 _ANYWHERE = 1 << 20
@@ -337,14 +320,11 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
     return list(nodes.values())[:limit]
 
 
-By = Literal["count", "degree"]
-
-
 def top(
     connection: sqlite3.Connection,
     *,
     label: str | None = None,
-    by: By = "count",
+    by: Literal["count", "degree"] = "count",
     since: int | None = None,
     avoid: Iterable[Node] = (),
     generic: bool = False,

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.nodes import Node
 from sciextract.text.analyse import analyse
@@ -27,7 +27,7 @@ class Years:
     last: int | None = None
 
 
-_ALL_YEARS = Years()
+ALL_YEARS = Years()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def papers_of(
     node: Node,
     others: Sequence[Node] = (),
     *,
-    years: Years = _ALL_YEARS,
+    years: Years = ALL_YEARS,
     related: bool = False,
     sentences: int = 1,
     limit: int | None = None,
@@ -118,7 +118,9 @@ def papers_of(
             continue
         paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            (content,) = connection.execute(_TEXT, (document,)).fetchone()
+            (content,) = connection.execute(
+                "SELECT content FROM text WHERE document = ?", (document,)
+            ).fetchone()
             text = unpacked(content)
             places = []
             for own, borrowed in patterns:
@@ -132,7 +134,6 @@ def papers_of(
     return found
 
 
-_TEXT = "SELECT content FROM text WHERE document = ?"
 _RELATIONS = """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
 JOIN label l ON l.id = e.label
 WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"""

@@ -76,7 +76,17 @@ def shortest_path(
     if first is None or last is None:
         return None
     closed = [place for node in avoid if (place := adjacency.place(node)) is not None]
-    distances = _distances(adjacency, first, last, closed)
+    # Steps to the end, breadth first from there until the start is reached.
+    distances = np.full(len(adjacency.nodes), _UNSEEN)
+    distances[closed] = _CLOSED
+    distances[[first, last]] = _UNSEEN, 0
+    frontier, step = np.array([last]), 0
+    while len(frontier) and distances[first] == _UNSEEN:
+        step += 1
+        reached = np.zeros(len(distances), dtype=bool)
+        reached[adjacency.around(frontier)] = True
+        frontier = np.flatnonzero(reached & (distances == _UNSEEN))
+        distances[frontier] = step
     if distances[first] == _UNSEEN:
         return None
     steps = [first]
@@ -88,18 +98,3 @@ def shortest_path(
         steps.append(int(around[np.argmax(nearer)]))
     numbers = [int(adjacency.nodes[place]) for place in steps]
     return [between(connection, *pair, sentences) for pair in pairwise(numbers)]
-
-
-def _distances(adjacency: Adjacency, start: int, end: int, closed: list[int]) -> _Ints:
-    """Steps to the end, breadth first from there until the start is reached."""
-    distances = np.full(len(adjacency.nodes), _UNSEEN)
-    distances[closed] = _CLOSED
-    distances[[start, end]] = _UNSEEN, 0
-    frontier, steps = np.array([end]), 0
-    while len(frontier) and distances[start] == _UNSEEN:
-        steps += 1
-        reached = np.zeros(len(distances), dtype=bool)
-        reached[adjacency.around(frontier)] = True
-        frontier = np.flatnonzero(reached & (distances == _UNSEEN))
-        distances[frontier] = steps
-    return distances

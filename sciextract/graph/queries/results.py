@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sciextract.errors import UsageError
-from sciextract.graph.contribution import unpacked
+from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.nodes import NODE, Node, entity_labels
 from sciextract.graph.queries.papers import (
+    ALL_YEARS,
     NamingSentence,
     Paper,
     Years,
@@ -31,9 +32,6 @@ MATERIALS = ("Material", "Dataset", "Task")
 _LOWER_IS_BETTER = re.compile(
     r"error|\b[WTC]ER\b|perplexity|\bPPL\b|loss|distance|time|latency", re.IGNORECASE
 )
-
-
-_ALL_YEARS = Years()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def results(
     *,
     metric: Node | None = None,
     material: Node | None = None,
-    years: Years = _ALL_YEARS,
+    years: Years = ALL_YEARS,
     differences: bool = False,
 ) -> list[Result]:
     """What abstracts report, by material and metric, those with most values first, the best value first.
@@ -100,11 +98,38 @@ def results(
             f"the graph has no nodes of the type {METRIC}",
             "results need a model that finds metrics",
         )
-    nodes = _nodes(connection)
+    labels = (METRIC, *MATERIALS)
+    marks = ", ".join("?" * len(labels))
+    # Names by what they are when case and spaces do not count.
+    names: dict[int, dict[str, str]] = {}
+    for node, surface in connection.execute(
+        f"""SELECT a.node, f.surface FROM alias a JOIN form f ON f.id = a.form JOIN node n ON n.id = a.node
+        JOIN label l ON l.id = n.label WHERE a.rules & ? = 0 AND l.name IN ({marks})""",
+        (int(MergeRule.COREFERENCE), *labels),
+    ):
+        names.setdefault(node, {})[_folded(surface)] = surface
+    rows = connection.execute(f"{NODE} WHERE l.name IN ({marks})", labels)
+    nodes = {row[0]: (Node(*row), names.get(row[0], {})) for row in rows}
+    # The metrics and materials of each abstract that names a metric.
+    documents: dict[int, list[_Named]] = {}
+    for document, node in connection.execute(
+        f"""WITH wanted AS (
+            SELECT DISTINCT o.document FROM node n JOIN label l ON l.id = n.label
+            JOIN node_document o ON o.node = n.id JOIN document d ON d.id = o.document
+            WHERE l.name = ?1 AND n.id = coalesce(?2, n.id)
+            AND (?3 IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = ?3))
+            AND coalesce(d.year >= ?4, ?4 IS NULL) AND coalesce(d.year <= ?5, ?5 IS NULL)
+        )
+        SELECT o.document, o.node FROM node n JOIN label l ON l.id = n.label JOIN node_document o ON o.node = n.id
+        WHERE l.name IN ({", ".join(["?1", *[f"'{each}'" for each in MATERIALS]])})
+        AND o.document IN (SELECT document FROM wanted) ORDER BY 1""",
+        (METRIC, metric and metric.id, material and material.id, years.first, years.last),
+    ):
+        documents.setdefault(document, []).append(nodes[node])
     found = [
         each
-        for document, named in _documents(connection, metric, material, years).items()
-        for each in _Abstract.of(connection, document, [nodes[one] for one in named]).results()
+        for document, named in documents.items()
+        for each in _of_abstract(connection, document, named)
         if each.is_difference == differences
         and metric in (None, each.metric)
         and material in (None, each.material)
@@ -119,50 +144,8 @@ def results(
     return ranked
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A metric or material with its names, by what they are when case and spaces do not count."""
-
-    node: Node
-    names: dict[str, str]
-
-
-def _nodes(connection: sqlite3.Connection) -> dict[int, _Named]:
-    marks = ", ".join("?" * (1 + len(MATERIALS)))
-    labels = (METRIC, *MATERIALS)
-    names: dict[int, dict[str, str]] = {}
-    for node, surface in connection.execute(
-        f"""SELECT a.node, f.surface FROM alias a JOIN form f ON f.id = a.form JOIN node n ON n.id = a.node
-        JOIN label l ON l.id = n.label WHERE a.rules & ? = 0 AND l.name IN ({marks})""",
-        (int(MergeRule.COREFERENCE), *labels),
-    ):
-        names.setdefault(node, {})[_folded(surface)] = surface
-    rows = connection.execute(f"{NODE} WHERE l.name IN ({marks})", labels)
-    return {row[0]: _Named(Node(*row), names.get(row[0], {})) for row in rows}
-
-
-def _documents(
-    connection: sqlite3.Connection, metric: Node | None, material: Node | None, years: Years
-) -> dict[int, list[int]]:
-    """The metrics and materials of each abstract that names a metric."""
-    found: dict[int, list[int]] = {}
-    for document, node in connection.execute(
-        f"""WITH wanted AS (
-            SELECT DISTINCT o.document FROM node n JOIN label l ON l.id = n.label
-            JOIN node_document o ON o.node = n.id JOIN document d ON d.id = o.document
-            WHERE l.name = ?1 AND n.id = coalesce(?2, n.id)
-            AND (?3 IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = ?3))
-            AND coalesce(d.year >= ?4, ?4 IS NULL) AND coalesce(d.year <= ?5, ?5 IS NULL)
-        )
-        SELECT o.document, o.node FROM node n JOIN label l ON l.id = n.label JOIN node_document o ON o.node = n.id
-        WHERE l.name IN ({", ".join(["?1", *[f"'{each}'" for each in MATERIALS]])})
-        AND o.document IN (SELECT document FROM wanted) ORDER BY 1""",
-        (METRIC, metric and metric.id, material and material.id, years.first, years.last),
-    ):
-        found.setdefault(document, []).append(node)
-    return found
-
-
+_Named = tuple[Node, dict[str, str]]
+"""A metric or material with its names."""
 # A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
 _NUMBER = re.compile(
     r"(?<![\w.,/'’–-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?%|\s?percent\b)?"
@@ -232,6 +215,7 @@ _REACH = 80
 class _Mention:
     start: int
     end: int
+    text: str
     node: Node
 
 
@@ -252,84 +236,67 @@ class _Values:
         return max(self.numbers[-1].end(), self.metric.end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Abstract:
-    """An abstract, the nodes that it names and where."""
+def _of_abstract(
+    connection: sqlite3.Connection, document: int, named: Sequence[_Named]
+) -> Iterator[Result]:
+    content, title = connection.execute(
+        "SELECT t.content, p.title FROM text t JOIN paper p ON p.document = t.document WHERE t.document = ?",
+        (document,),
+    ).fetchone()
+    text = unpacked(content)
+    folded = _folded(text)
+    here = [
+        (key, name, node) for node, names in named for key, name in names.items() if key in folded
+    ]
+    # A quick look that passes over most abstracts, before sentences are looked for.
+    if not any(node.label == METRIC and _near_a_number(folded, key) for key, _, node in here):
+        return
+    nodes = {key: node for key, _, node in here}
+    pattern = names_pattern(name for _, name, _ in here)
+    for start, end in sentence_places(text, title):
+        sentence = text[start:end]
+        if re.search("[0-9]", sentence):
+            mentions = [
+                _Mention(*each.span(), each[0], nodes[_folded(each[0])])
+                for each in pattern.finditer(sentence)
+            ]
+            yield from _of_sentence(connection, document, start, sentence, mentions)
 
-    connection: sqlite3.Connection
-    document: int
-    text: str
-    title: str | None
-    named: Sequence[_Named]
 
-    @classmethod
-    def of(
-        cls, connection: sqlite3.Connection, document: int, named: Sequence[_Named]
-    ) -> _Abstract:
-        content, title = connection.execute(
-            "SELECT t.content, p.title FROM text t JOIN paper p ON p.document = t.document WHERE t.document = ?",
-            (document,),
-        ).fetchone()
-        return cls(connection, document, unpacked(content), title, named)
-
-    def results(self) -> Iterator[Result]:
-        text = _folded(self.text)
-        here = [
-            (folded, name, each.node)
-            for each in self.named
-            for folded, name in each.names.items()
-            if folded in text
-        ]
-        # A quick look that passes over most abstracts, before sentences are looked for.
-        if not any(node.label == METRIC and _near_a_number(text, name) for name, _, node in here):
-            return
-        nodes = {folded: node for folded, _, node in here}
-        pattern = names_pattern(name for _, name, _ in here)
-        for start, end in sentence_places(self.text, self.title):
-            sentence = self.text[start:end]
-            if re.search("[0-9]", sentence):
-                mentions = [
-                    _Mention(*each.span(), nodes[_folded(each[0])])
-                    for each in pattern.finditer(sentence)
-                ]
-                yield from self._of_sentence(start, sentence, mentions)
-
-    def _of_sentence(
-        self, start: int, sentence: str, mentions: Sequence[_Mention]
-    ) -> Iterator[Result]:
-        metrics = [each for each in mentions if each.node.label == METRIC]
-        materials = [each for each in mentions if _is_material(sentence, each)]
-        seen: set[int] = set()
-        for values in _values(sentence, metrics, mentions):
-            # A second value of one metric does not belong to what the sentence began with.
-            first = values.metric.node.id not in seen
-            seen.add(values.metric.node.id)
-            measured_on = _measured_on(sentence, values, materials, named_before=first)
-            system = self._system(start, values.metric) if measured_on else None
-            for number, material in zip(values.numbers, measured_on, strict=False):
-                places = (values.metric, material)
-                marks = sorted(
-                    [(start + each.start, start + each.end) for each in places]
-                    + [(start + number.start(), start + number.end())]
-                )
-                yield Result(
-                    values.metric.node, material.node, float(number["value"]),
-                    "%" if number["unit"] else "", values.is_difference, system,
-                    paper_numbered(self.connection, self.document),
-                    NamingSentence(start, start + len(sentence), sentence, tuple(marks)),
-                )  # fmt: skip
-
-    def _system(self, start: int, metric: _Mention) -> Node | None:
-        """The method at the other end of the relation EVALUATE-FOR of this mention."""
-        place = start + metric.start, start + metric.end
-        row = self.connection.execute(
+def _of_sentence(
+    connection: sqlite3.Connection,
+    document: int,
+    start: int,
+    sentence: str,
+    mentions: Sequence[_Mention],
+) -> Iterator[Result]:
+    metrics = [each for each in mentions if each.node.label == METRIC]
+    materials = [each for each in mentions if _is_material(sentence, each)]
+    seen: set[int] = set()
+    for values in _values(sentence, metrics, mentions):
+        # A second value of one metric does not belong to what the sentence began with.
+        first = values.metric.node.id not in seen
+        seen.add(values.metric.node.id)
+        measured_on = _measured_on(sentence, values, materials, named_before=first)
+        if not measured_on:
+            continue
+        # The method at the other end of the relation EVALUATE-FOR of this mention.
+        row = connection.execute(
             f"""{NODE} JOIN edge e ON e.tail = n.id JOIN support s ON s.edge = e.id
             JOIN evidence v ON v.document = s.document AND v.number = s.number JOIN label r ON r.id = e.label
             WHERE v.document = ? AND r.name = 'EVALUATE-FOR' AND l.name = 'Method' AND v.head_start < ? AND v.head_end > ?
             ORDER BY v.score DESC""",
-            (self.document, *reversed(place)),
+            (document, start + values.metric.end, start + values.metric.start),
         ).fetchone()
-        return Node(*row) if row else None
+        for number, material in zip(values.numbers, measured_on, strict=False):
+            spans = [(each.start, each.end) for each in (values.metric, material)]
+            marks = sorted([(start + a, start + b) for a, b in (*spans, number.span())])
+            yield Result(
+                values.metric.node, material.node, float(number["value"]),
+                "%" if number["unit"] else "", values.is_difference, Node(*row) if row else None,
+                paper_numbered(connection, document),
+                NamingSentence(start, start + len(sentence), sentence, tuple(marks)),
+            )  # fmt: skip
 
 
 def _near_a_number(text: str, name: str) -> bool:
@@ -349,16 +316,12 @@ def _is_material(sentence: str, mention: _Mention) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
     if mention.node.label not in MATERIALS:
         return False
-    before, name = sentence[: mention.start], _words(sentence, mention)
+    before, name = sentence[: mention.start], mention.text
     goes_on = _GOES_ON.match(sentence, mention.end) and not _DATA.search(name)
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, mention.end) or goes_on
     if pair or _TRAINED_ON.search(before) or _DECIMAL.search(name):
         return False
     return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
-
-
-def _words(sentence: str, mention: _Mention) -> str:
-    return sentence[mention.start : mention.end]
 
 
 def _values(
@@ -373,7 +336,7 @@ def _values(
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after.start)
         whole = all("." not in each["value"] and not each["unit"] for each in numbers)
         # Whole numbers before a plain word count it: "814 usefulness assessments".
-        counts = whole and after and not _PROPER.search(_words(sentence, after))
+        counts = whole and after and not _PROPER.search(after.text)
         if after and followed and not counts:
             yield _Values(numbers, after, _is_distance(sentence, numbers, after))
         elif before and tie and _NO_UNIT.match(sentence, end):
@@ -401,7 +364,7 @@ def _number_lists(
 def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: _Mention) -> bool:
     """Whether numbers are improvements rather than values, as far as signs and words near them tell."""
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
-    words = _words(sentence, metric)
+    words = metric.text
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
     if points and large and _REACHED.search(sentence[:start]):
@@ -435,11 +398,11 @@ def _measured_on(
     between = sentence[values.end : after[0].start] if after else ""
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
-        named = _PROPER.search(_words(sentence, after[0])) or _DIRECTLY_ON.fullmatch(between)
+        named = _PROPER.search(after[0].text) or _DIRECTLY_ON.fullmatch(between)
         return tuple(after) if len(after) == count and named else ()
     before = [each for each in chains if each[-1].end <= values.start]
     if not named_before or len(before) != 1 or len(before[0]) != count:
         return ()
-    name, preceding = _words(sentence, before[0][-1]), sentence[: before[0][-1].start]
+    name, preceding = before[0][-1].text, sentence[: before[0][-1].start]
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return tuple(before[0]) if is_data_set else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -178,7 +178,13 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     Raises:
         UsageError: No such type, or fewer than two periods with enough abstracts.
     """
-    totals = year_totals(connection, question.since, question.until)
+    totals: dict[int, int] = dict(
+        connection.execute(
+            """SELECT year, documents FROM year_total
+            WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+            (question.since, question.until),
+        ).fetchall()
+    )
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
@@ -186,9 +192,25 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
             "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
+    unwanted = {node.id for node in question.avoid}
+    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
+    values = {
+        "least": question.least, "label": label_number(connection, question.label, "entity"),
+        "first": min(totals), "last": max(totals), "generic": question.generic,
+    }  # fmt: skip
+    counts: dict[int, dict[int, int]] = {}
+    for node, year, documents in connection.execute(
+        f"""SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
+        {wanted} AND y.year BETWEEN :first AND :last""",
+        values,
+    ):
+        counts.setdefault(node, {})[year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
-    for node, years in _by_year(connection, question, totals):
+    for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
+        years = counts.get(row[0], {})
+        if row[0] in unwanted or sum(years.values()) < question.least:
+            continue
         tested += 1
         periods = []
         for group in pooled:
@@ -199,24 +221,12 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         late = [each for each in periods if each.middle > periods[-1].last - question.recent]
         # A slope needs two periods, however few years are recent.
         last = tuple(late if len(late) > 1 else periods[-2:])
-        trend = Trend(node, tuple(periods), last, *slope_and_z(last))
+        trend = Trend(Node(*row), tuple(periods), last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
     return Trends(tuple(clear[:limit]), tested)
-
-
-def year_totals(
-    connection: sqlite3.Connection, since: int | None, until: int | None
-) -> dict[int, int]:
-    """Abstracts by year."""
-    rows = connection.execute(
-        """SELECT year, documents FROM year_total
-        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
-        (since, until),
-    )
-    return dict(rows.fetchall())
 
 
 def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
@@ -252,27 +262,3 @@ def slope_and_z(periods: Sequence[Period]) -> tuple[float, float]:
     moved = sum((each.middle - middle) * (each.documents - each.total * share) for each in periods)
     error = math.sqrt(share * (1 - share) * spread)
     return moved / spread, moved / error if error else 0.0
-
-
-def _by_year(
-    connection: sqlite3.Connection, question: TrendQuestion, totals: Mapping[int, int]
-) -> Iterator[tuple[Node, Mapping[int, int]]]:
-    """Nodes that enough abstracts of these years name, with their abstracts by year."""
-    number = label_number(connection, question.label, "entity")
-    unwanted = {node.id for node in question.avoid}
-    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
-    values = {
-        "least": question.least, "label": number, "first": min(totals), "last": max(totals),
-        "generic": question.generic,
-    }  # fmt: skip
-    counts: dict[int, dict[int, int]] = {}
-    for node, year, documents in connection.execute(
-        f"""SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-        {wanted} AND y.year BETWEEN :first AND :last""",
-        values,
-    ):
-        counts.setdefault(node, {})[year] = documents
-    for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values):
-        years = counts.get(row[0], {})
-        if row[0] not in unwanted and sum(years.values()) >= question.least:
-            yield Node(*row), years

@@ -15,7 +15,7 @@ from sciextract.inference.adapter.spans import (
     model_scores,
     products,
     shape_features,
-    spelling_features,
+    word_spellings,
 )
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Labels
@@ -50,34 +50,43 @@ class EntityModel:
         found = np.zeros((count, width, 1 + len(self.labels.entities)), np.float32)
         spans = words.all_spans(width)
         if len(spans):
-            narrow = span_features(words, spans, self.memory, None)
-            linear = products(words, spans, self.projection, self.head.linear)
-            inner = products(words, spans, self.projection, self.head.inner)
-            logits = self.head.finished(linear, inner, narrow)
-            logits = _consistent(logits, words, spans)
+            head, classes = self.head, found.shape[2]
+            # Spelling is 256 columns of zeros and few ones: its product is made once a word instead of once a span.
+            spelling = word_spellings(words.stems)
+            half = SPELLINGS // 2
+            of_first = spelling @ head.narrow[-SPELLINGS:-half]
+            of_last = spelling @ head.narrow[-half:]
+            both = np.concatenate([head.linear, head.inner], axis=1)
+            wide = products(words, spans, self.projection, both)
+            linear = wide[:, :classes] + of_first[spans[:, 0]] + of_last[spans[:, 1]]
+            known = _known_features(words, spans, self.memory, None)
+            hidden = np.maximum(wide[:, classes:] + head.inner_bias, 0)
+            logits = linear + known @ head.narrow[:-SPELLINGS] + hidden @ head.outer
+            # Scores are drawn towards the mean of all occurrences of the same surface form in the document.
+            groups = words.same_surfaces(spans)
+            counts = np.bincount(groups)
+            sums = np.stack([np.bincount(groups, column) for column in logits.T], axis=1)
+            mean = (sums / counts[:, None])[groups].astype(np.float32)
+            logits += np.float32(_CONSISTENCY) * (mean - logits)
             found[spans[:, 0], spans[:, 1] - spans[:, 0]] = logits
         return found
 
 
-def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
-    """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
-    groups = words.same_surfaces(spans)
-    counts = np.bincount(groups)
-    sums = np.zeros((len(counts), logits.shape[1]), np.float32)
-    np.add.at(sums, groups, logits)
-    mean = sums[groups] / counts[groups, None].astype(np.float32)
-    return np.asarray(logits + np.float32(_CONSISTENCY) * (mean - logits))
-
-
-def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
-    """What a head knows about spans beside states: the model's scores, memory without the document's own share, looks."""
+def _known_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
+    """The model's scores, memory without the document's own share, looks."""
     parts = (
         model_scores(words, spans),
         memory.features(words, spans, own),
         shape_features(words, spans),
-        spelling_features(words, spans),
     )
     return np.concatenate(parts, axis=1)
+
+
+def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
+    """What a head knows about spans beside states; spelling has the last columns."""
+    spelling = word_spellings(words.stems)
+    ends = (spelling[spans[:, 0]], spelling[spans[:, 1]])
+    return np.concatenate([_known_features(words, spans, memory, own), *ends], axis=1)
 
 
 def first_span_weights(labels: Labels, base: Labels) -> Floats:

@@ -23,16 +23,19 @@ from sciextract.inference.adapter.spans import COMPONENTS, ROLES, Memory, Words
 from sciextract.inference.adapter.states import EncodedDocument
 from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.candidates import antecedent_pairs, span_mask
-from sciextract.inference.coreference import (
+from sciextract.inference.decoding import (
     AntecedentScores,
+    Mentions,
     PredictedCluster,
     antecedent_probabilities,
     predict_clusters,
+    predict_relations,
+    rescue_mentions,
+    select_mentions,
+    without_classes,
 )
-from sciextract.inference.label_layout import without_classes
-from sciextract.inference.mentions import Mentions, select_mentions
+from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.relations import predict_relations, rescued
 from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings
 
@@ -79,7 +82,7 @@ class Adapter:
     Attributes:
         base: The base's network, tokenizer and labels.
         base_model: Its name and hash.
-        base_settings: Its thresholds.
+        base_config: Its configuration.
         heads: The trained heads.
         untrained: The heads before training, which say what the base says.
         encode: The states of documents as the base sees them.
@@ -90,7 +93,7 @@ class Adapter:
 
     base: Pipeline
     base_model: ModelId
-    base_settings: DecodeSettings
+    base_config: ModelConfig
     heads: Heads
     untrained: Heads
     encode: Encode
@@ -203,7 +206,7 @@ class Adapter:
         self, document: Document, settings: DecodeSettings
     ) -> tuple[RawPrediction, Annotations]:
         """What the base itself predicts, computed from the text: the states are rounded."""
-        own = replace(self.base_settings, candidates=settings.candidates, only=settings.only)
+        own = replace(self.base_config.settings, candidates=settings.candidates, only=settings.only)
         [its] = self.base.predict_batch([document], own)
         found = annotated(document, its, self.base.labels, own, self.base_model)
         return its, found.annotations
@@ -214,7 +217,7 @@ class Adapter:
         names = [self.labels.entities[each] for each in mentions.labels.tolist()]
         pairs = relations.scored(found, names, self.base)
         if Layer.ENTITIES in self.layers or not self._base_fits:
-            mentions = rescued(mentions, pairs, settings)
+            mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         related = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         links, clusters = self._clusters(words, mentions, settings)

@@ -262,15 +262,15 @@ def shape_features(words: Words, spans: Ints) -> Floats:
 
 
 SPELLINGS = 2 * _BUCKETS
-"""Columns of :func:`spelling_features`."""
+"""Columns of how the first and the last word of a span are spelled, half for each."""
 
 
-def spelling_features(words: Words, spans: Ints) -> Floats:
-    """How the first and the last word of a span begin and end: hashed prefixes and suffixes. Shape: (spans, SPELLINGS)."""
-    by_word = np.zeros((len(words.stems), _BUCKETS), np.float32)
-    for row, stem in enumerate(words.stems):
+def word_spellings(stems: Sequence[str]) -> Floats:
+    """How words begin and end: hashed prefixes and suffixes. Shape: (words, SPELLINGS / 2)."""
+    by_word = np.zeros((len(stems), _BUCKETS), np.float32)
+    for row, stem in enumerate(stems):
         by_word[row, _buckets(stem)] = _PART_WEIGHT
-    return np.concatenate([by_word[spans[:, 0]], by_word[spans[:, 1]]], axis=1)
+    return by_word
 
 
 @lru_cache(maxsize=1 << 15)

@@ -10,9 +10,9 @@ from threading import Lock
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.inference.batching import SINGLE, in_order, usable_cores
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.domain.words import FITS_NEITHER, Domain, domain_of
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     AUTO,
@@ -68,6 +68,7 @@ class AutoExtractor:
         self._ids = {name: ModelId(name, folder.hash) for name, folder in folders.items()}
         self.used: Counter[str] = Counter()
         self.config = merged_config([folder.config for folder in folders.values()])
+        # A hash of its own, so that nobody continues results of another pair of models.
         both = "".join(each.hash for each in self._ids.values())
         self.model = ModelId(AUTO, hashlib.sha256(both.encode()).hexdigest())
 
@@ -101,6 +102,7 @@ class AutoExtractor:
     def _suited(self, domain: Domain) -> Extractor:
         name = model_for(domain)
         with self._lock:
+            # Threads that predict side by side must not load the same model twice.
             self.used[name] += 1
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)

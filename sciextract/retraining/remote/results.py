@@ -7,16 +7,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
 
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
 from sciextract.inference.model_folder import open_folder
-from sciextract.retraining.cross_validation import FOLDER, folds_of
+from sciextract.retraining.cross_validation import FOLDER
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import JOBS, REMOTE_FILES, JobLocation, JobState
+from sciextract.retraining.remote.jobs import REMOTE_FILES, JobState, ssh_of
 from sciextract.retraining.remote.ssh import source_of
 from sciextract.retraining.remote.start import fetch
 from sciextract.retraining.run_folder import LOG, METRICS, MODEL, RUN, Run
+from sciextract.retraining.run_record import JOBS, JobLocation, RunRecord
 
 WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before the line is tried again; the last one again and again."""
@@ -57,6 +57,7 @@ def follow(
             _copy(run, location, on_event)
             state = jobs.job_state(location)
         except RemoteError as error:
+            # Events came before the line broke: the first wait is short again.
             tries = 0 if _size(run) > before else tries
             seconds = WAITS[min(tries, len(WAITS) - 1)]
             on_lost(error.message, seconds)
@@ -66,57 +67,45 @@ def follow(
         if _size(run) > MAX_EVENT_BYTES:
             raise RemoteError(
                 f"{location.host}: the job sent more than {MAX_EVENT_BYTES >> 20} MiB of events; no more are taken",
-                f"stop it: {as_command('sciextract', 'jobs', 'cancel', location.folder.rpartition('/')[2])}",
+                f"stop it: {as_command('sciextract', 'jobs', 'cancel', location.name)}",
             )
-        if state.exit is not None or not state.runs:
-            return _ended(location, state)
-
-
-def _ended(location: JobLocation, state: JobState) -> JobState:
-    if not state.exists:
-        raise RemoteError(
-            f"{location.host}: the job's folder {location.folder} is gone", "start it anew"
-        )
-    if state.exit is None:
-        last = state.log.strip().splitlines()[-1:] or ["its log is empty"]
-        raise RemoteError(
-            f"{location.host}: the job ended without an error message: {last[0]}",
-            f"its log: {as_command('ssh', location.host, as_command('cat', f'{location.folder}/log'))}",
-        )
-    return state
+        if state.exit is None and state.runs:
+            continue
+        if not state.exists:
+            raise RemoteError(
+                f"{location.host}: the job's folder {location.folder} is gone", "start it anew"
+            )
+        if state.exit is None:
+            last = state.log.strip().splitlines()[-1:] or ["its log is empty"]
+            raise RemoteError(
+                f"{location.host}: the job ended without an error message: {last[0]}",
+                f"its log: {as_command('ssh', location.host, as_command('cat', f'{location.folder}/log'))}",
+            )
+        return state
 
 
 def _copy(run: Run, location: JobLocation, on_event: Callable[[], object]) -> None:
     """One connection: until the job ends or the line breaks."""
-    words = location.ssh.words([location.folder, str(_size(run)), str(QUIET_SECONDS)])
+    words = ssh_of(location).words([location.folder, str(_size(run)), str(QUIET_SECONDS)])
     with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as errors:
         script.write(source_of("follow"))
         script.seek(0)
         process = subprocess.Popen(words, stdin=script, stdout=subprocess.PIPE, stderr=errors)
-        with process:  # waits for its end
+        with process, (run.folder / METRICS).open("ab", buffering=0) as file:  # waits for its end
             try:
-                _drain(run, process.stdout, on_event)
-                if _size(run) > MAX_EVENT_BYTES:
-                    process.terminate()
-                    return
+                while data := process.stdout.read1(_CHUNK):  # type: ignore[union-attr]
+                    file.write(data)
+                    if file.tell() > MAX_EVENT_BYTES:
+                        process.terminate()
+                        return
+                    on_event()
             except BaseException:
                 process.terminate()
                 raise
         errors.seek(0)
         reason = errors.read().decode("utf-8", "replace").strip().splitlines()
     if process.returncode:
-        raise location.ssh.unreachable(reason[-1] if reason else "the line broke")
-
-
-def _drain(run: Run, stream: IO[bytes] | None, on_event: Callable[[], object]) -> None:
-    if stream is None:
-        return
-    with (run.folder / METRICS).open("ab", buffering=0) as file:
-        while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
-            file.write(data)
-            if file.tell() > MAX_EVENT_BYTES:
-                return
-            on_event()
+        raise ssh_of(location).unreachable(reason[-1] if reason else "the line broke")
 
 
 def _size(run: Run) -> int:
@@ -130,10 +119,10 @@ def fetch_model(run: Run, location: JobLocation) -> Path:
     Raises:
         RemoteError: The line broke, there is no model, or a file arrived changed.
     """
-    fetch(location.ssh, f"{location.path}/{LOG}", run.folder / REMOTE_FILES)
-    fetch(location.ssh, f"{location.path}/run/{MODEL}", run.folder)
-    if folds_of(run):
-        fetch(location.ssh, f"{location.path}/run/{FOLDER}", run.folder)
+    fetch(ssh_of(location), f"{location.path}/{LOG}", run.folder / REMOTE_FILES)
+    fetch(ssh_of(location), f"{location.path}/run/{MODEL}", run.folder)
+    if run.record().folds:
+        fetch(ssh_of(location), f"{location.path}/run/{FOLDER}", run.folder)
     try:
         open_folder(run.folder / MODEL)
     except (ModelDamagedError, ModelNotFoundError) as error:
@@ -145,14 +134,14 @@ def fetch_model(run: Run, location: JobLocation) -> Path:
     return run.folder / MODEL
 
 
-def fetch_notes(run: Run, location: JobLocation) -> dict[str, Any]:
+def fetch_record(run: Run, location: JobLocation) -> RunRecord:
     """What the other machine has noted in its ``run.json``: settings, device, versions.
 
     Raises:
         RemoteError: The line broke.
     """
-    fetch(location.ssh, f"{location.path}/run/{RUN}", run.folder / REMOTE_FILES)
-    return Run(run.folder / REMOTE_FILES).run()
+    fetch(ssh_of(location), f"{location.path}/run/{RUN}", run.folder / REMOTE_FILES)
+    return Run(run.folder / REMOTE_FILES).record()
 
 
 def cancel(location: JobLocation) -> None:
@@ -161,7 +150,7 @@ def cancel(location: JobLocation) -> None:
     Raises:
         RemoteError: The machine cannot be reached.
     """
-    location.ssh.run("cancel", location.folder)
+    ssh_of(location).run("cancel", location.folder)
 
 
 def clean(run: Run, location: JobLocation) -> None:
@@ -175,5 +164,5 @@ def clean(run: Run, location: JobLocation) -> None:
             f"{run.name} still runs on {location.host}",
             f"first: {as_command('sciextract', 'jobs', 'cancel', run.name)}",
         )
-    location.ssh.run("clean", location.folder, JOBS)
+    ssh_of(location).run("clean", location.folder, JOBS)
     jobs.note(run, location, state="cleaned")

@@ -18,6 +18,7 @@ SSH_VARIABLE = "SCIEXTRACT_SSH"
 """Another command than ``ssh``, with options, as ``GIT_SSH_COMMAND`` is for git."""
 
 FIRST_CONTACT_SECONDS = 15
+# Never a question behind a screen, and a dead line is noticed after 15 seconds.
 _OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ConnectionAttempts=1",
             "ServerAliveInterval=5", "ServerAliveCountMax=3")  # fmt: skip
 _HOST = re.compile(r"(?:[\w.+-]+@)?(?:[\w][\w.:-]*|\[[0-9a-fA-F:.]+(?:%\w+)?\])", re.ASCII)
@@ -78,6 +79,7 @@ class Ssh:
         quoted = " ".join(shlex.quote(each) for each in arguments)
         user, at, name = self.host.rpartition("@")
         host = f"{user}{at}{name.strip('[]')}"  # ssh takes an address without brackets
+        # exec lets signals reach Python itself, not a shell before it.
         return [*self.command(), "-T", "--", host, f"exec {self.python} - {quoted}"]
 
     @property
@@ -103,7 +105,13 @@ class Ssh:
                 f"{error.filename}: no such command", "install OpenSSH's client"
             ) from error
         if ended.returncode:
-            raise self._failed(ended.returncode, ended.stderr.decode("utf-8", "replace").strip())
+            output = ended.stderr.decode("utf-8", "replace").strip()
+            last = output.splitlines()[-1] if output else f"exit code {ended.returncode}"
+            if ended.returncode == CONNECTION_FAILED:
+                raise self.unreachable(last)
+            raise RemoteError(
+                f"{self.host}: {last}", f"is {self.python} there? name another with --remote-python"
+            )
         return ended.stdout.decode("utf-8", "replace")
 
     def ask(self, script: str, *arguments: str, seconds: float = 60.0) -> dict[str, Any]:
@@ -131,14 +139,6 @@ class Ssh:
             f"{self.host} cannot be reached: {why}",
             f"try by hand: {as_command('ssh', self.host, 'true')}",
         )
-
-    def _failed(self, code: int, output: str) -> RemoteError:
-        last = output.splitlines()[-1] if output else f"exit code {code}"
-        if code != CONNECTION_FAILED:
-            return RemoteError(
-                f"{self.host}: {last}", f"is {self.python} there? name another with --remote-python"
-            )
-        return self.unreachable(last)
 
 
 def source_of(script: str) -> bytes:

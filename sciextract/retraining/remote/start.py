@@ -13,9 +13,10 @@ import sciextract
 from sciextract.codec import convert
 from sciextract.errors import MissingExtraError, RemoteError, as_command
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import JobLocation
+from sciextract.retraining.remote.jobs import ssh_of
 from sciextract.retraining.remote.ssh import FIRST_CONTACT_SECONDS, Ssh
 from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run_record import JobLocation
 
 LEAST_PYTHON = (3, 11)
 _MIB = 1 << 20
@@ -87,11 +88,6 @@ def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: 
             f"on {host}: {as_command(machine.executable, '-m', 'pip', 'install', 'sciextract[train]')}; "
             "or name another Python with --remote-python",
         )
-    _require_room(host, machine, needed_bytes)
-    _require_tools(host, machine, gpu and not slurm, slurm)
-
-
-def _require_room(host: str, machine: Machine, needed_bytes: int) -> None:
     if not machine.writable:
         raise RemoteError(f"{host}: {machine.home} takes no files", "make it writable")
     if machine.free_bytes < needed_bytes:
@@ -100,14 +96,11 @@ def _require_room(host: str, machine: Machine, needed_bytes: int) -> None:
             f"{-(-needed_bytes // _MIB)} MiB",
             "free some space there; sciextract jobs clean removes old jobs",
         )
-
-
-def _require_tools(host: str, machine: Machine, gpu: bool, slurm: bool) -> None:
     if not machine.rsync:
         raise RemoteError(f"{host} has no rsync", "install it there")
     if slurm and not machine.sbatch:
         raise RemoteError(f"{host} has no sbatch", "omit --slurm, or use the login node")
-    if gpu and not machine.gpus:
+    if gpu and not slurm and not machine.gpus:  # with SLURM the login node need not have one
         raise RemoteError(f"{host} shows no NVIDIA GPU", "omit --gpu to train on the CPU")
 
 
@@ -179,6 +172,7 @@ def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
 
 ROOM_FOR_RESULTS = 600 << 20
 """Checkpoints, graphs and the model folder of a compact encoder take about 400 MiB."""
+# Bundled models are most of the package, and the start model is sent by itself.
 _LEFT_OUT = ("__pycache__", "*.pyc", "bundled")
 _JOB = """\
 #!/bin/sh
@@ -200,7 +194,7 @@ _SLURM = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RemoteTask:
     """What is wanted of another machine.
 
     Attributes:
@@ -235,7 +229,7 @@ def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
     return machine
 
 
-def start(run: Run, task: Task, machine: Machine) -> JobLocation:
+def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
     """Send everything, and start the job apart from the connection.
 
     Called again after a broken line it sends only what is missing; a job is never started twice.
@@ -252,17 +246,36 @@ def start(run: Run, task: Task, machine: Machine) -> JobLocation:
     location = jobs.location_of(run) or jobs.new_location(run, task.host, task.python, task.slurm)
     if location.state != "sending":
         return location
-    package = _package()
-    needed = ROOM_FOR_RESULTS + sum(map(_size, [task.model, *task.run_files]))
-    require(location.ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
+    # The folders of the package that runs here, so that both machines run the same version.
+    core, trainer = Path(sciextract.__file__).parent, find_spec("sciextract_trainer")
+    if trainer is None or trainer.submodule_search_locations is None:
+        raise MissingExtraError("training", "train")
+    data = (
+        [] if (core / "_data").is_dir() else [core.parent / "schemas"]
+    )  # the latter in a checkout
+    package = [core, Path(trainer.submodule_search_locations[0]), *data]
+    sent = [task.model, *task.run_files]
+    files = [each for path in sent for each in (path, *path.rglob("*")) if each.is_file()]
+    needed = ROOM_FOR_RESULTS + sum(each.stat().st_size for each in files)
+    ssh = ssh_of(location)
+    require(ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
     location = jobs.note(run, location, home=machine.home)
-    push(location.ssh, package, f"{location.path}/package", _LEFT_OUT)
+    push(ssh, package, f"{location.path}/package", _LEFT_OUT)
     script = run.folder / "job.sh"
-    script.write_text(_script(location, task), encoding="utf-8")
-    push(location.ssh, [script, task.model], location.path)
-    push(location.ssh, task.run_files, f"{location.path}/run")
-    location.ssh.run("start", location.folder, "slurm" if location.slurm else "process")
+    script.write_text(job_script(location, task), encoding="utf-8")
+    push(ssh, [script, task.model], location.path)
+    push(ssh, task.run_files, f"{location.path}/run")
+    ssh.run("start", location.folder, "slurm" if location.slurm else "process")
     return jobs.note(run, location, state="started")
+
+
+def job_script(location: JobLocation, task: RemoteTask) -> str:
+    """What ``sh``, or SLURM, runs in the job's folder."""
+    launcher = "srun --ntasks=1 " if task.slurm else ""
+    command = f"{launcher}{location.python} {shlex.join(task.words)}"
+    gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
+    header = _SLURM.format(gpu=gpu) if task.slurm else ""
+    return _JOB.format(header=header, folder=shlex.quote(location.folder), command=command)
 
 
 def start_again(run: Run, location: JobLocation) -> JobLocation:
@@ -272,33 +285,5 @@ def start_again(run: Run, location: JobLocation) -> JobLocation:
         RemoteError: The machine cannot be reached.
     """
     how = "slurm" if location.slurm else "process"
-    location.ssh.run("start", location.folder, how, "again")
+    ssh_of(location).run("start", location.folder, how, "again")
     return jobs.note(run, location, state="started")
-
-
-def _script(location: JobLocation, task: Task) -> str:
-    launcher = "srun --ntasks=1 " if task.slurm else ""
-    command = f"{launcher}{location.python} {shlex.join(task.words)}"
-    gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
-    header = _SLURM.format(gpu=gpu) if task.slurm else ""
-    return _JOB.format(header=header, folder=shlex.quote(location.folder), command=command)
-
-
-def _package() -> list[Path]:
-    """The folders of the package that runs here, so that both machines run the same version.
-
-    Raises:
-        MissingExtraError: There is no trainer.
-    """
-    core = Path(sciextract.__file__).parent
-    trainer = find_spec("sciextract_trainer")
-    if trainer is None or trainer.submodule_search_locations is None:
-        raise MissingExtraError("training", "train")
-    beside = core.parent / "schemas"
-    data = [] if (core / "_data").is_dir() else [beside]
-    return [core, Path(trainer.submodule_search_locations[0]), *data]
-
-
-def _size(path: Path) -> int:
-    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
-    return sum(each.stat().st_size for each in files)

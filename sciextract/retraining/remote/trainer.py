@@ -6,10 +6,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError, as_command
+from sciextract.errors import (
+    ExitCode,
+    FormatError,
+    JobStoppedError,
+    RemoteError,
+    SciextractError,
+    UsageError,
+    as_command,
+)
 from sciextract.retraining.curves import FIGURES, draw_curves, figure_of
 from sciextract.retraining.events import (
-    Event,
     Exporting,
     Failed,
     FoldStarted,
@@ -17,17 +24,25 @@ from sciextract.retraining.events import (
     RunStarted,
     Step,
     Stopped,
+    TrainingEvent,
     Warned,
     known_events,
     parse_event,
 )
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import REMOTE_FILES, JobLocation, JobState
-from sciextract.retraining.remote.start import Machine, Task, fetch, inspected, start, start_again
-from sciextract.retraining.request import is_begun, stored_request
+from sciextract.retraining.remote.jobs import REMOTE_FILES, ssh_of
+from sciextract.retraining.remote.start import (
+    Machine,
+    RemoteTask,
+    fetch,
+    inspected,
+    start,
+    start_again,
+)
 from sciextract.retraining.run import Prepared, Trainer, complete
-from sciextract.retraining.run_folder import RUN, SNAPSHOT, Run, Status
+from sciextract.retraining.run_folder import RUN, SNAPSHOT, Run, is_begun, stored_request
+from sciextract.retraining.run_record import JobLocation
 from sciextract.retraining.status import StatusWriter, go_on_command, stopped_here
 
 MODULE = "sciextract_trainer.remote_job"
@@ -132,7 +147,7 @@ class RemoteTrainer(Trainer):
         words = ["-m", MODULE, "run", prepared.start_model.path.name, "--device", target.device]
         files = [run.folder / RUN, run.folder / SNAPSHOT]
         gpu = target.device == "cuda"
-        task = Task(
+        task = RemoteTask(
             target.host, target.python, target.slurm, gpu, prepared.start_model.path, files, words
         )
         return start(run, task, self._machine or target.inspect())
@@ -210,17 +225,14 @@ def cancel_job(run: Run, location: JobLocation) -> None:
     """
     results.cancel(location)
     status = run.status()
-    if location.state != "started" or status is None or _is_noted(run, status):
+    if location.state != "started" or status is None or status.state in ("done", "failed"):
+        return
+    if status.state != "stopped" and run.is_alive():  # who follows the job sees that it stops
         return
     message = f"{run.name} was stopped on {location.host}"
     hint = f"go on: {go_on_command(run)}"
     run.append(Failed(message=message, hint=hint).to_json())
     run.write_status(replace(status, state="stopped", message=message, hint=hint, lost=""))
-
-
-def _is_noted(run: Run, status: Status) -> bool:
-    """Whether the run has come to another end, or somebody follows the job and sees that it stops."""
-    return status.state in ("done", "failed") or (status.state != "stopped" and run.is_alive())
 
 
 def _attach_command(run: Run) -> str:
@@ -235,36 +247,30 @@ def _follow(run: Run, location: JobLocation, status: StatusWriter) -> None:
     relay.pass_on()
     job_state = results.follow(copy, location, relay.pass_on, relay.connection_lost)
     relay.pass_on()
-    _check(run, location, job_state)
+    if job_state.exit != 0:
+        # The reason that the job gave itself comes first, then what its exit code says, then its log.
+        errors = [each for each in known_events(copy.metrics()) if isinstance(each, Failed)]
+        if errors:
+            raise RemoteError(f"{location.host}: {errors[-1].message}", errors[-1].hint)
+        if job_state.exit == ExitCode.INTERRUPTED:
+            raise JobStoppedError(
+                f"{run.name} was stopped on {location.host}", f"go on: {go_on_command(run)}"
+            )
+        last = job_state.log.strip().splitlines()[-1:] or [f"exit code {job_state.exit}"]
+        raise RemoteError(
+            f"{location.host}: {last[0]}", f"its log: {location.host}:{location.path}/log"
+        )
     status.enter("exporting", f"fetching the model from {location.host}")
     results.fetch_model(run, location)
-    notes = results.fetch_notes(run, location)
-    run.write_run(**{key: notes[key] for key in _NOTES if key in notes})
+    there = results.fetch_record(run, location)
+    run.note(**{name: getattr(there, name) for name in _NOTES})
     drawn = draw_curves(run)
     if drawn.figure is None:  # then those that were drawn there, if any
         with suppress(RemoteError):
             for name in FIGURES:
-                fetch(location.ssh, f"{location.path}/run/{name}", run.folder)
+                fetch(ssh_of(location), f"{location.path}/run/{name}", run.folder)
         if not figure_of(run):
             status.event(Warned(message=drawn.problem))
-
-
-def _check(run: Run, location: JobLocation, job_state: JobState) -> None:
-    """Refuse a job without a model, with the reason that it gave itself."""
-    if job_state.exit == 0:
-        return
-    events = known_events(Run(run.folder / REMOTE_FILES).metrics())
-    errors = [each for each in events if isinstance(each, Failed)]
-    if errors:
-        raise RemoteError(f"{location.host}: {errors[-1].message}", errors[-1].hint)
-    if job_state.exit == 130:
-        raise JobStoppedError(
-            f"{run.name} was stopped on {location.host}", f"go on: {go_on_command(run)}"
-        )
-    last = job_state.log.strip().splitlines()[-1:] or [f"exit code {job_state.exit}"]
-    raise RemoteError(
-        f"{location.host}: {last[0]}", f"its log: {location.host}:{location.path}/log"
-    )
 
 
 class EventRelay:
@@ -287,6 +293,7 @@ class EventRelay:
         self._status = status
         known = list(known_events(run.metrics()))
         passed = [each for each in known if each.there is not None]
+        # The number of the last event that was passed on, by this process or an earlier one.
         self._seen = max((each.there for each in passed if each.there is not None), default=-1) + 1
         self._warned = {
             each.message for each in known if isinstance(each, Warned) and each.there is None
@@ -306,12 +313,15 @@ class EventRelay:
         for values in self._copy.metrics(self._seen):
             try:
                 event = parse_event(values)
-            except ValueError as error:
+            except FormatError as error:
                 raise RemoteError(
-                    f"{self._location.host}: event {self._seen + 1} of the job cannot be used: {error}",
+                    f"{self._location.host}: event {self._seen + 1} of the job cannot be used: {error.message}",
                     "check that this is the intended machine; jobs run the same version as this one",
                 ) from None
-            if not self._is_known(event):
+            # This machine shows the end and the snapshot's warnings in its own words.
+            known = isinstance(event, Failed | Stopped)
+            known |= isinstance(event, Warned) and event.message in self._warned
+            if not known:
                 self._enter(event)
                 if isinstance(event, RunStarted) and event.folder is not None:
                     event = replace(event, folder=str(self._run.folder))
@@ -323,13 +333,7 @@ class EventRelay:
         message = f"{why}; next try in {seconds:g} seconds, the job continues"
         self._status.connection_lost(message)
 
-    def _is_known(self, event: Event) -> bool:
-        """Whether this machine shows the event in its own words: the end, and the snapshot's warnings."""
-        if isinstance(event, Warned):
-            return event.message in self._warned
-        return isinstance(event, Failed | Stopped)
-
-    def _enter(self, event: Event) -> None:
+    def _enter(self, event: TrainingEvent) -> None:
         if isinstance(event, RunStarted):
             message = f"training on {self._location.host}, {event.device}"
             self._status.enter("training", message, epochs=event.epochs)

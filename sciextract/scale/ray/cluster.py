@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -63,14 +63,31 @@ def check_nodes() -> None:
         ClusterError: One lacks it, has another version, or does not answer; names the machine and both versions.
     """
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    nodes = live_nodes()
-    asked = {node: _version_query(node) for node in nodes}
+    # Sent as code: a machine without sciextract could not import a function of it by its name.
+    def version() -> str | None:
+        try:
+            import sciextract
+        except ImportError:
+            return None
+        return sciextract.__version__
+
+    asked = {}
+    for node in live_nodes():
+        place = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        query = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(version)
+        asked[node] = query.remote()
     _, late = ray.wait(list(asked.values()), num_returns=len(asked), timeout=_ANSWER_SECONDS)
     for node, answer in asked.items():
+        state = "ray status shows its state"
         if answer in late:
-            raise ClusterError(f"node {node.name} does not respond", "ray status shows its state")
-        refuse_other(node.name, _version(answer, node))
+            raise ClusterError(f"node {node.name} does not respond", state)
+        try:
+            found = ray.get(answer)
+        except ray.exceptions.RayError as error:
+            raise ClusterError(f"node {node.name} cannot answer: {error}", state) from error
+        refuse_other(node.name, found)
 
 
 def wait_for(kind: str) -> str:
@@ -96,7 +113,13 @@ def live_nodes() -> list[ClusterNode]:
     """
     import ray
 
-    nodes = [_node(each) for each in ray.nodes() if each["Alive"]]
+    nodes = [
+        ClusterNode(
+            str(each["NodeID"]), f"{each['NodeManagerHostname']} ({each['NodeManagerAddress']})"
+        )
+        for each in ray.nodes()
+        if each["Alive"]
+    ]
     if not nodes:
         raise ClusterError("the Ray cluster has no machine that is alive", "ray status shows more")
     return nodes
@@ -121,47 +144,6 @@ def this_node() -> str:
     import ray
 
     return f"{platform.node()} ({ray.util.get_node_ip_address()})"
-
-
-def _node(description: Mapping[str, object]) -> ClusterNode:
-    return ClusterNode(
-        str(description["NodeID"]),
-        f"{description['NodeManagerHostname']} ({description['NodeManagerAddress']})",
-    )
-
-
-def _version_query(node: ClusterNode) -> object:
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    place = NodeAffinitySchedulingStrategy(node.id, soft=False)
-    question = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_version_function())
-    return question.remote()
-
-
-def _version_function() -> Callable[[], str | None]:
-    """A function that is sent as code: a machine without sciextract could not import it by its name."""
-
-    def version() -> str | None:
-        try:
-            import sciextract
-        except ImportError:
-            return None
-        return sciextract.__version__
-
-    return version
-
-
-def _version(answer: object, node: ClusterNode) -> str | None:
-    import ray
-
-    try:
-        version: str | None = ray.get(answer)
-    except ray.exceptions.RayError as error:
-        raise ClusterError(
-            f"node {node.name} cannot answer: {error}", "ray status shows its state"
-        ) from error
-    return version
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,35 +178,26 @@ def ship(choice: ModelChoice) -> ShippedModel:
     return ShippedModel(str(folder.resolve()), manifest_hash(folder), files)
 
 
-def received(shipped: ShippedModel, choice: ModelChoice) -> ModelChoice:
+def receive_model(shipped: ShippedModel, choice: ModelChoice) -> ModelChoice:
     """The choice as this machine can load it; files that it lacks are fetched once for all its actors."""
     if not shipped.files:
         return replace(choice, model=shipped.name)
-    here = Path(shipped.name or "")
-    if not _is_same(here, shipped.hash):
-        here = _fetched(shipped)
-    return replace(choice, model=str(here))
-
-
-def _is_same(folder: Path, wanted: str) -> bool:
-    """Whether a shared file system shows the same model here; its files are verified when it is loaded."""
-    return (folder / MANIFEST).is_file() and manifest_hash(folder) == wanted
-
-
-def _fetched(shipped: ShippedModel) -> Path:
-    """The folder of the files, put in place as a whole, so that an actor next to this one finds all or nothing."""
     import ray
 
+    # Another actor may have put it there, or a shared file system shows the folder of the process that ships it.
     place = Path(tempfile.gettempdir()) / f"sciextract-models-{os.getuid()}"
-    place.mkdir(mode=0o700, exist_ok=True)
     folder = place / shipped.hash
-    if _is_same(folder, shipped.hash):
-        return folder
-    with suppress(FileExistsError), atomic.creating(folder) as partial:  # another actor is faster
+    for here in (Path(shipped.name or ""), folder):
+        # Its files are verified when it is loaded.
+        if (here / MANIFEST).is_file() and manifest_hash(here) == shipped.hash:
+            return replace(choice, model=str(here))
+    place.mkdir(mode=0o700, exist_ok=True)
+    # As a whole, so that an actor next to this one finds all or nothing; that one may be faster.
+    with suppress(FileExistsError), atomic.creating(folder) as partial:
         partial.mkdir()
         for name, content in shipped.files.items():
             (partial / name).write_bytes(ray.get(content))
-    return folder
+    return replace(choice, model=str(folder))
 
 
 OBJECT_STORE_BYTES = 256 << 20
@@ -278,58 +251,45 @@ def session(address: str | None, workers: int) -> Iterator[None]:
     """
     if address:
         _check_address(address)
-        _check_answers(address)
-    else:
-        _set_up_own()
-    with _without_ray_output():
+    # Ray reads these while it is imported, or whenever it starts a process, and takes them for the whole of this one.
+    os.environ.setdefault("RAY_worker_niceness", _NICENESS)
+    if not address and "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
+        # A password of its own keeps others on this machine out of the cluster, and lies in no file.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    # Ray prints what it hears from the cluster to standard output, where the results go; its logs hold it as well.
+    quiet = contextlib.redirect_stdout(_WithoutListener(sys.stdout))  # type: ignore[type-var]
+    with quiet, contextlib.ExitStack() as at_end:
         import_ray()
         import ray
 
         if ray.is_initialized():
             yield
             return
-        with _connected(address) if address else _started(workers):
-            yield
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[None]:
-    import ray
-
-    try:
-        with _silent_start():
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        reason = " ".join(str(error).split()) or repr(error)
-        raise ClusterError(f"no Ray cluster at {address!r}: {reason}", _START_HINT) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
-@contextmanager
-def _started(workers: int) -> Iterator[None]:
-    import ray
-
-    with _temporary_folder() as folder:
+        options: dict[str, object] = {"address": address or "local"}
+        if not address:
+            # The names of sockets may have 107 characters in all.
+            place = tempfile.gettempdir()
+            if len(place) > 107 - _SOCKET_PATH_LEAST - len("/sciextract-ray-12345678"):
+                place = "/tmp"
+            folder = tempfile.mkdtemp(prefix="sciextract-ray-", dir=place)
+            at_end.callback(shutil.rmtree, folder, ignore_errors=True)
+            options |= {
+                "num_cpus": workers,
+                "object_store_memory": OBJECT_STORE_BYTES,
+                "include_dashboard": False,
+                "_temp_dir": folder,
+            }
         try:
             with _silent_start():
-                ray.init(
-                    address="local",
-                    num_cpus=workers,
-                    object_store_memory=OBJECT_STORE_BYTES,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                    _temp_dir=str(folder),
-                )
+                ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            raise ClusterError(f"Ray cannot start on this machine: {error}") from error
-        try:
-            yield
-        finally:
-            ray.shutdown()
+            reason = " ".join(str(error).split()) or repr(error)
+            if address:
+                problem = f"no Ray cluster at {address!r}: {reason}"
+                raise ClusterError(problem, _START_HINT) from error
+            raise ClusterError(f"Ray cannot start on this machine: {reason}") from error
+        at_end.callback(ray.shutdown)
+        yield
 
 
 _START_HINT = "start one with ray start --head, join it with ray start --address HOST:6379, and run this on one of its machines"
@@ -341,48 +301,14 @@ def _check_address(address: str) -> None:
         raise UsageError(problem, f"run this on a machine of the cluster: {_ALLOWED}")
     if "://" in address:
         raise UsageError(f"--address {address!r} is not an address of a Ray cluster", _ALLOWED)
-
-
-def _check_answers(address: str) -> None:
-    """Ray itself tries for minutes where nobody listens."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _ADDRESS_SECONDS).close()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ClusterError(f"no Ray cluster at {address!r}: {reason}", _START_HINT) from error
-
-
-def _set_up_own() -> None:
-    """What Ray reads while it is imported, or whenever it starts a process, and takes for the whole of this process.
-
-    A password of its own keeps others on this machine out of the cluster, and lies in no file.
-    """
-    os.environ.setdefault("RAY_worker_niceness", _NICENESS)
-    if "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """A folder for logs and sockets that is gone afterwards; its name is short enough for sockets."""
-    place = tempfile.gettempdir()
-    if len(place) > 107 - _SOCKET_PATH_LEAST - len("/sciextract-ray-12345678"):
-        place = "/tmp"
-    folder = Path(tempfile.mkdtemp(prefix="sciextract-ray-", dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _without_ray_output() -> Iterator[None]:
-    """Ray prints what it hears from the cluster to standard output, where the results go; its logs hold it as well."""
-    with contextlib.redirect_stdout(_WithoutListener(sys.stdout)):  # type: ignore[type-var]
-        yield
+    if host and port.isdigit():
+        try:
+            # Ray itself tries for minutes where nobody listens.
+            socket.create_connection((host.strip("[]"), int(port)), _ADDRESS_SECONDS).close()
+        except OSError as error:
+            problem = f"no Ray cluster at {address!r}: {error.strerror or error}"
+            raise ClusterError(problem, _START_HINT) from error
 
 
 class _WithoutListener:

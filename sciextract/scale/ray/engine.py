@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +24,13 @@ from sciextract.scale.interface import (
     WorkerRefusedError,
 )
 from sciextract.scale.predicting import tasks_of
-from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly
+from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly, WorkerPool
 from sciextract.scale.ray.cluster import (
     ClusterError,
     ShippedModel,
     check_nodes,
     live_nodes,
-    received,
+    receive_model,
     refuse_other,
     session,
     ship,
@@ -38,7 +38,6 @@ from sciextract.scale.ray.cluster import (
     wait_for,
 )
 from sciextract.scale.shards import remaining_chunks
-from sciextract.scale.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +73,7 @@ class Refusal:
 Envelope = Chunk | ChunkResult | Refusal
 
 
-def packed(envelope: Envelope) -> pa.Table:
+def pack(envelope: Envelope) -> pa.Table:
     """A table of one row; numpy, Ray's own way, would cut zero bytes off."""
     import pyarrow as pa
 
@@ -82,7 +81,7 @@ def packed(envelope: Envelope) -> pa.Table:
     return pa.table({COLUMN: pa.array([data], pa.large_binary())})
 
 
-def unpacked(table: pa.Table) -> Iterator[Envelope]:
+def unpack(table: pa.Table) -> Iterator[Envelope]:
     """The envelopes of a table."""
     for value in table.column(COLUMN):
         yield pickle.loads(value.as_py())
@@ -104,34 +103,30 @@ class ModelActor:
 
     def __call__(self, envelopes: pa.Table) -> Iterator[pa.Table]:
         """The results of some chunks, one a table; refusals go through."""
-        yield from (packed(self._answer(envelope)) for envelope in unpacked(envelopes))
+        for envelope in unpack(envelopes):
+            if isinstance(envelope, Chunk):
+                try:
+                    yield pack(self._predict(envelope))
+                except SciextractError as error:
+                    yield pack(Refusal.of(error, this_node()))
+            else:
+                yield pack(envelope)
 
-    def _answer(self, envelope: Envelope) -> Envelope:
-        if not isinstance(envelope, Chunk):
-            return envelope
-        try:
-            return self._result(envelope, self._started())
-        except SciextractError as error:
-            return Refusal.of(error, this_node())
-
-    def _result(self, chunk: Chunk, pool: WorkerPool) -> ChunkResult:
+    def _predict(self, chunk: Chunk) -> ChunkResult:
+        # The child process starts with the first chunk: an error then can be reported, unlike in a constructor.
+        if self._pool is None:
+            refuse_other(this_node(), self._version)
+            choice = receive_model(self._shipped, self._work.choice)
+            work = replace(self._work, shards=(), choice=choice)
+            self._pool = WorkerPool(work, 1, self._timeout, lambda _: None)
         assembly = Assembly(ordered=True)
         assembly.begin(chunk)
         for task in tasks_of(chunk, self._work.choice.options.records_a_call):
-            pool.submit(task)
+            self._pool.submit(task)
         while True:
             for result in assembly.complete():
                 return result
-            assembly.add(pool.take())
-
-    def _started(self) -> WorkerPool:
-        """The child process starts with the first chunk: an error then can be reported, unlike in a constructor."""
-        if self._pool is None:
-            refuse_other(this_node(), self._version)
-            choice = received(self._shipped, self._work.choice)
-            work = replace(self._work, shards=(), choice=choice)
-            self._pool = WorkerPool(work, 1, self._timeout, lambda _: None)
-        return self._pool
+            assembly.add(self._pool.take())
 
     def __del__(self) -> None:
         """Ray lets go of an actor that has no more work before it ends its process."""
@@ -157,16 +152,14 @@ class ShardReader:
     def __call__(self, places: pa.Table) -> Iterator[pa.Table]:
         """The chunks of some shards, one a table."""
         for place in places.column(PLACE).to_pylist():
-            yield from map(packed, self._envelopes(self.work.shards[place]))
-
-    def _envelopes(self, shard: InputShard) -> Iterator[Envelope]:
-        try:
-            yield from remaining_chunks(replace(self.work, shards=(shard,)), self.done)
-        except InputMissingError as error:
-            here = InputMissingError(error.message, error.hint or _SHARED)
-            yield Refusal.of(here, this_node())
-        except SciextractError as error:
-            yield Refusal.of(error, this_node())
+            work = replace(self.work, shards=(self.work.shards[place],))
+            try:
+                yield from map(pack, remaining_chunks(work, self.done))
+            except InputMissingError as error:
+                here = InputMissingError(error.message, error.hint or _SHARED)
+                yield pack(Refusal.of(here, this_node()))
+            except SciextractError as error:
+                yield pack(Refusal.of(error, this_node()))
 
 
 _SHARED = (
@@ -185,15 +178,16 @@ def readable_on_cluster(shards: tuple[InputShard, ...]) -> tuple[InputShard, ...
             "--engine ray cannot read standard input: the machines of a cluster read for themselves"
         )
         raise UsageError(problem, "write it to a file first, or use --workers")
-    return tuple(replace(shard, paths=tuple(map(_absolute, shard.paths))) for shard in shards)
-
-
-def _absolute(path: str) -> str:
-    return path if is_url(path) else os.path.abspath(path)
+    return tuple(
+        replace(
+            shard,
+            paths=tuple(path if is_url(path) else os.path.abspath(path) for path in shard.paths),
+        )
+        for shard in shards
+    )
 
 
 _BLOCK_BYTES = 1
-"""Every row is a block of its own, so that every chunk is a task of its own."""
 _READERS = 4
 """Shards read at a time where the order does not matter; one is enough for the models of several machines."""
 
@@ -224,101 +218,81 @@ class RayEngine:
             ClusterError: The cluster cannot be reached, lacks sciextract, or fails as a whole.
         """
         work = replace(work, shards=readable_on_cluster(work.shards))
-        with session(self.address, self.workers or usable_cores()), _ray_errors():
-            self._announce("GPU" if work.choice.options.device == CUDA else "CPU")
-            watched = _watched(self.note) if self.address else nullcontext()
-            with watched, closing(_predicted(self, work, done)) as envelopes:
-                yield from map(_result_of, envelopes)
+        with session(self.address, self.workers or usable_cores()):
+            import ray
 
-    def _announce(self, kind: str) -> None:
-        """A cluster of this machine's own gets no more than it has; any other may."""
-        remark = wait_for(kind)
-        if remark and self.address is None:
-            raise ClusterError(f"Ray finds no {kind} on this machine", "leave --device cuda out")
-        if remark:
+            try:
+                yield from self._results(work, done)
+            except ray.exceptions.RayError as error:
+                reason = str(error).strip().splitlines()
+                problem = f"the Ray cluster failed: {reason[-1] if reason else error!r}"
+                raise ClusterError(problem) from error
+
+    def _results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
+        """The results of a cluster that answers, whose machines are checked before and counted afterwards."""
+        import ray.data
+        from ray.data import DataContext, TaskPoolStrategy
+
+        kind = "GPU" if work.choice.options.device == CUDA else "CPU"
+        if remark := wait_for(kind):
+            # A cluster of this machine's own gets no more than it has; any other may.
+            if self.address is None:
+                problem = f"Ray finds no {kind} on this machine"
+                raise ClusterError(problem, "leave --device cuda out")
             self.note(remark)
+        if self.address:
+            check_nodes()
+        before = live_nodes()
+        context = DataContext.get_current()
+        # Every row is a block of its own, so that every chunk is a task of its own.
+        context.target_max_block_size = _BLOCK_BYTES
+        context.execution_options.preserve_order = work.ordered
+        context.autoscaling_config.actor_pool_util_upscaling_threshold = 1.0
+        places = [{PLACE: place} for place in range(len(work.shards))]
+        readers = 1 if work.ordered else min(_READERS, len(places))
+        results = (
+            ray.data.from_items(places, override_num_blocks=len(places))
+            .map_batches(
+                ShardReader(work, dict(done)).__call__,
+                batch_size=1,
+                batch_format="pyarrow",
+                compute=TaskPoolStrategy(size=readers),
+                # Readers wait for files most of the time, and leave the processors to the models.
+                num_cpus=0,
+            )
+            .map_batches(
+                ModelActor,
+                fn_constructor_args=(work, ship(work.choice), __version__, self.timeout),
+                batch_size=1,
+                batch_format="pyarrow",
+                compute=self.actors(),
+                num_cpus=1,
+                num_gpus=1 if kind == "GPU" else None,
+            )
+        )
+        tables = results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0)
+        # Closed here, not when it is collected: the cluster works on for as long as it is open.
+        with closing(tables) if hasattr(tables, "close") else nullcontext(tables):
+            for table in tables:
+                for envelope in unpack(table):
+                    if isinstance(envelope, Refusal):
+                        raise envelope.error()
+                    if isinstance(envelope, Chunk):
+                        problem = f"the Ray cluster returned chunk {envelope.key} unprocessed"
+                        raise ClusterError(problem)
+                    yield envelope
+        if self.address:
+            after = live_nodes()
+            for lost in (node for node in before if node not in after):
+                self.note(f"node {lost.name} was lost; other machines did its work")
 
     def actors(self) -> Any:
         """How many actors there are: all at once on this machine, on a cluster as many as there is work and room for."""
         from ray.data import ActorPoolStrategy
 
         if self.address is None:
+            # Ray would send an actor chunks ahead, which wait there while others have nothing to do.
             return ActorPoolStrategy(
                 size=self.workers or usable_cores(), max_tasks_in_flight_per_actor=1
             )
         return ActorPoolStrategy(min_size=1, max_size=self.workers, max_tasks_in_flight_per_actor=1)
-
-
-def _predicted(
-    engine: RayEngine, work: Work, done: Mapping[ChunkKey, str]
-) -> Generator[Envelope, None, None]:
-    """The results of the cluster."""
-    import ray.data
-    from ray.data import TaskPoolStrategy
-
-    _set_up(work.ordered)
-    places = [{PLACE: place} for place in range(len(work.shards))]
-    readers = 1 if work.ordered else min(_READERS, len(places))
-    results = (
-        ray.data.from_items(places, override_num_blocks=len(places))
-        .map_batches(
-            ShardReader(work, dict(done)).__call__,
-            batch_size=1,
-            batch_format="pyarrow",
-            compute=TaskPoolStrategy(size=readers),
-            num_cpus=0,
-        )
-        .map_batches(
-            ModelActor,
-            fn_constructor_args=(work, ship(work.choice), __version__, engine.timeout),
-            batch_size=1,
-            batch_format="pyarrow",
-            compute=engine.actors(),
-            num_cpus=1,
-            num_gpus=1 if work.choice.options.device == CUDA else None,
-        )
-    )
-    for table in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        yield from unpacked(table)
-
-
-def _result_of(envelope: Envelope) -> ChunkResult:
-    if isinstance(envelope, ChunkResult):
-        return envelope
-    if isinstance(envelope, Refusal):
-        raise envelope.error()
-    raise ClusterError(f"the Ray cluster returned chunk {envelope.key} unprocessed")
-
-
-def _set_up(ordered: bool) -> None:
-    from ray.data import DataContext
-
-    context = DataContext.get_current()
-    context.target_max_block_size = _BLOCK_BYTES
-    context.execution_options.preserve_order = ordered
-    context.autoscaling_config.actor_pool_util_upscaling_threshold = 1.0
-
-
-@contextmanager
-def _watched(note: Callable[[str], None]) -> Iterator[None]:
-    """Checks the machines before the run, and counts them afterwards."""
-    check_nodes()
-    before = live_nodes()
-    yield
-    after = live_nodes()
-    for lost in (node for node in before if node not in after):
-        note(f"node {lost.name} was lost; other machines did its work")
-
-
-@contextmanager
-def _ray_errors() -> Iterator[None]:
-    """Turns Ray's own errors into one of ours."""
-    import ray
-
-    try:
-        yield
-    except ray.exceptions.RayError as error:
-        reason = str(error).strip().splitlines()
-        raise ClusterError(
-            f"the Ray cluster failed: {reason[-1] if reason else error!r}"
-        ) from error

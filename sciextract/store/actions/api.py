@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import Layer
+from sciextract.documents.annotations import ALL_LAYERS, Layer
 from sciextract.documents.spans import Span
-from sciextract.store.actions import bulk, coreference, entities, guard, marks, relations
-from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import DocumentState
+from sciextract.store.actions import bulk, coreference, entities, guard, relations
+from sciextract.store.document_state import Context, DocumentState, Outcome
 from sciextract.store.rows import Completeness
 
 if TYPE_CHECKING:
@@ -61,11 +60,28 @@ class Actions:
 
     def accept(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is right. Arguments are accepted with their relation, anchors with their mention."""
-        return self._one(number, "accept", _item_params(item), _accept(item), seconds)
+        return self._decide(number, item, "accept", seconds)
 
     def reject(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is wrong. A mention takes its relations and its cluster links along."""
-        return self._one(number, "reject", _item_params(item), _reject(item), seconds)
+        return self._decide(number, item, "reject", seconds)
+
+    def _decide(self, number: int, item: ItemRef, kind: str, seconds: float | None) -> Outcome:
+        accept = kind == "accept"
+
+        def work(doc: DocumentState, context: Context) -> None:
+            match item:
+                case EntityRef():
+                    on_entity = entities.accept_entity if accept else entities.reject_entity
+                    on_entity(doc, context, item.id)
+                case RelationRef():
+                    on_relation = relations.accept_relation if accept else relations.reject_relation
+                    on_relation(doc, context, item.id)
+                case LinkRef():
+                    on_link = coreference.accept_link if accept else coreference.reject_link
+                    on_link(doc, context, guard.link_of(doc, item.cluster_id, item.entity_id))
+
+        return self._perform(number, kind, _item_params(item), work, seconds)
 
     def set_label(
         self,
@@ -77,14 +93,13 @@ class Actions:
         illegal: bool = False,
     ) -> Outcome:
         """The item is of another type; ``illegal`` keeps a relation that the schema does not allow."""
-        params = {**_item_params(item), "label": label, **_overridden(illegal)}
-        if isinstance(item, EntityRef):
-            work = _call(entities.set_entity_label, item.id, label)
-        else:
+        params = {**_item_params(item), "label": label, **_illegal_param(illegal)}
+        work: Work = partial(entities.set_entity_label, entity_id=item.id, label=label)
+        if isinstance(item, RelationRef):
             work = partial(
                 relations.set_relation_label, relation_id=item.id, label=label, illegal=illegal
             )
-        return self._one(number, "label", params, work, seconds)
+        return self._perform(number, "label", params, work, seconds)
 
     def move_edge(
         self,
@@ -97,31 +112,28 @@ class Actions:
         characters: bool = False,
     ) -> Outcome:
         """Move an entity's ``start`` or ``end`` by tokens or characters; positive steps go towards the text's end."""
-        params = {
-            "entity": entity_id,
-            "edge": edge,
-            "characters" if characters else "tokens": steps,
-        }
+        unit = "characters" if characters else "tokens"
+        params = {"entity": entity_id, "edge": edge, unit: steps}
         work = partial(
             entities.move_edge, entity_id=entity_id, edge=edge, steps=steps, characters=characters
         )
-        return self._one(number, "edge", params, work, seconds)
+        return self._perform(number, "edge", params, work, seconds)
 
     def set_fragments(
         self, number: int, entity_id: str, spans: Sequence[Span], seconds: float | None = None
     ) -> Outcome:
         """The entity covers these characters."""
         params = {"entity": entity_id, "spans": _edges(spans)}
-        work = _call(entities.set_fragments, entity_id, tuple(spans))
-        return self._one(number, "span", params, work, seconds)
+        work = partial(entities.set_fragments, entity_id=entity_id, fragments=tuple(spans))
+        return self._perform(number, "span", params, work, seconds)
 
     def add_entity(
         self, number: int, spans: Sequence[Span], label: str, seconds: float | None = None
     ) -> Outcome:
         """An entity that nobody had found."""
         params = {"spans": _edges(spans), "label": label}
-        work = _call(entities.add_entity, tuple(spans), label)
-        return self._one(number, "add entity", params, work, seconds)
+        work = partial(entities.add_entity, fragments=tuple(spans), label=label)
+        return self._perform(number, "add entity", params, work, seconds)
 
     def add_relation(
         self,
@@ -134,9 +146,9 @@ class Actions:
         illegal: bool = False,
     ) -> Outcome:
         """A relation that nobody had found, from one entity to another; ``illegal`` overrides the schema."""
-        params = {"head": head, "tail": tail, "label": label, **_overridden(illegal)}
+        params = {"head": head, "tail": tail, "label": label, **_illegal_param(illegal)}
         work = partial(relations.add_relation, head=head, tail=tail, label=label, illegal=illegal)
-        return self._one(number, "add relation", params, work, seconds)
+        return self._perform(number, "add relation", params, work, seconds)
 
     def invert(
         self,
@@ -147,125 +159,102 @@ class Actions:
         illegal: bool = False,
     ) -> Outcome:
         """The relation leads the other way; ``illegal`` keeps one that the schema does not allow."""
-        params = {"relation": relation_id, **_overridden(illegal)}
+        params = {"relation": relation_id, **_illegal_param(illegal)}
         work = partial(relations.invert_relation, relation_id=relation_id, illegal=illegal)
-        return self._one(number, "invert", params, work, seconds)
+        return self._perform(number, "invert", params, work, seconds)
 
     def join(
         self, number: int, entity_id: str, cluster_id: str, seconds: float | None = None
     ) -> Outcome:
         """The mention belongs to the cluster, and to no other one."""
         params = {"entity": entity_id, "cluster": cluster_id}
-        return self._one(
-            number, "join", params, _call(coreference.join, entity_id, cluster_id), seconds
-        )
+        work = partial(coreference.join, entity_id=entity_id, cluster_id=cluster_id)
+        return self._perform(number, "join", params, work, seconds)
 
     def new_cluster(
         self, number: int, mentions: Sequence[str], seconds: float | None = None
     ) -> Outcome:
         """These mentions mean the same thing."""
-        work = _call(coreference.new_cluster, tuple(mentions))
-        return self._one(number, "new cluster", {"mentions": list(mentions)}, work, seconds)
+        work = partial(coreference.new_cluster, mentions=tuple(mentions))
+        return self._perform(number, "new cluster", {"mentions": list(mentions)}, work, seconds)
 
     def leave(self, number: int, entity_id: str, seconds: float | None = None) -> Outcome:
         """The mention belongs to no cluster."""
-        work = _call(coreference.leave, entity_id)
-        return self._one(number, "leave", {"entity": entity_id}, work, seconds)
+        work = partial(coreference.leave, entity_id=entity_id)
+        return self._perform(number, "leave", {"entity": entity_id}, work, seconds)
 
     def merge(
         self, number: int, cluster_id: str, other_id: str, seconds: float | None = None
     ) -> Outcome:
         """Both clusters mean the same thing."""
         params = {"cluster": cluster_id, "other": other_id}
-        return self._one(
-            number, "merge", params, _call(coreference.merge, cluster_id, other_id), seconds
-        )
+        work = partial(coreference.merge, cluster_id=cluster_id, other_id=other_id)
+        return self._perform(number, "merge", params, work, seconds)
 
     def split(
         self, number: int, cluster_id: str, entity_id: str, seconds: float | None = None
     ) -> Outcome:
         """This mention of the cluster and the later ones mean something else."""
         params = {"cluster": cluster_id, "entity": entity_id}
-        return self._one(
-            number, "split", params, _call(coreference.split, cluster_id, entity_id), seconds
-        )
+        work = partial(coreference.split, cluster_id=cluster_id, entity_id=entity_id)
+        return self._perform(number, "split", params, work, seconds)
 
     def apply_to_identical(self, number: int, entity_id: str) -> Outcome:
         """What was decided about this entity holds for all identical strings of the document."""
-        decided = bulk.decided_about(self._project, number, entity_id)
-        return self._one(number, "all identical", asdict(decided), decided.spread, None)
+        decision = bulk.decision_about(self._project, number, entity_id)
+        return self._perform(number, "all identical", asdict(decision), decision.apply)
 
     def accept_above(
-        self, score: float, number: int | None = None, layers: Collection[Layer] = tuple(Layer)
+        self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
     ) -> Outcome:
         """Accept all undecided items with at least this score, in one document or in the project."""
         params = {"score": score, "layers": sorted(layers)}
-        work = _call(bulk.accept_above, score, tuple(layers))
-        whole = number is None
-        return self._project.perform(
-            "accept above", params, self._numbers(number, score), work, backup=whole
-        )
+        work = partial(bulk.accept_above, score=score, layers=layers)
+        if number is not None:
+            return self._perform(number, "accept above", params, work)
+        # The whole project in one transaction: a backup first, because an undo of it is refused once work went on.
+        numbers = self._project.documents_with_undecided(score)
+        return self._project.perform("accept above", params, numbers, work, backup=True)
 
     def mark_done(
         self,
         number: int,
-        layers: Collection[Layer] = tuple(Layer),
-        undecided: marks.Undecided = "refuse",
+        layers: Collection[Layer] = ALL_LAYERS,
+        undecided: bulk.Undecided = "refuse",
         seconds: float | None = None,
     ) -> Outcome:
         """Nothing is left to do in these layers; says what becomes of undecided items."""
+        # Sorted: layers come as a set too, and the log of one action should always read the same.
         params = {"layers": sorted(layers), "undecided": undecided}
-        work = _call(marks.mark_done, tuple(layers), undecided)
-        return self._one(number, "done", params, work, seconds)
+        work = partial(bulk.mark_done, layers=layers, undecided=undecided)
+        return self._perform(number, "done", params, work, seconds)
 
     def set_completeness(
-        self, number: int, completeness: Completeness, layers: Collection[Layer] = tuple(Layer)
+        self, number: int, completeness: Completeness, layers: Collection[Layer] = ALL_LAYERS
     ) -> Outcome:
         """How far these layers are; items stay as they are."""
         params = {"layers": sorted(layers), "completeness": completeness}
-        work = _call(marks.set_completeness, tuple(layers), completeness)
-        return self._one(number, "completeness", params, work, None)
+        work = partial(bulk.set_completeness, layers=layers, completeness=completeness)
+        return self._perform(number, "completeness", params, work)
 
     def flag(self, number: int, flagged: bool = True) -> Outcome:
         """Set or clear the abstract's flag."""
-        return self._one(number, "flag", {"flagged": flagged}, _call(marks.flag, flagged), None)
+        work = partial(bulk.flag, flagged=flagged)
+        return self._perform(number, "flag", {"flagged": flagged}, work)
 
     def note(self, number: int, text: str) -> Outcome:
         """Replace the abstract's note."""
-        return self._one(number, "note", {}, _call(marks.note, text), None)
+        return self._perform(number, "note", {}, partial(bulk.note, text=text))
 
-    def _one(
-        self, number: int, kind: str, params: dict[str, Any], work: Work, seconds: float | None
+    def _perform(
+        self,
+        number: int,
+        kind: str,
+        params: dict[str, Any],
+        work: Work,
+        seconds: float | None = None,
     ) -> Outcome:
         return self._project.perform(kind, params, [number], work, seconds)
-
-    def _numbers(self, number: int | None, least: float) -> Iterable[int]:
-        if number is not None:
-            return [number]
-        return self._project.documents_with_undecided(least)
-
-
-def _call(function: Callable[..., object], *arguments: object) -> Work:
-    """An action's function with its own arguments, still without document and context."""
-    return lambda doc, context: function(doc, context, *arguments)
-
-
-def _accept(item: ItemRef) -> Work:
-    if isinstance(item, LinkRef):
-        return lambda doc, context: coreference.accept_link(
-            doc, context, guard.link_of(doc, item.cluster_id, item.entity_id)
-        )
-    entity = isinstance(item, EntityRef)
-    return _call(entities.accept_entity if entity else relations.accept_relation, item.id)
-
-
-def _reject(item: ItemRef) -> Work:
-    if isinstance(item, LinkRef):
-        return lambda doc, context: coreference.reject_link(
-            doc, context, guard.link_of(doc, item.cluster_id, item.entity_id)
-        )
-    entity = isinstance(item, EntityRef)
-    return _call(entities.reject_entity if entity else relations.reject_relation, item.id)
 
 
 def _item_params(item: ItemRef) -> dict[str, Any]:
@@ -277,7 +266,8 @@ def _item_params(item: ItemRef) -> dict[str, Any]:
     return {"cluster": item.cluster_id, "entity": item.entity_id}
 
 
-def _overridden(illegal: bool) -> dict[str, bool]:
+def _illegal_param(illegal: bool) -> dict[str, bool]:
+    """For the log: only what was allowed against the schema is mentioned there."""
     return {"illegal": True} if illegal else {}
 
 

@@ -1,31 +1,124 @@
-"""One decision for many items: identical strings, and everything above a score."""
+"""Decisions about more than one item: whole layers and abstracts, identical strings, everything above a score."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store import events
 from sciextract.store.actions import guard
-from sciextract.store.actions.coreference import accept_link
+from sciextract.store.actions.coreference import accept_link, reject_link
 from sciextract.store.actions.entities import (
     accept_entity,
     add_entity,
     reject_entity,
     set_entity_label,
 )
-from sciextract.store.actions.relations import accept_relation
-from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import Completeness, EntityRow
+from sciextract.store.actions.relations import accept_relation, reject_relation
+from sciextract.store.document_state import Context, DocumentState, NothingChanged, Outcome
+from sciextract.store.rows import Completeness, EntityRow, LinkRow, ProgressRow, RelationRow
+from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
+
+Undecided = Literal["refuse", "accept", "reject"]
+KIND = "all identical in the project"
+AT_A_TIME = 4
+"""Documents a transaction: a key that decides something waits for it, so it is short."""
+
+
+def mark_done(
+    doc: DocumentState, context: Context, layers: Collection[Layer], undecided: Undecided = "refuse"
+) -> None:
+    """Nothing is left to do in these layers.
+
+    Args:
+        undecided: What becomes of items that nobody has decided.
+
+    Raises:
+        ActionRefusedError: There are such items and they are to be refused; says how many.
+    """
+    waiting = doc.count_undecided(*layers) if layers else 0
+    if waiting and undecided == "refuse":
+        raise ActionRefusedError(
+            f"{waiting} items are still undecided", "decide them, or accept or reject all of them"
+        )
+    _decide_undecided(doc, context, layers, accept=undecided == "accept")
+    set_completeness(doc, context, layers, Completeness.DONE)
+
+
+def accept_above(
+    doc: DocumentState, context: Context, score: float, layers: Collection[Layer] = ALL_LAYERS
+) -> None:
+    """Accept every undecided item with at least this score; arguments are accepted with their relation."""
+    _decide_undecided(doc, context, layers, accept=True, least=score)
+
+
+def _decide_undecided(
+    doc: DocumentState,
+    context: Context,
+    layers: Collection[Layer],
+    *,
+    accept: bool,
+    least: float | None = None,
+) -> None:
+    """Accept or reject what is undecided, perhaps only what has at least a score."""
+
+    def waits(row: EntityRow | RelationRow | LinkRow) -> bool:
+        enough = least is None or (row.score is not None and row.score >= least)
+        return row.state is State.UNDECIDED and enough
+
+    # Each item is looked at as it is by then: a decision takes others along, and may remove them.
+    if Layer.ENTITIES in layers:
+        for entity in doc.entities:
+            if waits(entity):
+                (accept_entity if accept else reject_entity)(doc, context, entity.id)
+    if Layer.RELATIONS in layers:
+        for relation in doc.relations:
+            now = doc.relation(relation.id)
+            if now is not None and waits(now):
+                (accept_relation if accept else reject_relation)(doc, context, now.id)
+    if Layer.COREFERENCE in layers:
+        for link in doc.links:
+            link_now = doc.link(*link.key)
+            if link_now is not None and waits(link_now):
+                (accept_link if accept else reject_link)(doc, context, link_now)
+
+
+def finish(doc: DocumentState, context: Context, layers: Collection[Layer]) -> None:
+    """Mark those of the layers as done in which nothing waits for a decision; the others stay as they are."""
+    finished = [layer for layer in layers if not doc.count_undecided(layer)]
+    if finished:
+        set_completeness(doc, context, finished, Completeness.DONE)
+
+
+def set_completeness(
+    doc: DocumentState, context: Context, layers: Collection[Layer], completeness: Completeness
+) -> None:
+    """How far these layers are; items stay as they are."""
+    progress = doc.progress or ProgressRow()
+    changed = {layer.value: completeness for layer in layers}
+    doc.put(replace(progress, **changed))  # type: ignore[arg-type]
+    context.items += 1
+
+
+def flag(doc: DocumentState, context: Context, flagged: bool) -> None:
+    """Set or clear the abstract's flag."""
+    doc.put(replace(doc.progress or ProgressRow(), flagged=flagged))
+    context.items += 1
+
+
+def note(doc: DocumentState, context: Context, text: str) -> None:
+    """Replace the abstract's note; empty text removes it."""
+    # Terminals can paste lone surrogates, which a TEXT column does not take.
+    safe = text.encode("utf-8", "replace").decode("utf-8")
+    doc.put(replace(doc.progress or ProgressRow(), note=safe))
+    context.items += 1
 
 
 def label_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
@@ -34,51 +127,28 @@ def label_identical(doc: DocumentState, context: Context, surface: str, label: s
     Undecided entities on it are accepted with the type; where there is none, one is added. What a person
     or an import has decided stays, rejections too, and so do occurrences inside of other entities.
     """
-    if _is_done(doc, Layer.ENTITIES):
-        return
-    for span in occurrences(doc, surface):
+    for span in find_occurrences(doc, surface):
         on_span = doc.on_fragments((span,))
         undecided = [row for row in on_span if row.state is State.UNDECIDED]
         rejected = any(row.state is State.REJECTED and row.label == label for row in on_span)
         if rejected or any(row.in_view for row in on_span):
             continue
+        # An entity that was just added stands in the way of the next occurrence, so rows are read each time.
+        taken = (
+            span.overlaps(fragment)
+            for row in doc.all_entities
+            if row.state is not State.REJECTED
+            for fragment in row.fragments
+        )
         if undecided:
+            # One that has the label already is accepted instead of edited: it counts as right.
             best = min(undecided, key=lambda row: row.label != label)
             set_entity_label(doc, context, best.id, label)
-        elif not any(_overlaps(row, span) for row in doc.entities):
+        elif not any(taken):
             add_entity(doc, context, (span,), label)
 
 
-def reject_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
-    """No undecided entity of this type on this string is right."""
-    if _is_done(doc, Layer.ENTITIES):
-        return
-    for row in doc.entities:
-        same = row.label == label and row.surface(doc.text) == surface
-        if same and row.state is State.UNDECIDED:
-            reject_entity(doc, context, row.id)
-
-
-def accept_above(
-    doc: DocumentState, context: Context, score: float, layers: Collection[Layer] = ALL_LAYERS
-) -> None:
-    """Accept every undecided item with at least this score; arguments are accepted with their relation."""
-    if Layer.ENTITIES in layers:
-        for entity in doc.entities:
-            if _open(entity.state, entity.score, score):
-                accept_entity(doc, context, entity.id)
-    if Layer.RELATIONS in layers:
-        for relation in doc.relations:
-            if _open(relation.state, relation.score, score):
-                accept_relation(doc, context, relation.id)
-    if Layer.COREFERENCE in layers:
-        for link in doc.links:
-            current = doc.link(*link.key)
-            if current is not None and _open(current.state, current.score, score):
-                accept_link(doc, context, current)
-
-
-def occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
+def find_occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
     """Where a string stands in the text with whole tokens under it."""
     start = doc.text.find(surface) if surface else -1
     while start >= 0:
@@ -88,25 +158,8 @@ def occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
         start = doc.text.find(surface, start + 1)
 
 
-def _open(state: State, found: float | None, least: float) -> bool:
-    return state is State.UNDECIDED and found is not None and found >= least
-
-
-def _overlaps(row: EntityRow, span: Span) -> bool:
-    return row.state is not State.REJECTED and any(span.overlaps(each) for each in row.fragments)
-
-
-def _is_done(doc: DocumentState, layer: Layer) -> bool:
-    return doc.progress is None or getattr(doc.progress, layer) is Completeness.DONE
-
-
-KIND = "all identical in the project"
-AT_A_TIME = 4
-"""Documents a transaction: a key that decides something waits for it, so it is short."""
-
-
 @dataclass(frozen=True, slots=True)
-class Decided:
+class MentionDecision:
     """What was decided about a mention.
 
     Attributes:
@@ -119,10 +172,16 @@ class Decided:
     label: str
     rejected: bool
 
-    def spread(self, doc: DocumentState, context: Context) -> None:
-        """Decide the same for all identical strings of a document."""
-        work = reject_identical if self.rejected else label_identical
-        work(doc, context, self.text, self.label)
+    def apply(self, doc: DocumentState, context: Context) -> None:
+        """Decide the same for all identical strings of a document, unless its entities are done."""
+        if doc.progress is not None and doc.progress.entities is not Completeness.DONE:
+            if not self.rejected:
+                label_identical(doc, context, self.text, self.label)
+                return
+            for row in doc.entities:
+                same = row.label == self.label and row.surface(doc.text) == self.text
+                if same and row.state is State.UNDECIDED:
+                    reject_entity(doc, context, row.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +196,14 @@ class Count:
         items: Items that would change.
     """
 
-    decided: Decided
+    decided: MentionDecision
     looked: int
     total: int
     numbers: tuple[int, ...] = ()
     items: int = 0
 
 
-def decided_about(project: Project, number: int, entity_id: str) -> Decided:
+def decision_about(project: Project, number: int, entity_id: str) -> MentionDecision:
     """What holds for a mention now.
 
     Raises:
@@ -152,7 +211,7 @@ def decided_about(project: Project, number: int, entity_id: str) -> Decided:
     """
     doc = project.document_state(number)
     row = guard.entity_of(doc, entity_id)
-    return Decided(row.surface(doc.text), row.label, row.state == "rejected")
+    return MentionDecision(row.surface(doc.text), row.label, row.state is State.REJECTED)
 
 
 def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
@@ -162,14 +221,14 @@ def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
         ActionRefusedError: The mention is not there (any more).
         KeyError: The document is not.
     """
-    decided = decided_about(project, number, entity_id)
+    decided = decision_about(project, number, entity_id)
     wanted = project.documents_with(decided.text)
     context = Context(0, project.author_id, project.schema, lambda name: 0)
     counts: list[int] = []
     yield Count(decided, 0, len(wanted))
     for looked, each in enumerate(wanted, start=1):
         doc = project.document_state(each)
-        decided.spread(doc, context)
+        decided.apply(doc, context)
         if doc.changes():
             counts.append(each)
         last = looked == len(wanted)
@@ -186,48 +245,32 @@ def spreading(project: Project, number: int, entity_id: str, count: Count) -> It
             done already has been taken back; then the rest is not done.
         ProjectError: The project cannot be written; what was done before is in it.
     """
-    if decided_about(project, number, entity_id) != count.decided:
+    if decision_about(project, number, entity_id) != count.decided:
         raise ActionRefusedError(
             f"{count.decided.text!r} has changed since this was counted", "count it again"
         )
     project.backup(KIND)
     done = Outcome(None, 0, 0)
     for start in range(0, len(count.numbers), AT_A_TIME):
-        done = _some(project, count.decided, count.numbers[start : start + AT_A_TIME], done)
+        done = _spread(project, count.decided, count.numbers[start : start + AT_A_TIME], done)
         yield done
 
 
-def _some(project: Project, decided: Decided, numbers: tuple[int, ...], done: Outcome) -> Outcome:
-    """Some more documents in one transaction."""
+def _spread(
+    project: Project, decided: MentionDecision, numbers: tuple[int, ...], done: Outcome
+) -> Outcome:
+    """Some more documents in one transaction, under the event of the first ones."""
     try:
         with project.writing() as connection:
             event_id = done.event_id or events.append(
                 connection, project.author_id, KIND, asdict(decided)
             )
-            if _taken_back(connection, event_id):
+            if first_value(connection, "SELECT 1 FROM event WHERE target = ? LIMIT 1", event_id):
                 raise ActionRefusedError("it was undone in the meantime, so the rest is skipped")
             context = project.context(event_id)
-            changed = sum(_one(project, number, decided, context) for number in numbers)
+            changed = sum(project.work_on(each, decided.apply, context) for each in numbers)
             if not changed and done.event_id is None:
-                raise _NothingChanged
-    except _NothingChanged:
+                raise NothingChanged
+    except NothingChanged:
         return done
     return Outcome(event_id, done.documents + changed, done.items + context.items)
-
-
-def _one(project: Project, number: int, decided: Decided, context: Context) -> bool:
-    doc = project.document_state(number)
-    if doc.progress is None:
-        return False
-    decided.spread(doc, context)
-    return project.save(doc, context)
-
-
-def _taken_back(connection: sqlite3.Connection, event_id: int) -> bool:
-    """Whether somebody has turned the event around, be it once or to and fro."""
-    query = "SELECT 1 FROM event WHERE target = ? LIMIT 1"
-    return connection.execute(query, (event_id,)).fetchone() is not None
-
-
-class _NothingChanged(Exception):
-    """The event would be one that changes nothing."""

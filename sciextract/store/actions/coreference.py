@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, State, new_id
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.guard import (
+    SETTLED,
     check_single,
-    cluster_of,
     decide,
     entity_of,
     living_cluster,
-    touched,
+    mark_touched,
+    reject,
 )
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import ClusterRow, LinkRow, edited_from
 
 _TWO = 2
-_SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 
 
 def accept_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
@@ -28,27 +27,26 @@ def accept_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
     Raises:
         ActionRefusedError: The cluster was taken apart, and its other mentions went elsewhere.
     """
-    anchor = _anchor(doc, link)
+    anchor = _anchor_of(doc, link)
     for each in {anchor.key: anchor, link.key: link}.values():
-        _leave_others(doc, context, each)
+        # A mention that was not in this cluster yet leaves all others; one that was, only proposed ones.
+        new = each.state in (State.UNDECIDED, State.REJECTED)
+        for other in doc.links_of(each.entity_id):
+            leaves = other.state is State.UNDECIDED or (new and other.state is not State.REJECTED)
+            if leaves and other.cluster_id != each.cluster_id:
+                reject_link(doc, context, other)
         accept_mention(doc, context, each.entity_id)
-        if each.state not in _SETTLED:
+        if each.state not in SETTLED:
             decide(each, State.ACCEPTED, doc, context)
-    _settle(doc, context, link.cluster_id)
-    touched(doc, Layer.COREFERENCE)
+    _accept_cluster(doc, context, link.cluster_id)
+    mark_touched(doc, Layer.COREFERENCE)
 
 
 def reject_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
     """The mention does not belong to the cluster, which goes when only one is left."""
-    _out(doc, context, link)
+    reject(link, doc, context)
     dissolve_if_alone(doc, context, link.cluster_id)
-    touched(doc, Layer.COREFERENCE)
-
-
-def drop_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
-    """Take a link out without a trace: its mention moves to another cluster."""
-    doc.drop(link)
-    context.items += 1
+    mark_touched(doc, Layer.COREFERENCE)
 
 
 def accept_mention(doc: DocumentState, context: Context, entity_id: str) -> None:
@@ -58,7 +56,7 @@ def accept_mention(doc: DocumentState, context: Context, entity_id: str) -> None
         if entity.state is State.REJECTED:
             check_single(doc, entity.fragments, entity.label, entity.id)
         decide(entity, State.ACCEPTED, doc, context)
-        touched(doc, Layer.ENTITIES)
+        mark_touched(doc, Layer.ENTITIES)
 
 
 def dissolve_if_alone(doc: DocumentState, context: Context, cluster_id: str) -> None:
@@ -67,7 +65,7 @@ def dissolve_if_alone(doc: DocumentState, context: Context, cluster_id: str) -> 
     if len(members) >= _TWO:
         return
     for link in members:
-        _out(doc, context, link)
+        reject(link, doc, context)
     cluster = doc.cluster(cluster_id)
     if cluster is None:
         return
@@ -77,7 +75,7 @@ def dissolve_if_alone(doc: DocumentState, context: Context, cluster_id: str) -> 
         doc.put(replace(cluster, state=State.REJECTED, event_id=context.event_id))
 
 
-def _anchor(doc: DocumentState, link: LinkRow) -> LinkRow:
+def _anchor_of(doc: DocumentState, link: LinkRow) -> LinkRow:
     """The cluster's first mention; of a cluster that was taken apart the first one that is still free."""
     members = doc.members(link.cluster_id)
     if members:
@@ -95,35 +93,13 @@ def _anchor(doc: DocumentState, link: LinkRow) -> LinkRow:
     )
 
 
-def _leave_others(doc: DocumentState, context: Context, link: LinkRow) -> None:
-    """A mention that was not in this cluster yet leaves all others; one that was, only proposed ones."""
-    new = link.state in (State.UNDECIDED, State.REJECTED)
-    for other in doc.links_of(link.entity_id):
-        leaves = other.state is State.UNDECIDED or (new and other.state is not State.REJECTED)
-        if leaves and other.cluster_id != link.cluster_id:
-            reject_link(doc, context, other)
-
-
-def _out(doc: DocumentState, context: Context, link: LinkRow) -> None:
-    if link.state is State.ADDED:
-        drop_link(doc, context, link)
-    elif link.state is not State.REJECTED:
-        decide(link, State.REJECTED, doc, context)
-
-
-def _settle(doc: DocumentState, context: Context, cluster_id: str) -> None:
-    cluster: ClusterRow | None = doc.cluster(cluster_id)
-    if cluster is not None and cluster.state in (State.UNDECIDED, State.REJECTED):
-        doc.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))
-
-
 def join(doc: DocumentState, context: Context, entity_id: str, cluster_id: str) -> None:
     """The mention belongs to this cluster, and to no other one.
 
     Raises:
         ActionRefusedError: The project has no coreference, or one of them is not there.
     """
-    _check(context)
+    _check_schema(context)
     cluster, others = living_cluster(doc, cluster_id), _homes(doc, entity_id, but=cluster_id)
     entity_of(doc, entity_id)
     for link in others:
@@ -138,11 +114,12 @@ def new_cluster(doc: DocumentState, context: Context, mentions: tuple[str, ...])
     Raises:
         ActionRefusedError: There are fewer than two, or the project has no coreference.
     """
-    _check(context)
+    _check_schema(context)
     if len(set(mentions)) < _TWO:
         raise ActionRefusedError("a cluster needs at least two mentions")
-    cluster = ClusterRow(context.fresh_id(), None, State.ADDED, context.source_id, context.event_id)
+    cluster = ClusterRow(new_id(), None, State.ADDED, context.source_id, context.event_id)
     doc.put(cluster)
+    # Once each, in the order in which the person pointed at them.
     for entity_id in dict.fromkeys(mentions):
         entity_of(doc, entity_id)
         for link in _homes(doc, entity_id, but=cluster.id):
@@ -174,8 +151,10 @@ def merge(doc: DocumentState, context: Context, cluster_id: str, other_id: str) 
     if cluster_id == other_id:
         raise ActionRefusedError("a cluster cannot be merged with itself")
     cluster, other = living_cluster(doc, cluster_id), living_cluster(doc, other_id)
-    for link in doc.members(other.id):
-        drop_link(doc, context, link)
+    moving = doc.members(other.id)
+    context.items += len(moving)
+    for link in moving:
+        doc.drop(link)  # without a trace: its mention moves to another cluster
         _move(doc, context, link, cluster)
     dissolve_if_alone(doc, context, other.id)
     _settle_all(doc, context, cluster)
@@ -195,7 +174,7 @@ def split(
     Raises:
         ActionRefusedError: The mention is not in the cluster, or it is its first one.
     """
-    cluster_of(doc, cluster_id)
+    living_cluster(doc, cluster_id)
     members = doc.members(cluster_id)
     ids = [link.entity_id for link in members]
     if entity_id not in ids[1:]:
@@ -203,21 +182,26 @@ def split(
             "a cluster is split before one of its mentions, but not before its first one"
         )
     moving = members[ids.index(entity_id) :]
+    # One mention makes no cluster: it only leaves this one.
     if len(moving) < _TWO:
         reject_link(doc, context, moving[0])
         return None
-    new = ClusterRow(context.fresh_id(), None, State.ADDED, context.source_id, context.event_id)
+    new = ClusterRow(new_id(), None, State.ADDED, context.source_id, context.event_id)
     doc.put(new)
-    drop_link(doc, context, moving[0])
+    doc.drop(moving[0])
+    context.items += len(moving)
     _place(doc, context, entity_id, new, was=moving[0])
     for link in moving[1:]:
-        (_out if link.state is State.UNDECIDED else drop_link)(doc, context, link)
+        if link.state is State.UNDECIDED:
+            doc.put(replace(link, state=State.REJECTED, event_id=context.event_id))
+        else:
+            doc.drop(link)
         _move(doc, context, link, new)
     dissolve_if_alone(doc, context, cluster_id)
     return new
 
 
-def _check(context: Context) -> None:
+def _check_schema(context: Context) -> None:
     if not context.schema.coreference:
         raise ActionRefusedError(
             f"schema {context.schema.name!r} has no coreference",
@@ -248,20 +232,15 @@ def _place(
         state = known.state if settled else State.ACCEPTED
         doc.put(replace(known, state=state, event_id=context.event_id))
     else:
-        moved = was is not None and was.state is not State.ADDED
-        doc.put(
-            LinkRow(
-                cluster.id,
-                entity_id,
-                score=was.score if was else None,
-                state=State.EDITED if moved else State.ADDED,
-                source_id=was.source_id if was and moved else context.source_id,
-                event_id=context.event_id,
-                was=edited_from(was) if was and moved else None,
-            )
-        )
+        score, by, event_id = was.score if was else None, context.source_id, context.event_id
+        link = LinkRow(cluster.id, entity_id, score, State.ADDED, by, event_id)
+        if was is not None and was.state is not State.ADDED:
+            # A mention that moves stays the model's, with the place that the model gave it.
+            first = edited_from(was)
+            link = replace(link, state=State.EDITED, source_id=was.source_id, was=first)
+        doc.put(link)
     context.items += 1
-    touched(doc, Layer.COREFERENCE)
+    mark_touched(doc, Layer.COREFERENCE)
 
 
 def _move(doc: DocumentState, context: Context, link: LinkRow, cluster: ClusterRow) -> None:
@@ -280,5 +259,10 @@ def _settle_all(doc: DocumentState, context: Context, cluster: ClusterRow) -> No
     if anchor is not None and anchor.state is State.UNDECIDED:
         accept_mention(doc, context, anchor.entity_id)
         doc.put(replace(anchor, state=State.ACCEPTED, event_id=context.event_id))
-    if cluster.state in (State.UNDECIDED, State.REJECTED):
+    _accept_cluster(doc, context, cluster.id)
+
+
+def _accept_cluster(doc: DocumentState, context: Context, cluster_id: str) -> None:
+    cluster = doc.cluster(cluster_id)
+    if cluster is not None and cluster.state in (State.UNDECIDED, State.REJECTED):
         doc.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))

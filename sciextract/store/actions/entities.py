@@ -6,22 +6,23 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from unicodedata import combining
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, State, new_id
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import reject_link
 from sciextract.store.actions.guard import (
+    SETTLED,
     check_entity_label,
     check_fragments,
     check_single,
     decide,
     edit,
     entity_of,
-    touched,
+    mark_touched,
+    reject,
 )
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store.document_state import Context, DocumentState
+from sciextract.store.rows import EntityRow
 
 START, END = "start", "end"
 
@@ -33,11 +34,11 @@ def accept_entity(doc: DocumentState, context: Context, entity_id: str) -> None:
         ActionRefusedError: It was rejected, and the same entity is there now.
     """
     row = entity_of(doc, entity_id)
-    if row.state not in (State.ACCEPTED, State.EDITED, State.ADDED):
+    if row.state not in SETTLED:
         if row.state is State.REJECTED:
             check_single(doc, row.fragments, row.label, row.id)
         decide(row, State.ACCEPTED, doc, context)
-        touched(doc, Layer.ENTITIES)
+        mark_touched(doc, Layer.ENTITIES)
 
 
 def reject_entity(doc: DocumentState, context: Context, entity_id: str) -> None:
@@ -47,13 +48,21 @@ def reject_entity(doc: DocumentState, context: Context, entity_id: str) -> None:
     """
     row = entity_of(doc, entity_id)
     for relation in doc.relations_of(entity_id):
-        _out(relation, doc, context)
+        reject(relation, doc, context)
+    # Links before the row: a cluster that is left with one mention is dissolved by that.
     for link in doc.links_of(entity_id):
         reject_link(doc, context, link)
     if row.state is State.ADDED:
-        _forget_references(doc, entity_id)
-    _out(row, doc, context)
-    touched(doc, Layer.ENTITIES)
+        # The row goes, and no row may speak of it: what a model proposed about it goes, too, rejected or not.
+        for relation in doc.relations_of(entity_id):
+            doc.drop(relation)
+        for link in doc.links_of(entity_id):
+            doc.drop(link)
+            cluster = doc.cluster(link.cluster_id)
+            if cluster is not None and not any(l.cluster_id == cluster.id for l in doc.links):
+                doc.drop(cluster)
+    reject(row, doc, context)
+    mark_touched(doc, Layer.ENTITIES)
 
 
 def set_entity_label(doc: DocumentState, context: Context, entity_id: str, label: str) -> None:
@@ -68,8 +77,18 @@ def set_entity_label(doc: DocumentState, context: Context, entity_id: str, label
         accept_entity(doc, context, entity_id)
         return
     check_single(doc, row.fragments, label, row.id)
-    _edit(doc, context, row, replace(row, label=label))
-    _warn_of_illegal(doc, context, entity_id)
+    edit(row, replace(row, label=label), doc, context)
+    mark_touched(doc, Layer.ENTITIES)
+    # Relations that the new type makes illegal stay, and the person hears of it.
+    for relation in doc.relations_of(entity_id):
+        head, tail = doc.entity(relation.head), doc.entity(relation.tail)
+        known = relation.label in context.schema.relation_labels
+        if not (relation.in_view and known and head and tail):
+            continue
+        if not context.schema.relation(relation.label).allows(head.label, tail.label):
+            context.warnings.append(
+                f"{relation.label} from {head.label} to {tail.label} is not a legal pair any more"
+            )
 
 
 def set_fragments(
@@ -85,7 +104,8 @@ def set_fragments(
     if row.fragments == fragments:
         return
     check_single(doc, fragments, row.label, row.id)
-    _edit(doc, context, row, replace(row, fragments=fragments))
+    edit(row, replace(row, fragments=fragments), doc, context)
+    mark_touched(doc, Layer.ENTITIES)
 
 
 def move_edge(
@@ -116,7 +136,7 @@ def move_edge(
     for _ in range(abs(steps)):
         place = step(doc, edge, place, 1 if steps > 0 else -1)
     empty = place >= fragment.char_end if edge == START else place <= fragment.char_start
-    if empty or not 0 <= place <= len(doc.text):
+    if empty or not 0 <= place <= len(doc.text):  # -1 where no token is left to go to
         raise ActionRefusedError("the entity would be empty or leave the text")
     if edge == START:
         moved = (Span(place, fragment.char_end), *row.fragments[1:])
@@ -139,56 +159,20 @@ def add_entity(
     twins.sort(key=lambda row: row.state is State.REJECTED)
     if twins and not twins[0].in_view:
         decide(twins[0], State.ACCEPTED, doc, context)
-        touched(doc, Layer.ENTITIES)
+        mark_touched(doc, Layer.ENTITIES)
         return twins[0]
     check_single(doc, fragments, label)
-    new_id, by, event_id = context.fresh_id(), context.source_id, context.event_id
-    row = EntityRow(new_id, fragments, label, None, State.ADDED, by, event_id)
+    by, event_id = context.source_id, context.event_id
+    row = EntityRow(new_id(), fragments, label, None, State.ADDED, by, event_id)
     doc.put(row)
     context.items += 1
-    touched(doc, Layer.ENTITIES)
+    mark_touched(doc, Layer.ENTITIES)
     return row
-
-
-def _edit(doc: DocumentState, context: Context, old: EntityRow, new: EntityRow) -> None:
-    edit(old, new, doc, context)
-    touched(doc, Layer.ENTITIES)
-
-
-def _out(row: EntityRow | RelationRow, doc: DocumentState, context: Context) -> None:
-    if row.state is State.ADDED:
-        doc.drop(row)
-        context.items += 1
-    elif row.state is not State.REJECTED:
-        decide(row, State.REJECTED, doc, context)
-
-
-def _forget_references(doc: DocumentState, entity_id: str) -> None:
-    """What a model proposed about an entity goes with the entity, rejected or not."""
-    for relation in doc.relations_of(entity_id):
-        doc.drop(relation)
-    for link in doc.links_of(entity_id):
-        doc.drop(link)
-        cluster = doc.cluster(link.cluster_id)
-        if cluster is not None and not any(l.cluster_id == cluster.id for l in doc.links):
-            doc.drop(cluster)
-
-
-def _warn_of_illegal(doc: DocumentState, context: Context, entity_id: str) -> None:
-    """Relations that the new type makes illegal stay, and the person hears of it."""
-    for relation in doc.relations_of(entity_id):
-        head, tail = doc.entity(relation.head), doc.entity(relation.tail)
-        known = relation.label in context.schema.relation_labels
-        if not (relation.in_view and known and head and tail):
-            continue
-        if not context.schema.relation(relation.label).allows(head.label, tail.label):
-            context.warnings.append(
-                f"{relation.label} from {head.label} to {tail.label} is not a legal pair any more"
-            )
 
 
 def _next_token_edge(doc: DocumentState, edge: str, place: int, step: int) -> int:
     """The nearest start or end of a token before or behind a place; -1 where there is none."""
+    # Tokens are in text order, so that their starts and their ends both ascend.
     spans = doc.stored.document.tokens.spans
 
     def edge_of(span: Span) -> int:

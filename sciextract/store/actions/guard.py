@@ -9,8 +9,7 @@ from sciextract.documents.annotations import Layer, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError, IllegalPairError
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -23,7 +22,8 @@ from sciextract.store.rows import (
 
 Row = TypeVar("Row", EntityRow, RelationRow, ClusterRow, LinkRow)
 
-DECIDED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
+SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
+"""States in which a person has found an item right."""
 
 
 def entity_of(doc: DocumentState, entity_id: str) -> EntityRow:
@@ -44,15 +44,6 @@ def relation_of(doc: DocumentState, relation_id: str) -> RelationRow:
     return _existing(doc.relation(relation_id), "relation", relation_id)
 
 
-def cluster_of(doc: DocumentState, cluster_id: str) -> ClusterRow:
-    """The cluster.
-
-    Raises:
-        ActionRefusedError: It is not there (any more).
-    """
-    return _existing(doc.cluster(cluster_id), "cluster", cluster_id)
-
-
 def link_of(doc: DocumentState, cluster_id: str, entity_id: str) -> LinkRow:
     """The mention's link to the cluster.
 
@@ -68,18 +59,8 @@ def living_cluster(doc: DocumentState, cluster_id: str) -> ClusterRow:
     Raises:
         ActionRefusedError: It is not there (any more), or it was taken apart.
     """
-    row = cluster_of(doc, cluster_id)
-    if not doc.members(cluster_id):
-        raise gone("cluster", cluster_id)
-    return row
-
-
-def gone(kind: str, item_id: str) -> ActionRefusedError:
-    """An item that is not there."""
-    return ActionRefusedError(
-        f"the {kind} {item_id} is not in this abstract (any more)",
-        "it may have been changed in another window or by another person",
-    )
+    row = doc.cluster(cluster_id) if doc.members(cluster_id) else None
+    return _existing(row, "cluster", cluster_id)
 
 
 def check_entity_label(schema: LabelSchema, label: str) -> None:
@@ -121,6 +102,7 @@ def check_single(
     Raises:
         ActionRefusedError: It is.
     """
+    # A rejected twin stands in nobody's way: the person may have changed their mind.
     for twin in doc.on_fragments(fragments):
         if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
             name = twin.surface(doc.text)
@@ -152,6 +134,7 @@ def check_pair(
     if head == tail:
         raise ActionRefusedError("a relation needs two entities, head and tail are the same")
     types = entity_of(doc, head).label, entity_of(doc, tail).label
+    # Types of mentions that came with a file may be unknown to the schema: no pair of theirs is illegal.
     known = set(schema.entity_labels)
     if not illegal and set(types) <= known and not schema.relation(label).allows(*types):
         legal = ", ".join(schema.legal_relations(*types)) or "none"
@@ -162,7 +145,7 @@ def check_pair(
         )
 
 
-def touched(doc: DocumentState, layer: Layer) -> None:
+def mark_touched(doc: DocumentState, layer: Layer) -> None:
     """A decision was made in a layer: it is in progress now, unless it is done."""
     progress = doc.progress or ProgressRow()
     if getattr(progress, layer) is Completeness.UNTOUCHED:
@@ -178,6 +161,15 @@ def decide(
     context.items += 1
 
 
+def reject(row: EntityRow | RelationRow | LinkRow, doc: DocumentState, context: Context) -> None:
+    """Remove what a person added; what a model or an import made stays as an explicit negative."""
+    if row.state is State.ADDED:
+        doc.drop(row)
+        context.items += 1
+    elif row.state is not State.REJECTED:
+        decide(row, State.REJECTED, doc, context)
+
+
 def edit(
     old: EntityRow | RelationRow,
     new: EntityRow | RelationRow,
@@ -188,6 +180,7 @@ def edit(
 
     What a person added stays added; anything else is edited from now on and remembers what it was.
     """
+    # What nobody but the person ever said has no original that a model could learn from.
     added = old.state is State.ADDED
     state, was = (State.ADDED, None) if added else (State.EDITED, edited_from(old))
     doc.put(replace(new, state=state, was=was, event_id=context.event_id))
@@ -196,7 +189,9 @@ def edit(
 
 def _existing(row: Row | None, kind: str, item_id: str) -> Row:
     if row is None:
-        raise gone(kind, item_id)
+        problem = f"the {kind} {item_id} is not in this abstract (any more)"
+        hint = "it may have been changed in another window or by another person"
+        raise ActionRefusedError(problem, hint)
     return row
 
 

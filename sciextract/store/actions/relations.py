@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, State, new_id
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.coreference import accept_mention
-from sciextract.store.actions.guard import check_pair, decide, edit, entity_of, relation_of, touched
-from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
+from sciextract.store.actions.guard import (
+    SETTLED,
+    check_pair,
+    decide,
+    edit,
+    entity_of,
+    mark_touched,
+    reject,
+    relation_of,
+)
+from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.imports import same_relations
 from sciextract.store.rows import RelationRow
-
-_SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 
 
 def accept_relation(doc: DocumentState, context: Context, relation_id: str) -> None:
@@ -25,22 +31,19 @@ def accept_relation(doc: DocumentState, context: Context, relation_id: str) -> N
     row = relation_of(doc, relation_id)
     if row.state is State.REJECTED:
         _check_single(doc, context, row)
+    # Mentions first: a relation may never hold while one of its mentions is undecided (consistency.problems).
     for end in (row.head, row.tail):
         accept_mention(doc, context, end)
-    if row.state not in _SETTLED:
+    if row.state not in SETTLED:
         decide(row, State.ACCEPTED, doc, context)
-        touched(doc, Layer.RELATIONS)
+        mark_touched(doc, Layer.RELATIONS)
 
 
 def reject_relation(doc: DocumentState, context: Context, relation_id: str) -> None:
     """The relation is wrong; its arguments stay. What a person added is removed."""
     row = relation_of(doc, relation_id)
-    if row.state is State.ADDED:
-        doc.drop(row)
-        context.items += 1
-    elif row.state is not State.REJECTED:
-        decide(row, State.REJECTED, doc, context)
-    touched(doc, Layer.RELATIONS)
+    reject(row, doc, context)
+    mark_touched(doc, Layer.RELATIONS)
 
 
 def set_relation_label(
@@ -100,8 +103,10 @@ def add_relation(
     """
     check_pair(doc, context.schema, label, (head, tail), illegal=illegal)
     symmetric = label in context.schema.symmetric_labels
-    head, tail = _ordered(doc, head, tail) if symmetric else (head, tail)
+    if symmetric and entity_of(doc, tail).char_start < entity_of(doc, head).char_start:
+        head, tail = tail, head
     known = same_relations(doc, (head, tail), symmetric, label)
+    # An undecided twin is accepted rather than a rejected one brought back.
     known.sort(key=lambda row: row.state is State.REJECTED)
     if known and not known[0].in_view:
         accept_relation(doc, context, known[0].id)
@@ -109,11 +114,11 @@ def add_relation(
     _refuse_twin(doc, context, known[:1])
     for end in (head, tail):
         accept_mention(doc, context, end)
-    new_id, by, event_id = context.fresh_id(), context.source_id, context.event_id
-    row = RelationRow(new_id, head, tail, label, None, State.ADDED, by, event_id)
+    by, event_id = context.source_id, context.event_id
+    row = RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id)
     doc.put(row)
     context.items += 1
-    touched(doc, Layer.RELATIONS)
+    mark_touched(doc, Layer.RELATIONS)
     return row
 
 
@@ -125,7 +130,7 @@ def _edit(
     for end in (new.head, new.tail):
         accept_mention(doc, context, end)
     edit(old, new, doc, context)
-    touched(doc, Layer.RELATIONS)
+    mark_touched(doc, Layer.RELATIONS)
 
 
 def _check_single(doc: DocumentState, context: Context, row: RelationRow) -> None:
@@ -141,8 +146,3 @@ def _refuse_twin(doc: DocumentState, context: Context, twins: list[RelationRow])
         symmetric = twin.label in context.schema.symmetric_labels
         hint = f"{twin.label} is symmetric: the direction makes no difference" if symmetric else ""
         raise ActionRefusedError(f"{names[0]!r} {twin.label} {names[1]!r} is there already", hint)
-
-
-def _ordered(doc: DocumentState, head: str, tail: str) -> tuple[str, str]:
-    first, second = entity_of(doc, head), entity_of(doc, tail)
-    return (head, tail) if first.char_start <= second.char_start else (tail, head)

@@ -23,16 +23,15 @@ from sciextract.errors import (
 )
 from sciextract.store.connection import (
     KEPT_ASIDE,
-    check_header,
+    check_project,
     connect,
+    free_bytes,
     has_log,
     is_sound,
-    is_wal,
     problems,
     settle,
     snapshot,
 )
-from sciextract.store.filesystem import free_bytes
 from sciextract.store.sqlite import damaged, translated
 
 KEPT = 10
@@ -82,13 +81,19 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     with translated(project):
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
-    _check_room(project, size)
+    free = free_bytes(project.resolve().parent)
+    if free < size:
+        raise ProjectFullError(
+            f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
+            f"free some space, or remove old backups in {folder}",
+        )
     folder.mkdir(mode=0o700, exist_ok=True)  # names and sizes of backups are nobody else's business
     atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
     with atomic.replacing(target, durable=True) as copy:
         _copy(connection, project, copy)
     superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
+    # A damaged project is copied like any other, and ten such copies would push out the last sound one.
     if superseded and is_sound(target, quick=True):
         for old in superseded:
             old.unlink(missing_ok=True)
@@ -99,6 +104,7 @@ def new_name(project: Path, reason: str) -> Path:
     """A free name for a backup; it sorts behind all others, even when the clock went backwards."""
     folder = folder_of(project)
     now = datetime.now(UTC)
+    # Names are the order of backups; clocks of machines that share a folder differ.
     earlier = [each.name.split("_")[0] for each in _files(folder)[-1:]]
     if earlier and earlier[0] >= now.strftime(_STAMP)[:-3]:
         now = datetime.strptime(f"{earlier[0]}000", _STAMP) + timedelta(milliseconds=1)
@@ -150,7 +156,8 @@ def restore(backup: Path, project: Path) -> Path | None:
         raise ProjectMissingError(
             f"{backup}: there is no such backup", "sciextract backup --list shows them"
         )
-    check_header(backup)
+    check_project(backup)
+    # Replacing a link by a file would leave the old project where others look for it.
     place = project.resolve() if project.is_symlink() else project  # a link stays one
     if place.exists():
         if place.samefile(backup):
@@ -168,8 +175,9 @@ def restore(backup: Path, project: Path) -> Path | None:
         with closing(connect(copy, "immutable")) as made:
             if damage := problems(made):
                 raise damaged(backup, damage[0])
-        kept = _keep(place)
+        kept = _keep_aside(place)
         if kept:
+            # The copy was made for its owner alone (see _copy).
             shutil.copymode(kept, copy)
     return kept
 
@@ -183,17 +191,17 @@ def _clear_log(project: Path) -> None:
     with suppress(ProjectDamagedError, NotAProjectError), translated(project):
         connection = connect(project, "write")
         try:
-            settle(connection)
+            alone = settle(connection)
             connection.execute("SELECT 1 FROM meta").fetchone()
         finally:
             connection.close()
-        if has_log(project) or is_wal(project):
+        if has_log(project) or not alone:
             raise ProjectBusyError(
                 f"{project} is open in another sciextract", "close it there, then restore again"
             )
 
 
-def _keep(project: Path) -> Path | None:
+def _keep_aside(project: Path) -> Path | None:
     """Give the present file, if there is one, a second name next to the first one.
 
     A log that it still needs goes with it: SQLite would take it for the log of the file that comes.
@@ -201,23 +209,19 @@ def _keep(project: Path) -> Path | None:
     kept = _free_name(project.with_name(project.name + KEPT_ASIDE))  # no second project here
     there = project.exists()
     if there:
-        _link(project, kept)
+        try:
+            os.link(project, kept)
+        except FileExistsError:
+            raise
+        except OSError:  # file systems of memory sticks know no links
+            with open(project, "rb") as source, open(kept, "xb") as copy:
+                shutil.copyfileobj(source, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
     for end in ("-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             os.replace(project.with_name(project.name + end), kept.with_name(kept.name + end))
     return kept if there else None
-
-
-def _link(file: Path, name: Path) -> None:
-    try:
-        os.link(file, name)
-    except FileExistsError:
-        raise
-    except OSError:  # file systems of memory sticks know no links
-        with open(file, "rb") as source, open(name, "xb") as copy:
-            shutil.copyfileobj(source, copy)
-            copy.flush()
-            os.fsync(copy.fileno())
 
 
 def clear_killed(project: Path) -> dict[Path, bool]:
@@ -245,21 +249,10 @@ def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:
                 connection.execute("SELECT 1 FROM meta").fetchone()
                 connection.backup(target, pages=_PAGES_A_STEP)
             target.execute("PRAGMA journal_mode = DELETE")
-            target.execute("DELETE FROM session")
-            target.commit()
         finally:
             target.close()
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):  # a project that was moved away has no mode to copy
         shutil.copymode(project, copy)
-
-
-def _check_room(project: Path, size: int) -> None:
-    free = free_bytes(project.resolve().parent)
-    if free < size:
-        raise ProjectFullError(
-            f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
-            f"free some space, or remove old backups in {folder_of(project)}",
-        )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from math import isclose
 
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import connection as session
-from sciextract.store import documents, events, migrations, project_settings, state_tables
+from sciextract.store import documents, events, project_settings, state_tables
 from sciextract.store.connection import problems, snapshot
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
-from sciextract.store.maintenance import findings, rebuild
-from sciextract.store.maintenance.findings import Finding, Severity
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
-from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded, storable
+from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded, first_value, storable
 from sciextract.store.state_tables import load_rows
+from sciextract.store.tables import find_alterations
 
 Progress = Callable[[int, int], None]
 _REPAIR = "to repair it: sciextract doctor --repair"
-_SALVAGE = "to recover what can be read: sciextract doctor --repair"
+_RESTORE = "to find the newest sound backup: sciextract doctor --repair"
 FROM_BACKUP = "compare with a backup; sciextract doctor lists them"
 
 #: Problems of single documents: what is said of them, and the next step.
 _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
-    "unreadable": ("cannot be read", _SALVAGE),
+    "unreadable": ("cannot be read", FROM_BACKUP),
     "text": ("have a text that differs from its hash", FROM_BACKUP),
     "sources": ("have annotations of a source that differ from their hash", FROM_BACKUP),
     "tokens": ("have tokens that do not fit their text", FROM_BACKUP),
@@ -37,131 +37,162 @@ _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
     "mentions": ("have mentions whose indexed string is not in their text", _REPAIR),
     "summary": ("have counts that do not fit their items", _REPAIR),
 }
-_INDEXES = ("document_words", "surface_words")
+INDEXES = ("document_words", "surface_words")
 _EXACT = (
     "entities", "relations", "clusters", "items", "undecided", "decided", "least_score", "greatest_score",
 )  # fmt: skip
+_COUNTS = "counts"
+
+
+class Severity(StrEnum):
+    """How bad a result is."""
+
+    GOOD = "good"
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One thing that was looked at.
+
+    Attributes:
+        check: A stable word for it.
+        severity: How bad it is; an ``error`` means that something stored is wrong.
+        message: What was found.
+        hint: The next step, empty where there is none.
+        documents: Numbers of the documents that it concerns.
+    """
+
+    check: str
+    severity: Severity
+    message: str
+    hint: str = ""
+    documents: tuple[int, ...] = ()
 
 
 def _each_wrong(
     check: str, problems: Iterable[str], sound: str, hint: str = FROM_BACKUP
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """An error for each problem, or that all is well."""
-    wrong = False
-    for message in problems:
-        wrong = True
-        yield Finding(check, Severity.ERROR, message, hint)
-    if not wrong:
-        yield Finding(check, Severity.GOOD, sound)
+    wrong = [CheckResult(check, Severity.ERROR, message, hint) for message in problems]
+    return iter(wrong or [CheckResult(check, Severity.GOOD, sound)])
 
 
-def file(connection: sqlite3.Connection) -> Iterator[Finding]:
-    """SQLite's own check of every page and index."""
+def check_file(connection: sqlite3.Connection) -> Iterator[CheckResult]:
+    """SQLite's own check of every page, every index, and the type of every value."""
     damage = (f"the file is damaged: {each}" for each in problems(connection))
-    return _each_wrong("file", damage, "SQLite's integrity check passed", _SALVAGE)
+    return _each_wrong("file", damage, "SQLite's integrity check passed", _RESTORE)
 
 
-def references(connection: sqlite3.Connection) -> Iterator[Finding]:
+def check_references(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """Every row finds the rows it speaks of."""
     rows = connection.execute("PRAGMA foreign_key_check").fetchall()
-    broken = Counter((table, parent) for table, _, parent, _ in rows)
-    messages = (
-        f"{count} rows of {table} speak of a {parent} that is not there"
-        for (table, parent), count in broken.items()
-    )
+    broken = Counter(f"rows of {table} speak of a {parent}" for table, _, parent, _ in rows)
+    messages = (f"{count} {what} that is not there" for what, count in broken.items())
     hint = f"{_REPAIR}, contrary to the log"
     return _each_wrong("references", messages, "all references hold", hint)
 
 
-def types(connection: sqlite3.Connection) -> Iterator[Finding]:
-    """Every value has the type that its column is made for."""
-    wrong = (f"this was not written by sciextract: {each}" for each in wrong_types(connection))
-    return _each_wrong("types", wrong, "all values have the expected type")
-
-
-def log(connection: sqlite3.Connection) -> Iterator[Finding]:
-    """Events and changes are as they were written, where a version wrote them that keeps hashes."""
-    altered = sorted(set(events.altered(connection)))
-    message = (
-        f"{len(altered)} events differ from their hash, the first is {min(altered, default=0)}"
+def check_log(connection: sqlite3.Connection) -> Iterator[CheckResult]:
+    """Events and changes are as they were written."""
+    altered = set(events.find_altered(connection))
+    wrong = (
+        [f"{len(altered)} events differ from their hash, the first is {min(altered)}"]
+        if altered
+        else []
     )
-    return _each_wrong("events", [message][: len(altered)], "all events match their hashes")
+    return _each_wrong("events", wrong, "all events match their hashes")
 
 
-def structure(connection: sqlite3.Connection) -> Iterator[Finding]:
+def check_structure(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """Tables, indexes, views and triggers are those that sciextract makes."""
-    altered = migrations.altered(connection)
+    altered = find_alterations(connection)
     return _each_wrong("structure", altered, "the tables match the schema of sciextract")
 
 
-def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
-    """Marks of processes that have the project open, and of those that did not close it."""
-    gone = session.stale_sessions(connection)
-    others = connection.execute("SELECT count(*) FROM session").fetchone()[0] - len(gone)
-    if gone:
-        message = f"{len(gone)} times a process exited without closing the project"
-        yield Finding("sessions", Severity.WARNING, message, _REPAIR)
-    if others:
-        yield Finding("sessions", Severity.NOTE, f"{others} processes are working on the project")
-    if not gone and not others:
-        yield Finding("sessions", Severity.GOOD, "the project was closed cleanly")
-
-
-def schema(connection: sqlite3.Connection) -> Iterator[Finding]:
+def check_schema(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """The label schema can be read."""
-    try:
-        current = project_settings.current(connection)
-    except ProjectDamagedError as error:
-        yield Finding("schema", Severity.ERROR, f"no label schema: {error}", FROM_BACKUP)
-    else:
-        yield Finding("schema", Severity.GOOD, f"label schema {current.name!r}")
+    name = project_settings.current(connection).name  # the caller reports what cannot be read
+    yield CheckResult("schema", Severity.GOOD, f"label schema {name!r}")
 
 
-def counts(connection: sqlite3.Connection) -> Iterator[Finding]:
+def check_counts(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """Nothing is fewer than at the last close without an event that tells why."""
-    drops = (f"items are missing: {each}" for each in findings.drops(connection))
-    return _each_wrong("counts", drops, "no items are missing since the project was last closed")
+    drops = (f"items are missing: {each}" for each in count_drops(connection))
+    sound = "no items are missing since the project was last closed"
+    return _each_wrong(_COUNTS, drops, sound)
 
 
-def words(connection: sqlite3.Connection) -> Iterator[Finding]:
-    """The full-text indexes hold the words of the texts and mentions."""
-    names = [name for name in _INDEXES if not _index_holds(connection, name)]
-    wrong = (f"the search index {name} is wrong" for name in names)
+def check_words(connection: sqlite3.Connection) -> Iterator[CheckResult]:
+    """The full-text indexes hold the words of the texts and mentions.
+
+    Raises:
+        sqlite3.OperationalError: The file can only be read, or it is busy.
+    """
+    wrong = []
+    # FTS5 compares an index with its texts by a command in the form of an insert, so that a reading
+    # connection has to be allowed to write; the transaction is always rolled back.
+    before = first_value(connection, "PRAGMA query_only")
+    connection.execute("PRAGMA query_only = OFF")
+    try:
+        for name in INDEXES:
+            try:
+                with snapshot(connection):
+                    connection.execute(
+                        f"INSERT INTO {name}({name}, rank) VALUES('integrity-check', 1)"
+                    )
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                wrong.append(f"the search index {name} is wrong")
+    finally:
+        connection.execute(f"PRAGMA query_only = {before}")
     return _each_wrong("words", wrong, "the search indexes are right", _REPAIR)
 
 
-def all_documents(
+def check_documents(
     connection: sqlite3.Connection, progress: Progress | None = None
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Every document: its text, tokens, items, log and counts."""
-    numbers = rebuild.all_numbers(connection)
+    numbers = state_tables.all_numbers(connection)
     wrong: dict[str, list[int]] = defaultdict(list)
     for done, number in enumerate(numbers, start=1):
-        for check in _wrong_with(connection, number):
+        for check in _failed_checks(connection, number):
             wrong[check].append(number)
         if progress is not None:
             progress(done, len(numbers))
     for check, concerned in wrong.items():
         message, hint = _DOCUMENT_CHECKS[check]
         summary = f"{len(concerned)} of {len(numbers)} abstracts {message}"
-        yield Finding(check, Severity.ERROR, summary, hint, tuple(concerned))
+        yield CheckResult(check, Severity.ERROR, summary, hint, tuple(concerned))
     if not wrong:
-        yield Finding("log", Severity.GOOD, f"{len(numbers)} abstracts match the log")
+        yield CheckResult("log", Severity.GOOD, f"{len(numbers)} abstracts match the log")
 
 
-def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
+def _failed_checks(connection: sqlite3.Connection, number: int) -> list[str]:
     """The names of the checks that a document does not pass."""
     try:
         with snapshot(connection):
             stored = documents.load(connection, number)
             doc = DocumentState(stored, load_rows(connection, number))
+            digest = first_value(connection, "SELECT sha256 FROM document WHERE id = ?", number)
+            surfaces = connection.execute(
+                """SELECT e.id, s.text FROM entity e JOIN surface s ON s.id = e.surface_id
+                WHERE document_id = ?""",
+                (number,),
+            )
+            spans = [span for each in doc.entities for span in each.fragments]
+            end = len(doc.text)
             tests = {
-                "sources": sources_hold(connection, number),
-                "text": _text_holds(connection, doc),
-                "tokens": not stored.document.tokens.problems(len(doc.text)),
-                "spans": _spans_hold(doc),
-                "log": rebuild.agrees(connection, number),
-                "mentions": _mentions_hold(connection, doc),
+                "sources": are_sources_unaltered(connection, number),
+                "text": digest == stored.document.text_sha256,
+                "tokens": not stored.document.tokens.problems(end),
+                "spans": all(0 <= each.char_start < each.char_end <= end for each in spans),
+                "log": state_tables.agrees(connection, number),
+                "mentions": dict(surfaces)
+                == {each.id: storable(each.surface(doc.text)) for each in doc.entities},
                 "summary": _summary_holds(connection, doc),
             }
     except UNREADABLE:
@@ -169,137 +200,42 @@ def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
     return [name for name, holds in tests.items() if not holds]
 
 
-def _text_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
-    row = connection.execute(
-        "SELECT sha256 FROM document WHERE id = ?", (doc.stored.number,)
-    ).fetchone()
-    return bool(row[0] == doc.stored.document.text_sha256)
-
-
-def _spans_hold(doc: DocumentState) -> bool:
-    end = len(doc.text)
-    spans = (span for each in doc.entities for span in each.fragments)
-    return all(0 <= span.char_start < span.char_end <= end for span in spans)
-
-
-def _mentions_hold(connection: sqlite3.Connection, doc: DocumentState) -> bool:
-    rows = connection.execute(
-        "SELECT e.id, s.text FROM entity e JOIN surface s ON s.id = e.surface_id WHERE document_id = ?",
-        (doc.stored.number,),
-    )
-    indexed = dict(rows)
-    return indexed == {each.id: storable(each.surface(doc.text)) for each in doc.entities}
-
-
 def _summary_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
-    number = doc.stored.number
     kept = connection.execute(
-        f"SELECT {', '.join(_EXACT)}, uncertainty FROM summary WHERE document_id = ?", (number,)
+        f"SELECT {', '.join(_EXACT)}, uncertainty FROM summary WHERE document_id = ?", (doc.number,)
     ).fetchone()
-    if doc.progress is None:
-        return kept is None
+    if doc.progress is None or kept is None:
+        return doc.progress is None and kept is None
     counts = state_tables.tally(doc)
     now = state_tables.summarise(doc, counts)
-    exact = tuple(getattr(now, name) for name in _EXACT)
     rows = connection.execute(
-        "SELECT kind, label, state, number FROM tally WHERE document_id = ?", (number,)
+        "SELECT kind, label, state, number FROM tally WHERE document_id = ?", (doc.number,)
     )
     tallied = {tuple(key): count for *key, count in rows}
-    near = kept is not None and isclose(kept[-1], now.uncertainty, abs_tol=1e-9)
+    exact = tuple(getattr(now, name) for name in _EXACT)
+    # A sum of floats depends on the order of the items, which a rebuilt state need not keep.
+    near = isclose(kept[-1], now.uncertainty, abs_tol=1e-9)
     return near and kept[:-1] == exact and tallied == counts
-
-
-def _index_holds(connection: sqlite3.Connection, name: str) -> bool:
-    """FTS5's own comparison of an index with its texts: a command in the form of an insert.
-
-    Raises:
-        sqlite3.OperationalError: The file can only be read, or it is busy.
-    """
-    try:
-        with _writable(connection):
-            connection.execute(f"INSERT INTO {name}({name}, rank) VALUES('integrity-check', 1)")
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError:
-        return False
-    return True
-
-
-@contextmanager
-def _writable(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction of a reading connection that may write, but is always rolled back."""
-    before = connection.execute("PRAGMA query_only").fetchone()[0]
-    connection.execute("PRAGMA query_only = OFF")
-    try:
-        with snapshot(connection):
-            yield
-    finally:
-        connection.execute(f"PRAGMA query_only = {before}")
-
-
-_STORED = {
-    "TEXT": "'text'",
-    "INTEGER": "'integer'",
-    "REAL": "'real', 'integer'",
-    "BLOB": "'blob'",
-    "": "'text', 'blob'",
-}
-"""Per type of a column how SQLite may hold its values."""
-_ALSO_BYTES = {
-    *(("document", name) for name in ("doc_key", "title", "text")),
-    ("record", "doc_key"),
-}
-"""Columns whose strings are bytes where they have a lone surrogate."""
-
-_TIMES = ("at", "started", "finished")
-"""Names of columns that hold times."""
-_A_TIME = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
-
-_JSON = {
-    ("label_schema", "body"): "object",
-    ("run", "settings"): "object",
-    ("record", "fields"): "object",
-    ("record", "warnings"): "array",
-}
-"""Columns of JSON and its type, which no other check reads as such."""
-
-
-def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
-    """Columns with values that they are not made for, rows that speak of missing ones, and events."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    for table, columns in migrations.structure(version).columns.items():
-        for name, kind, nullable in columns:
-            kinds = _STORED[kind] + ", 'blob'" * ((table, name) in _ALSO_BYTES)
-            wrong = f"typeof({name}) NOT IN ({kinds}{', ' + repr('null') if nullable else ''})"
-            wrong += f" OR {name} NOT GLOB {_A_TIME}" * (name in _TIMES)
-            if wanted := _JSON.get((table, name)):
-                wrong += f" OR iif(json_valid({name}), json_type({name}), '') <> '{wanted}'"
-            if wanted == "array":
-                wrong += f" OR EXISTS (SELECT 1 FROM json_each(iif(json_valid({name}), {name}, '[]')) WHERE type <> 'text')"
-            query = f"SELECT {name} FROM {table} WHERE {wrong} LIMIT 1"
-            if row := connection.execute(query).fetchone():
-                yield f"{table}.{name} is {row[0]!r:.60}"
-    if row := connection.execute("PRAGMA foreign_key_check").fetchone():
-        yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
-    yield from _unread([partial(events.read_events, connection)])
 
 
 def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     """Everything in a project that cannot be understood; each is named where it is found first."""
-    yield from wrong_types(connection)
-    whole = (project_settings.current, findings.drops)
-    yield from _unread(partial(read, connection) for read in whole)
-    each = (documents.load, read_items, rebuild.logged_state, sources_hold)
-    for number in rebuild.all_numbers(connection):
-        yield from _unread(partial(read, connection, number) for read in each)
+    if row := connection.execute("PRAGMA foreign_key_check").fetchone():
+        yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
+    whole = (events.read_events, project_settings.current, count_drops)
+    readers: list[Callable[[], object]] = [partial(read, connection) for read in whole]
+    for number in state_tables.all_numbers(connection):
+        each = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)
+        readers += [partial(read, connection, number) for read in each]
+    for read in readers:
+        try:
+            read()
+        except (ProjectDamagedError, *WRONG_VALUES) as error:
+            yield str(error)
 
 
-def read_items(connection: sqlite3.Connection, number: int) -> None:
-    """Read all state rows of a document, and what its items were before they were edited.
-
-    Raises:
-        ProjectDamagedError: One of them cannot be understood.
-    """
+def _read_items(connection: sqlite3.Connection, number: int) -> None:
+    """Read all state rows of a document, and what its items were before they were edited."""
     rows = load_rows(connection, number)
     with decoded(connection, f"the original of an edited item of abstract {number}"):
         for row in rows:
@@ -307,7 +243,7 @@ def read_items(connection: sqlite3.Connection, number: int) -> None:
                 original_of(row)
 
 
-def sources_hold(connection: sqlite3.Connection, number: int) -> bool:
+def are_sources_unaltered(connection: sqlite3.Connection, number: int) -> bool:
     """Whether what each source said about a document is as it was kept.
 
     Raises:
@@ -321,9 +257,33 @@ def sources_hold(connection: sqlite3.Connection, number: int) -> bool:
         return all(digest == digest_of(body) for digest, body in kept)
 
 
-def _unread(readers: Iterable[Callable[[], object]]) -> Iterator[str]:
-    for read in readers:
-        try:
-            read()
-        except (ProjectDamagedError, *WRONG_VALUES) as error:
-            yield str(error)
+def _count_content(connection: sqlite3.Connection) -> dict[str, int]:
+    """How much a project holds, and its newest event; from the derived rows, so that it is cheap."""
+    row = connection.execute(
+        """SELECT count(*), coalesce(sum(items), 0), coalesce(sum(decided), 0),
+            (SELECT coalesce(max(id), 0) FROM event) FROM summary"""
+    ).fetchone()
+    return dict(zip(("documents", "items", "decided", "event"), row, strict=True))
+
+
+def remember_counts(connection: sqlite3.Connection) -> None:
+    """Note the counts, inside the caller's transaction."""
+    counts = json.dumps(_count_content(connection))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_COUNTS, counts))
+
+
+def count_drops(connection: sqlite3.Connection) -> list[str]:
+    """What is fewer than at the last close although no event has happened since; empty when all is well."""
+    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", _COUNTS)
+    if body is None:
+        return []
+    now = _count_content(connection)
+    with decoded(connection, "the counts of the last close"):
+        then = json.loads(body)
+        # Where somebody acted since, fewer items may be what they wanted.
+        fewer = [name for name in now if now[name] < then[name]]
+        return [
+            f"{name}: {then[name]} at the last close, {now[name]} now"
+            for name in fewer
+            if now["event"] <= then["event"]
+        ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from sciextract.workflows.active.ranking import (
     By,
     ModelPredictions,
     OnProgress,
-    Predictions,
     by_chance,
     by_committee,
     by_diversity,
@@ -113,15 +111,15 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
         name = next(each for each in names if each not in taken)
     models = _find_models(project, order)
     pool = pool_of(project)
-    predictions: Sequence[Predictions]
+    adapter = None
     # Without a model that was named, a project with labels of its own is asked about by its adapter.
     if models and not order.models and needs_adapter(project, models[0].open().config):
+        from sciextract.inference.adapter.states import EncoderStates
         from sciextract.inference.extractor import Extractor
-        from sciextract.workflows.learn import AdapterPredictions
+        from sciextract.workflows.learn import learn_from_project
 
-        predictions = [AdapterPredictions(project, Extractor.load(models[0].folder))]
-    else:
-        predictions = [ModelPredictions(project, each) for each in models]
+        adapter = learn_from_project(project, EncoderStates(Extractor.load(models[0].folder)))
+    predictions = [ModelPredictions(project, each, adapter) for each in models]
     match order.by:
         case By.RANDOM:
             numbers = by_chance(pool, order.seed)
@@ -131,6 +129,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             numbers = by_diversity(pool, predictions[0], order.most, on_progress)
         case _:
             numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
+    # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(
         save_queue(project, queue),
@@ -155,6 +154,7 @@ def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
                 "name one, or use --by committee",
             )
         return named or [current(project)]
+    # By hash: one model under two names agrees with itself.
     if len({each.hash for each in named}) < 2:
         raise UsageError(
             f"a committee has at least two different models, and {len(named)} "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ from sciextract.workflows.active.uncertainty import (
     Votes,
     decisions,
     disagreement_per_word,
+    find_settled,
     over_layers,
     per_word,
-    settled,
     votes_of,
 )
 from sciextract.workflows.models.registry import KnownModel
@@ -63,6 +63,7 @@ def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
     for _ in range(len(vectors)):
         yield row
         np.minimum(nearest, _squared(vectors, vectors[row]), out=nearest)
+        # Taken: no distance may bring it back.
         nearest[row] = -np.inf
         row = int(np.argmax(nearest))
 
@@ -71,55 +72,46 @@ def _squared(vectors: Floats, centre: Floats) -> Floats:
     return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
 
 
-class Predictions(Protocol):
-    """What a model, or an adapter, predicts about abstracts of one project."""
-
-    @property
-    def id(self) -> str:
-        """Which one it is."""
-
-    @property
-    def predicted(self) -> int:
-        """Abstracts that had to be predicted so far."""
-
-    def about(self, numbers: Sequence[int], /) -> Iterator[tuple[int, Annotations]]:
-        """The predictions about abstracts, candidates included."""
-
-    def vectors(self, numbers: Sequence[int], /) -> Iterator[Floats]:
-        """What the encoder makes of each abstract as a whole."""
-
-
 class ModelPredictions:
     """The predictions of one model about abstracts of one project; the project itself is left as it is.
 
     Args:
         project: The open project.
         model: The model; it is loaded only when the project lacks something.
+        adapter: What predicts in its place, if an adapter does. Its predictions are always made anew: those in the
+            project may be by an adapter that had learned less.
 
     Attributes:
         predicted: Abstracts that had to be predicted so far.
-        id: The model's.
+        id: The model's; of an adapter name and hash of its model, marked as adapted.
 
     Raises:
         ModelDamagedError: A file of the model is missing or changed.
         ModelMismatchError: It predicts labels that the project's schema lacks.
     """
 
-    def __init__(self, project: Project, model: KnownModel) -> None:
+    def __init__(
+        self, project: Project, model: KnownModel, adapter: Extractor | None = None
+    ) -> None:
         self.predicted = 0
-        self.id = model.id
+        self.id = model.id if adapter is None else str(adapter.model)
         self._project = project
         self._model = model
-        folder = model.open()
-        self._name, self._hash = folder.config.name, folder.hash
-        check_config(project, folder.config, model.id)
-        self._extractor: Extractor | None = None
+        self._extractor = adapter and adapter.with_settings(candidates=True)
+        self._kept_by: tuple[str, str] | None = None
+        if adapter is None:
+            folder = model.open()
+            self._kept_by = folder.config.name, folder.hash
+            check_config(project, folder.config, model.id)
 
     def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
         """What the model says, candidates included: what the project holds first, the rest after it."""
         missing = []
         for number in numbers:
-            kept = predictions_of_model(self._project.connection, number, self._name, self._hash)
+            kept = None
+            if self._kept_by is not None:
+                connection = self._project.connection
+                kept = predictions_of_model(connection, number, *self._kept_by)
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:
@@ -146,8 +138,8 @@ class ModelPredictions:
         return self._extractor
 
 
+# Called with abstracts done and abstracts in all.
 OnProgress = Callable[[int, int], None]
-"""Called with abstracts done and abstracts in all."""
 
 
 class By(StrEnum):
@@ -199,21 +191,28 @@ def pool_of(project: Project) -> AbstractPool:
 
 
 def by_uncertainty(
-    project: Project, pool: AbstractPool, predictions: Predictions, by: By, on_progress: OnProgress
+    project: Project,
+    pool: AbstractPool,
+    predictions: ModelPredictions,
+    by: By,
+    on_progress: OnProgress,
 ) -> list[int]:
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     scores: dict[int, LayerScores] = {}
     for number, found in predictions.about(pool.open):
         left = decisions(found.candidates or Candidates())
         if number in pool.touched:
-            left = settled(project.document_state(number)).left(left)
+            left = find_settled(project.document_state(number)).left(left)
         scores[number] = per_word(left, _words(project, number), MEASURES[by.value])
         on_progress(len(scores), len(pool.open))
     return _rank(scores)
 
 
 def by_committee(
-    project: Project, pool: AbstractPool, committee: Sequence[Predictions], on_progress: OnProgress
+    project: Project,
+    pool: AbstractPool,
+    committee: Sequence[ModelPredictions],
+    on_progress: OnProgress,
 ) -> list[int]:
     """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
@@ -222,7 +221,7 @@ def by_committee(
         for number, found in member.about(pool.open):
             answers: Votes = votes_of(found, symmetric)
             if number in pool.touched:
-                known = settled(project.document_state(number))
+                known = find_settled(project.document_state(number))
                 answers = {each: said for each, said in answers.items() if known.is_open(*each)}
             votes[number].append(answers)
             done += 1
@@ -235,7 +234,7 @@ def by_committee(
 
 
 def by_diversity(
-    pool: AbstractPool, predictions: Predictions, most: int, on_progress: OnProgress
+    pool: AbstractPool, predictions: ModelPredictions, most: int, on_progress: OnProgress
 ) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
     numbers = [*pool.done, *pool.open]

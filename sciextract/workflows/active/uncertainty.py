@@ -69,8 +69,8 @@ def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
     return (max(0.0, 1.0 - sum(known)), *known)
 
 
+# The uncertainty of a distribution: 0 where one outcome is certain.
 Measure = Callable[[Sequence[float]], float]
-"""The uncertainty of a distribution: 0 where one outcome is certain."""
 LayerScores = Mapping[Layer, float]
 
 
@@ -80,6 +80,7 @@ def entropy(probabilities: Sequence[float]) -> float:
     >>> entropy([0.5, 0.5])
     1.0
     """
+    # Plus 0.0, since minus nothing would be -0.0.
     return -sum(each * math.log2(each) for each in probabilities if each > 0) + 0.0
 
 
@@ -143,8 +144,8 @@ def over_layers(scores: Sequence[LayerScores]) -> list[float]:
 
 Mention = tuple[Span, ...]
 Place = tuple[Layer, tuple[Span, ...]]
+# What one model predicts, by what it is asked; a question that is not listed is answered "none".
 Votes = Mapping[Place, Hashable]
-"""What one model predicts, by what it is asked; a question that is not listed is answered "none"."""
 NONE = ""
 
 
@@ -231,7 +232,7 @@ class Settled:
         return (each for each in decisions if self.is_open(each.layer, each.place))
 
 
-def settled(doc: DocumentState) -> Settled:
+def find_settled(doc: DocumentState) -> Settled:
     """What has been answered in an abstract: imported and decided items, and layers that are done."""
     entities = {each.id: each for each in doc.all_entities}
     decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
@@ -244,6 +245,7 @@ def settled(doc: DocumentState) -> Settled:
     for link in doc.links:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
             places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
+    # No mention, so no relation and no link of it either.
     rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
     done = [each for each in Layer if getattr(doc.progress, each, None) is Completeness.DONE]
     return Settled(frozenset(done), frozenset(places), frozenset(rejected))

@@ -24,7 +24,7 @@ from sciextract.inference.model_folder import (
     HASH_CHARACTERS,
     open_folder,
 )
-from sciextract.resources import bundled_models
+from sciextract.resources import bundled_models, user_models
 from sciextract.store import Project
 from sciextract.workflows.models.registry import (
     WRITABLE_HOME,
@@ -32,7 +32,6 @@ from sciextract.workflows.models.registry import (
     find_model,
     known_at,
     known_models,
-    models_folder,
     register,
 )
 from sciextract.workflows.output import reported_as
@@ -87,7 +86,7 @@ class Chosen:
         return f"model {self.model.id} predicts ({reason}); for details: sciextract models show"
 
 
-def chosen(project: Project | None = None) -> Chosen:
+def find_chosen(project: Project | None = None) -> Chosen:
     """The model that predicts when none is named, and who chose it; one of a distribution only where somebody chose it.
 
     Args:
@@ -142,7 +141,7 @@ def current(project: Project | None = None) -> KnownModel:
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
     """
-    return chosen(project).model
+    return find_chosen(project).model
 
 
 def use(word: str, project: Project | None = None) -> KnownModel:
@@ -168,6 +167,7 @@ def use(word: str, project: Project | None = None) -> KnownModel:
         from sciextract.workflows.predict_project import check_config
 
         check_config(project, opened.config, model.id)
+    # A folder of the user's may change or go; its copy in the registry does not.
     if not (model.packaged or model.registered):
         model = register(model.folder, model.name)
     choice = Choice(model.name, model.hash, model.packaged)
@@ -192,10 +192,11 @@ def rollback(project: Project | None = None) -> Chosen:
             f"no model was chosen {whose}, so there is no choice to revert",
             "sciextract models list shows the models, sciextract models use chooses one",
         )
+    # Looked for before the choice goes: without it, nothing at all would predict.
     if before:
         _model_of(before[-1], project)
     _add({"rollback": True}, project)
-    return chosen(project)
+    return find_chosen(project)
 
 
 def history(project: Project | None = None) -> list[dict[str, Any]]:
@@ -250,7 +251,7 @@ def _add(entry: dict[str, Any], project: Project | None) -> None:
 
 
 def _file() -> Path:
-    return models_folder() / FILE
+    return user_models() / FILE
 
 
 def _is_entry(value: Any) -> bool:

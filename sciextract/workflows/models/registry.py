@@ -27,11 +27,12 @@ from sciextract.errors import (
 )
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import quoted
-from sciextract.inference.installed_models import InstalledModel
 from sciextract.inference.model_folder import (
+    BASE,
     CARD,
     HASH_CHARACTERS,
     MANIFEST,
+    InstalledModel,
     ModelFolder,
     bundled_folders,
     installed,
@@ -143,11 +144,6 @@ class KnownModel:
         }
 
 
-def models_folder() -> Path:
-    """``$SCIEXTRACT_HOME/models``, else where the platform keeps data of programs; it need not exist."""
-    return user_models()
-
-
 def known_models() -> list[KnownModel]:
     """All models: bundled ones, those of other distributions, registered ones, by name; damaged ones with what is wrong.
 
@@ -177,11 +173,13 @@ def find_model(word: str | Path) -> KnownModel:
 
 def known_at(folder: Path) -> KnownModel:
     """The model in a folder, damaged or not."""
+    # Only folders of the registry carry the hash in their names, which must then be right.
     own = _lies_in(folder, user_models())
     name = name_of(folder.name) if own else folder.name
     try:
         hash_ = manifest_hash(folder)
-        config = open_folder(unchanged(folder) if own else folder, hashes=False).config
+        found = open_folder(unchanged(folder) if own else folder, hashes=False)
+        found.base(hashes=False)
     except OSError as error:
         return KnownModel(name, "", folder, f"{folder / MANIFEST}: {error.strerror}")
     except SciextractError as error:
@@ -189,7 +187,7 @@ def known_at(folder: Path) -> KnownModel:
         return KnownModel(name, hash_, folder, error.message, hint=hint)
     if own or _lies_in(folder, bundled_models()):
         return KnownModel(name, hash_, folder)
-    return KnownModel(config.name, hash_, folder)
+    return KnownModel(found.config.name, hash_, folder)
 
 
 def _of_distribution(model: InstalledModel) -> KnownModel:
@@ -218,8 +216,8 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     model = open_folder(folder)
-    called = checked_name(model.config.name if name is None else name)
-    target = models_folder() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
+    called = check_name(model.config.name if name is None else name)
+    target = user_models() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
         with reported_as(str(target), WRITABLE_HOME, lines=False):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -230,12 +228,22 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
             # Of two processes that copy the same model one wins, and the other has nothing left to do.
             with suppress(FileExistsError), copied as fresh:
                 fresh.mkdir()
-                for each in listed_files(folder):
-                    shutil.copyfile(folder / each, fresh / each)
+                for place, file in _files(model, with_base=(folder / BASE).is_dir()):
+                    (fresh / place).parent.mkdir(exist_ok=True)
+                    shutil.copyfile(file, fresh / place)
     return KnownModel(called, model.hash, target)
 
 
-def checked_name(name: str) -> str:
+def _files(model: ModelFolder, *, with_base: bool) -> list[tuple[str, Path]]:
+    """The files of a model by their names in its folder; its base's lie in a folder of their own there."""
+    found = [(each, model.path / each) for each in listed_files(model.path)]
+    if with_base and model.config.adapter:
+        base = model.base().path
+        found += [(f"{BASE}/{each}", base / each) for each in listed_files(base)]
+    return found
+
+
+def check_name(name: str) -> str:
     """The name, if a model can be called so.
 
     Raises:
@@ -266,13 +274,14 @@ _ELSEWHERE = "choose another file"
 _YOURSELF = "unpack it yourself if you trust it, and give the folder"
 
 
-def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
+def export(word: str, target: Path, *, force: bool = False, with_base: bool = False) -> KnownModel:
     """Write a model into one file; the same model gives the same bytes.
 
     Args:
         word: ``NAME``, ``NAME-hash8``, a folder or a hub id.
         target: A file whose name ends in ``.tar`` or ``.zip``.
         force: Whether a file that is there already may be replaced.
+        with_base: Whether the base of an adapter goes with it.
 
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
@@ -284,28 +293,27 @@ def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
         problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
         raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
     model = find_model(word)
-    model.open()
+    files = _files(model.open(), with_base=with_base)
     check_target(target, force=force, kept=[model.folder])
-    names = listed_files(model.folder)
     # Neither times nor owners go in, so that the same model gives the same bytes everywhere.
     with reported_as(str(target), _ELSEWHERE, lines=False), whole_output(target) as partial:
         if target.suffix == ".zip":
             with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
-                for name in names:
+                for name, file in files:
                     entry = zipfile.ZipInfo(f"{model.id}/{name}")
                     entry.compress_type = zipfile.ZIP_DEFLATED
                     entry.external_attr = 0o100644 << 16
-                    entry.file_size = (model.folder / name).stat().st_size
-                    content = (model.folder / name).open("rb")
+                    entry.file_size = file.stat().st_size
+                    content = file.open("rb")
                     with content, zipped.open(entry, "w") as packed:
                         shutil.copyfileobj(content, packed, 1 << 20)
         else:
             with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
-                for name in names:
+                for name, file in files:
                     member = tarfile.TarInfo(f"{model.id}/{name}")
-                    member.size = (model.folder / name).stat().st_size
+                    member.size = file.stat().st_size
                     member.mode = 0o644
-                    with (model.folder / name).open("rb") as content:
+                    with file.open("rb") as content:
                         archive.addfile(member, content)
     return model
 
@@ -330,7 +338,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         OutputError: It cannot be written: no room, or read-only.
     """
     if name is not None:
-        checked_name(name)
+        check_name(name)
     if path.is_dir():
         return register(path, name)
     if not path.is_file():
@@ -356,6 +364,7 @@ def _unpack(path: Path) -> Iterator[Path]:
     Raises:
         FormatError: It is not an archive, is damaged, or has a member that could do harm.
     """
+    # Zip archives go through the same checks as those of inputs.
     if zipfile.is_zipfile(path):
         with open_archive(str(path)) as folder:
             yield folder

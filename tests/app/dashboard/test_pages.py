@@ -16,7 +16,7 @@ from sciextract_app.widgets.bars import tab_text
 from sciextract_app.widgets.plots import (
     BarPart,
     BarRow,
-    PlotScale,
+    ChartScale,
     bar,
     bar_lines,
     chart,
@@ -103,7 +103,7 @@ def test_what_a_terminal_would_obey_is_shown() -> None:
 
 def test_bars_of_nothing() -> None:
     assert bar_lines([BarRow("x", (0,))], [BarPart("all", "█", "bar")], 40, 0)[0].plain[0] == "x"
-    assert len(chart([], PlotScale(0, 1), 40, 5, ("", ""))) == 7
+    assert len(chart([], ChartScale(0, 1), 40, 5, ("", ""))) == 7
 
 
 def test_tabs_fit_in_80_columns() -> None:

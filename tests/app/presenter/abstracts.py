@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store import EntityRef, Project, create_project
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 from sciextract.text.analyse import analyse
 from sciextract_app.presenters.desk import Desk
 from tests.unit.store.projects import FIRST_MODEL
@@ -199,7 +199,7 @@ def predict(
 ) -> None:
     """One run of a model on one abstract."""
     annotations = said.annotations if isinstance(said, Said) else said
-    run = Run(project, FIRST_MODEL, {}, background=background)
+    run = ModelRun(project, FIRST_MODEL, {}, background=background)
     run.add([(number, AnnotatedDocument(on, annotations, FIRST_MODEL))])
     run.finish()
 

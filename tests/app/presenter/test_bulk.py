@@ -11,7 +11,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.maintenance.backup import list_backups
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from sciextract_app.presenters import bulk
 from sciextract_app.presenters.bulk import BulkDecision, Phase
 from sciextract_app.presenters.desk import Desk

@@ -11,7 +11,7 @@ import pytest
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order, VoteCache
 from tests.app.presenter.abstracts import Said, document, gold, project_with
@@ -20,7 +20,7 @@ OLDER, OLDEST = ModelId("older", "b" * 64), ModelId("oldest", "c" * 64)
 
 
 def run(project: Project, said: Annotations, model: ModelId) -> None:
-    job = Run(project, model, {})
+    job = ModelRun(project, model, {})
     job.add([(1, AnnotatedDocument(document(doc_key="d1"), said, model))])
 
 
@@ -173,7 +173,7 @@ def test_a_key_is_quick(tmp_path: Path) -> None:
     project = project_with(tmp_path, None, (LONG,))
     for number in range(8):
         said, model = dense(number), ModelId("m", f"{number}" * 64)
-        job = Run(project, model, {})
+        job = ModelRun(project, model, {})
         job.add([(1, AnnotatedDocument(document(LONG, "d1"), said, model))])
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
     times = []

@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.store import Completeness, EntityRef, RelationRef
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from sciextract_app.presenters.desk import Desk
 from tests.app.presenter.abstracts import (
     TEXT,

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciextract.store import Project, open_project
-from sciextract.store.consistency import problems
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.row_rules import problems
+from sciextract.store.state_tables import differing
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.view_models import Mode

@@ -16,7 +16,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
-from sciextract.store.ingest import Run
+from sciextract.store.ingest import ModelRun
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order
 from tests.app.presenter.abstracts import document, gold, place, press, project_with
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
     considered = Candidates((task,), (pair,), (link,))
     told = Annotations(said.entities, said.relations, said.clusters, considered)
     model = ModelId("new", "a" * 64)
-    Run(project, model, {}).add([(1, AnnotatedDocument(document(doc_key="d1"), told, model))])
+    ModelRun(project, model, {}).add([(1, AnnotatedDocument(document(doc_key="d1"), told, model))])
     return project
 
 

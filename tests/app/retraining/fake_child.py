@@ -59,13 +59,13 @@ def gate(verdict: str) -> dict[str, Any]:
 
 
 def main(kind: str, folder: Path) -> None:
-    from sciextract.retraining.run_folder import Run, Status
+    from sciextract.retraining.run_folder import Run, RunStatus
 
     run = Run(folder)
     again = run.status() is not None
 
     def tell(state: str, **values: Any) -> None:
-        run.write_status(Status.of_this_process(state, epochs=EPOCHS, **values))
+        run.write_status(RunStatus.of_this_process(state, epochs=EPOCHS, **values))
 
     def stop(*_: object) -> NoReturn:
         tell("stopped", epoch=3, share=0.3, message="stopped; repeat the command to resume")

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from sciextract.documents.document import ModelId
 from sciextract.errors import ModelNotFoundError, install_command
-from sciextract.workflows import models
+from sciextract.workflows.models import choice
 from sciextract_app.screens.retraining import RetrainingScreen
 from sciextract_app.workers import predicting, training
 from tests.app.retraining.children import Use, newest
@@ -29,7 +29,7 @@ LATER = ModelId("later", "a" * 64)
 def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of models that were taken; the model that is loaded by such a name is another rule."""
     taken: list[str] = []
-    monkeypatch.setattr(models, "use", lambda name, project: taken.append(name))
+    monkeypatch.setattr(choice, "use", lambda name, project: taken.append(name))
 
     class Choice:
         def __init__(self, model: str, candidates: bool) -> None:
@@ -234,7 +234,7 @@ class TestEnds:
         def use(name: str, project: Any) -> None:
             raise ModelNotFoundError(f"no model is called {name}", "sciextract models list")
 
-        monkeypatch.setattr(models, "use", use)
+        monkeypatch.setattr(choice, "use", use)
         child("keep")
         async with opened(project) as (_, pilot):
             await start(pilot)

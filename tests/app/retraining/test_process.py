@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import MissingExtraError, OutputError, install_command
-from sciextract.retraining.run_folder import Status
+from sciextract.retraining.run_folder import RunStatus
 from sciextract_app.presenters.retraining_plan import TrainingOptions
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Training, TrainingRequest, TrainingWatch
@@ -118,7 +118,7 @@ def test_a_training_of_another_machine_is_not_ours(project: Path, child: Use) ->
     child("promote")
     found = Training.start(TrainingRequest(project))
     wait_for(lambda: not found.is_alive())
-    found.run.write_status(Status("training", os.getpid(), "another-host"))
+    found.run.write_status(RunStatus("training", os.getpid(), "another-host"))
     assert Training.running(project) is None
 
 

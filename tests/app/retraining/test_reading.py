@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.retraining.run_folder import METRICS, STATUS, Run, Status
+from sciextract.retraining.run_folder import METRICS, STATUS, Run, RunStatus
 from sciextract_app.presenters.retraining_plan import (
     EarlierRuns,
     TrainingCounts,
@@ -33,7 +33,7 @@ ANYTHING = st.recursive(
 FIELDS = ("loss", "epoch", "entity", "relation", "coreference", "documents_per_second", "message")
 
 
-def run_with(folder: Path, *events: dict[str, Any], status: Status | None = None) -> Run:
+def run_with(folder: Path, *events: dict[str, Any], status: RunStatus | None = None) -> Run:
     run = Run(folder)
     for event in events:
         run.append(event)
@@ -59,7 +59,7 @@ class TestLive:
         assert RunReader(run).read(True).scores["relation"] == (None,)
 
     def test_a_failure_tells_its_message_and_the_next_step(self, tmp_path: Path) -> None:
-        status = Status("failed", 1, "", message="no decisions", hint="decide some")
+        status = RunStatus("failed", 1, "", message="no decisions", hint="decide some")
         live = RunReader(run_with(tmp_path, status=status)).read(alive=False)
         assert (live.message, live.hint, live.runs) == ("no decisions", "decide some", False)
 
@@ -134,8 +134,8 @@ class TestPlan:
     def test_earlier_trainings_tell_time_and_where_to_go_on(self, tmp_path: Path) -> None:
         for name in "ab":
             (tmp_path / name).mkdir()
-        done = run_with(tmp_path / "a", status=Status("done", 1, "", seconds=300))
-        where = Status("stopped", 1, "", epoch=3, epochs=8, seconds=90)
+        done = run_with(tmp_path / "a", status=RunStatus("done", 1, "", seconds=300))
+        where = RunStatus("stopped", 1, "", epoch=3, epochs=8, seconds=90)
         stopped = run_with(tmp_path / "b", status=where)
         found = earlier_runs([stopped, done])
         assert (found.seconds, found.stopped, found.last) == (300, stopped, done)

@@ -11,7 +11,7 @@ from sciextract.errors import UsageError
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import configured_hosts, known_hosts
 from sciextract.retraining.remote.ssh import check_host
-from sciextract.retraining.run_folder import Run, Status, new_run
+from sciextract.retraining.run_folder import Run, RunStatus, new_run
 from sciextract_app.presenters.retraining_plan import (
     TrainingOptions,
     earlier_runs,
@@ -124,37 +124,37 @@ class TestJobsElsewhere:
         jobs.note(run, jobs.new_location(run, "gpubox", "python3", slurm=False), state="started")
         return run
 
-    def _live(self, run: Run, status: Status | None, alive: bool = True) -> RunProgress:
+    def _live(self, run: Run, status: RunStatus | None, alive: bool = True) -> RunProgress:
         if status is not None:
             run.write_status(status)
         return RunReader(run).read(alive)
 
     def test_its_phases_name_the_machine(self, run: Run) -> None:
-        sending = self._live(run, Status("preparing", 1, "", message="sending to gpubox"))
+        sending = self._live(run, RunStatus("preparing", 1, "", message="sending to gpubox"))
         assert sending.phase == "sending to gpubox"
-        training = self._live(run, Status("training", 1, "", epoch=2, epochs=8))
+        training = self._live(run, RunStatus("training", 1, "", epoch=2, epochs=8))
         assert training.phase == "training on gpubox: epoch 2 of 8"
-        fetching = Status("exporting", 1, "", message="fetching the model from gpubox")
+        fetching = RunStatus("exporting", 1, "", message="fetching the model from gpubox")
         assert self._live(run, fetching).phase == "fetching the model from gpubox"
 
     def test_a_line_that_is_down(self, run: Run) -> None:
         why = "gpubox cannot be reached: timeout; next try in 5 seconds, the job continues"
-        live = self._live(run, Status("training", 1, "", epoch=2, epochs=8, lost=why))
+        live = self._live(run, RunStatus("training", 1, "", epoch=2, epochs=8, lost=why))
         assert live.phase == "no connection to gpubox; the job keeps running there"
         assert live.lost == why and live.runs
 
     def test_watching_that_was_stopped(self, run: Run) -> None:
         run.append({"event": "stopped", "message": "no longer following the job"})
-        live = self._live(run, Status("stopped", 1, ""), alive=False)
+        live = self._live(run, RunStatus("stopped", 1, ""), alive=False)
         assert live.unwatched and live.phase == "not followed: the job is on gpubox"
 
     def test_a_job_that_was_stopped_there(self, run: Run) -> None:
         run.append({"event": "error", "message": "was stopped on gpubox"})
-        live = self._live(run, Status("stopped", 1, ""), alive=False)
+        live = self._live(run, RunStatus("stopped", 1, ""), alive=False)
         assert not live.unwatched and live.phase == "stopped"
 
     def test_a_watcher_that_died_left_the_job(self, run: Run) -> None:
-        live = self._live(run, Status("training", 1, "", epoch=1, epochs=8), alive=False)
+        live = self._live(run, RunStatus("training", 1, "", epoch=1, epochs=8), alive=False)
         assert live.unwatched and not live.runs
         assert earlier_runs([run]).unwatched_on == "gpubox"
         assert "g watches it" in earlier_runs([run]).words[0]
@@ -164,4 +164,4 @@ class TestJobsElsewhere:
         assert place is not None
         jobs.note(run, place, state="sending")
         run.append({"event": "stopped", "message": "stopped"})
-        assert not self._live(run, Status("stopped", 1, ""), alive=False).unwatched
+        assert not self._live(run, RunStatus("stopped", 1, ""), alive=False).unwatched

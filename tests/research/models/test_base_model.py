@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("models")
 
 from research.models.plan import load_plan
 from sciextract.inference.extractor import Extractor
-from sciextract.workflows.models import find_model
+from sciextract.workflows.models.registry import find_model
 from tests.research.teaching.conftest import Run
 from tests.shared_data import ROOT
 

@@ -57,8 +57,8 @@ def test_the_tables_share_their_hyperparameters() -> None:
 
 def test_the_dygie_frame_is_that_of_its_recipe() -> None:
     from research.paper.grid import Part
+    from research.recipes import find_recipe
     from sciextract_trainer.config import config_from, load_config
-    from sciextract_trainer.run import find_recipe
 
     grid = load_grid("paper-table5")
     jre = next(column for column in grid.columns if column.name == "JRE")
@@ -70,27 +70,26 @@ def test_the_dygie_frame_is_that_of_its_recipe() -> None:
 @pytest.mark.parametrize(
     ("more", "named"),
     [
-        ("oops = 1", "unknown key 'oops'"),
+        ("oops = 1", "unknown setting 'oops'"),
         ("runs = 0", "runs = 0"),
-        ("notes = 'one'", "notes = 'one'"),
-        ("[[encoders]]\nname = 'Kite'", "'ids' is missing"),
+        ("notes = 'one'", "notes is 'one'"),
+        ("[[encoders]]\nname = 'Kite'", "field ids"),
         ("[settings]\nepochz = 3", "unknown setting 'epochz'"),
         ("[settings]\nepochs = 0", "epochs = 0"),
-        ("[settings]\nepochs = 'ten'", "epochs = 'ten'"),
+        ("[settings]\nepochs = 'ten'", "epochs is 'ten'"),
         ("[settings]\nreinit_top = -1", "reinit_top = -1"),
         ("[[variants]]\nname = 'a'\n[[variants]]\nname = 'a'", "'a' is there twice"),
-        ("[[variants]]\nname = 'a'\nscore_ = 'x'", "unknown key 'score_'"),
-        ("[[published]]\nencoder = 'Kite'\ncolumn = 'NER'\nf1 = 1.0", "'source' is missing"),
-        ("[[published]]\nencoder = 'K'\ncolumn = 'RE'\nf1 = 1.0\nsource = 's'", "column = 'RE'"),
+        ("[[variants]]\nname = 'a'\nscore_ = 'x'", "unknown setting 'score_'"),
+        ("[[published]]\nencoder = 'Kite'\ncolumn = 'NER'\nf1 = 1.0", "field source"),
+        ("[[published]]\nencoder = 'K'\ncolumn = 'RE'\nf1 = 1.0\nsource = 's'", "column 'RE'"),
         ("[[published]]\nencoder = 'K'\ncolumn = 'NER'\nsource = 's'", "neither or both"),
-        ("[[published]]\nencoder = 'K'\ncolumn = 'NER'\nf1 = 'x'\nsource = 's'", "f1 = 'x'"),
+        ("[[published]]\nencoder = 'K'\ncolumn = 'NER'\nf1 = 'x'\nsource = 's'", "f1 is 'x'"),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, more: str, named: str) -> None:
     with pytest.raises(UsageError) as caught:
         load_grid(written(tmp_path, more))
     assert named in caught.value.message and "kites.toml" in caught.value.message
-    assert caught.value.hint or "type" in caught.value.message
 
 
 def test_an_unknown_score_is_named(tmp_path: Path) -> None:
@@ -131,4 +130,4 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 def test_a_figure_as_it_was_published(
     f1: float | None, sd: float | None, change: float | None, told: str
 ) -> None:
-    assert Published("a", "", "NER", f1, sd, change, "there").text() == told
+    assert Published("a", "NER", "there", f1=f1, sd=sd, change=change).text() == told

@@ -12,7 +12,7 @@ from research.__main__ import main
 from research.commands.recipes import grid_report, line_of
 from research.paper.events import CellScored, CellStarted, CellTaken
 from sciextract.errors import ExitCode
-from sciextract.retraining.events import DevScored, Losses, Resumed, Step
+from sciextract.retraining.events import DevScored, MeanLosses, Resumed, Step
 from tests.cli.conftest import Command, Outcome
 
 
@@ -89,7 +89,7 @@ STEP = Step(
     epoch=1,
     documents=1,
     of=2,
-    loss=Losses(entity=1.0, relation=1.0, coreference=1.0),
+    loss=MeanLosses(entity=1.0, relation=1.0, coreference=1.0),
     documents_per_second=1.0,
 )
 

@@ -15,7 +15,7 @@ from research.paper.cells import CellFolder
 from research.paper.run import GridOrder, GridRun, prepare
 from research.paper.table import NOT_RUN, UNFINISHED, Scored, as_markdown
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.retraining.events import Event, Resumed, Step
+from sciextract.retraining.events import Resumed, Step, TrainingEvent
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 
@@ -77,13 +77,13 @@ def order(tmp_path: Path, encoder_folder: Path) -> Make:
     return make
 
 
-def run(order: GridOrder) -> tuple[GridRun, list[Event]]:
-    grid_run, events = prepare(order), list[Event]()
+def run(order: GridOrder) -> tuple[GridRun, list[TrainingEvent]]:
+    grid_run, events = prepare(order), list[TrainingEvent]()
     grid_run.train(events.append)
     return grid_run, events
 
 
-def kinds(events: list[Event]) -> list[str]:
+def kinds(events: list[TrainingEvent]) -> list[str]:
     return [event.kind for event in events if event.kind != "step"]
 
 
@@ -119,7 +119,7 @@ def test_an_interrupted_cell_goes_on_and_ends_the_same(order: Make, tmp_path: Pa
     whole, _ = run(order(**asked, folder=tmp_path / "whole"))
     cut = prepare(order(**asked))
 
-    def interrupt(event: Event) -> None:
+    def interrupt(event: TrainingEvent) -> None:
         if isinstance(event, Step) and event.epoch == 3:
             raise KeyboardInterrupt
 
@@ -148,7 +148,7 @@ def test_a_grid_that_shares_a_cell_does_not_train_it(order: Make, tmp_path: Path
 
 def test_a_cell_in_other_hands_is_left_alone(order: Make) -> None:
     grid_run = prepare(order(runs=1))
-    events: list[Event] = []
+    events: list[TrainingEvent] = []
     busy = next(cell for cell in grid_run.cells if cell.column.name == "NER")
     with grid_run.folder_of(busy).taken() as free:
         assert free

@@ -17,7 +17,7 @@ import torch
 
 from research.partial_labels.datasets import TaughtSet, documents_of, partial_examples
 from sciextract.documents.schema_file import load_schema
-from sciextract.inference.label_layout import type_probabilities
+from sciextract.inference.decoding import type_probabilities
 from sciextract_trainer.build import SubwordRules, build_network, labels_of
 from sciextract_trainer.data.examples import collate
 from sciextract_trainer.network.training_step import batch_losses, likely_types, taught_entity_loss

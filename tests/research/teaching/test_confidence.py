@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from research.distillation.self_training import Certainty, believed, certainty
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.data.examples import Targets
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from research.distillation.ensemble import Ensemble, Member
 from sciextract.documents.document import Document
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotated

@@ -21,7 +21,7 @@ from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, OutputError, TrainingDataError, UsageError
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
-from sciextract.retraining.events import Event
+from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data import soft_labels
 from sciextract_trainer.data.soft_labels import (
@@ -71,7 +71,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soft_labels, "SHARD_DOCUMENTS", 2)
 
 
-def quiet(event: Event) -> None:
+def quiet(event: TrainingEvent) -> None:
     """Hears nothing."""
 
 

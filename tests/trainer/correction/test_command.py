@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,9 @@ def test_an_interrupted_command_goes_on_with_its_run_folder(
     assert "Traceback" not in err
 
     run = Run(folder)
-    order = run.run()["order"]
-    run.write_run(order={**order, "epochs": 1}, config={**run.run()["config"], "epochs": 1})
+    record = run.record()
+    assert record.request and record.config
+    run.note(request=replace(record.request, epochs=1), config={**record.config, "epochs": 1})
     for file in (folder / "training").glob("*"):
         file.unlink()
     second = start("--run", folder, "--device", "cpu")

@@ -20,11 +20,11 @@ from sciextract.retraining.events import as_mappings
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, attach
-from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, Run, runs_of
+from sciextract.retraining.run_record import RetrainRequest
 from sciextract.snapshot import Split
-from sciextract.workflows.models import known_models
+from sciextract.workflows.models.registry import known_models
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project
 
@@ -98,9 +98,9 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     assert [kind for kind in _kinds(events) if kind != "warning"] == [
         "start", "snapshot", "forgetting", "step", "dev", "export", "gate", "done",
     ]  # fmt: skip
-    told = run.run()
-    assert told["device"].startswith("cpu") and "torch" in told["versions"]
-    assert told["config"]["epochs"] == 2 and told["forgetting"]
+    told = run.record()
+    assert told.device.startswith("cpu") and "torch" in told.versions
+    assert told.config and told.config["epochs"] == 2 and told.forgetting
     assert (run.folder / "curves.png").is_file() and events[-1]["curves"].endswith("curves.png")
     assert result.model.open().config.origin["learning curves"].endswith(run.name)
     status = run.status()

@@ -18,6 +18,7 @@ pytest.importorskip("onnxscript")
 
 
 from sciextract.cli.training_screen import line_of
+from sciextract.codec import convert
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
@@ -33,13 +34,14 @@ from sciextract.metrics.promotion import GateReport, Verdict
 from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.events import RunStarted
 from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
+from sciextract.retraining.run_record import RetrainRequest
 from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
-from sciextract.store.ingest import Run as ModelRun
-from sciextract.workflows.models import current, known_models
+from sciextract.store.ingest import ModelRun
+from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.registry import known_models
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 from tests.trainer.correction.rounds import (
     Events,
@@ -106,12 +108,12 @@ def test_the_status_tells_the_end(finished: Finished) -> None:
 
 
 def test_the_run_file_tells_what_was_done(finished: Finished, model_folder: Path) -> None:
-    told = finished.run.run()
-    assert told["start_model"]["folder"] == str(model_folder)
-    assert told["config"]["epochs"] == 2 and told["config"]["freeze_embeddings"] is True
-    assert len(told["snapshot"]["train.jsonl"]) == 64
-    assert told["forgetting"] == "distillation" and told["result"]["promoted"] is False
-    assert {"started", "finished", "hardware", "versions", "device", "command"} <= told.keys()
+    told = finished.run.record()
+    assert told.start_model and told.start_model.folder == str(model_folder)
+    assert told.config and told.config["epochs"] == 2 and told.config["freeze_embeddings"] is True
+    assert len(told.snapshot["train.jsonl"]) == 64
+    assert told.forgetting == "distillation" and told.result and not told.result.promoted
+    assert told.started and told.finished and told.hardware and told.versions and told.device
 
 
 def test_before_a_round_the_project_is_backed_up(finished: Finished) -> None:
@@ -157,7 +159,7 @@ def test_epochs_come_from_the_data_unless_they_are_named(
 
     def stop(event: dict[str, Any]) -> None:
         if event["event"] == "start":
-            begun.append(RunStarted.from_json(event))
+            begun.append(convert(event, RunStarted, "event"))
             raise Killed
 
     with pytest.raises(Killed):
@@ -363,7 +365,7 @@ def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
         build_snapshot(project, tmp_path / "snapshot")
         snapshot = read_snapshot(tmp_path / "snapshot")
 
-        def folds(hash_: str, **origin: str) -> list[tuple[int, ...]] | None:
+        def folds(hash_: str, **origin: str) -> tuple[tuple[int, ...], ...] | None:
             start: Any = SimpleNamespace(
                 config=SimpleNamespace(name="own", origin=origin), hash=hash_
             )

@@ -17,7 +17,7 @@ from sciextract.errors import (
     SciextractError,
 )
 from sciextract.retraining.run_folder import runs_of
-from sciextract.workflows.models import known_models
+from sciextract.workflows.models.registry import known_models
 from sciextract_trainer.hardware import device
 from sciextract_trainer.hardware.device import DeviceMissingError
 from sciextract_trainer.step import LossError, Stepper

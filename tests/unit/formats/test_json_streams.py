@@ -139,4 +139,3 @@ def test_an_outer_object_stands_for_the_objects_of_its_list(tmp_path: Path) -> N
         path.write_text(json.dumps({"first": [{"z": 1}], **inner}, indent=indent))
         objects = JsonObjects(Source(str(path)), "list")
         assert [record for _, record in objects] == [A, B]
-        assert objects.around == {"first": [{"z": 1}], **inner, "list": []}

@@ -23,8 +23,8 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
-from sciextract.formats.arrow_rows import SCHEMA
 from sciextract.formats.base import ReadItem
+from sciextract.formats.parquet import SCHEMA
 from sciextract.text.analyse import make_document
 
 datasets = pytest.importorskip("datasets")

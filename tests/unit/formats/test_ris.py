@@ -9,7 +9,7 @@ import rispy
 
 from sciextract.errors import FormatError
 from sciextract.formats import read
-from sciextract.formats.ris import CUT
+from sciextract.formats.tagged import CUT
 from tests.shared_data import ROOT, shared_path
 from tests.unit.formats.bibliographic_records import (
     NO_ABSTRACT,

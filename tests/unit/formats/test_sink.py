@@ -35,7 +35,7 @@ def test_lines_end_in_one_line_feed_and_are_utf8(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said() -> None:
-    with pytest.raises(OutputError, match="the stream: cannot be written: No space left"):
+    with pytest.raises(OutputError, match="the stream: the disk is full"):
         LineSink(Full()).write_line("x")
 
 

@@ -9,7 +9,7 @@ from tests.strategies import PIECES
 
 
 def pairs(text: str) -> dict[str, str]:
-    return {each.short: each.long for each in find_expansions(text)}
+    return find_expansions(text)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,9 @@ def test_a_long_form_is_not_much_longer_than_its_acronym() -> None:
     st.lists(st.sampled_from(PIECES) | st.text("aAbB() .-", max_size=12), max_size=8).map("".join)
 )
 def test_any_text(text: str) -> None:
-    for each in find_expansions(text):
-        assert each.long in text
-        assert each.short in text
+    for short, long in find_expansions(text).items():
+        assert long in text
+        assert short in text
 
 
 def test_wordings_are_one_expansion() -> None:

@@ -16,9 +16,9 @@ import pytest
 
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.graph.building import Facts, build_graph
-from sciextract.graph.contribution import CountSettings
 from sciextract.graph.database import VERSION, GraphError, GraphMissingError, open_graph
 from sciextract.graph.derive import DeriveSettings
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.reading import Reading
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files

@@ -125,6 +125,16 @@ def test_a_name_with_capitals_inside_does_not_count_its_word_in_lower_case(path:
     assert known(path, "MOVE").node.documents == 1
 
 
+def test_a_word_that_begins_with_a_digit_is_no_name_by_that(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "3D is new. GPT-4 is new.", {"3D": "Method", "GPT-4": "Method"}),
+        *[abstract(f"b{n}", f"A 3D scan of {n} cakes by GPT-4.", {}) for n in range(30)],
+    )
+    assert known(path, "3D").node.documents == 1
+    assert known(path, "GPT-4").node.documents == 31
+
+
 def test_common_words_and_generic_nodes(path: Path) -> None:
     words = "a run may run and run the run we run to run or run as run if run so run but run"
     build(

@@ -4,17 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from lxml import etree, html
+from lxml import html
 
 from sciextract.errors import UsageError
-from sciextract.graph.answers import write_trends
 from sciextract.graph.database import open_graph
 from sciextract.graph.page import ViewSettings, draw
-from sciextract.graph.queries.nodes import Node
-from sciextract.graph.queries.trends import Period, Trend
 from tests.graph_samples import HOSTILE, abstract, build
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(graph: Path, node: str | None, output: Path) -> str:
@@ -79,16 +74,3 @@ def test_a_page_of_hostile_names(hostile: Path, tmp_path: Path) -> None:
 def test_other_endings_are_refused(field_graph: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected \.html, \.htm$"):
         drawn(field_graph, "SVM", tmp_path / "f.svg")
-
-
-def test_trends_as_lines(tmp_path: Path) -> None:
-    node = Node(1, HOSTILE, "Method", 9, 9, 0, 2000, 2002)
-    counts = {2000: 1, 2001: 2, 2002: 4}
-    periods = tuple(Period(year, year, year, count, 10) for year, count in counts.items())
-    trend = Trend(node, periods, periods, 0.15, 3.0)
-    write_trends([trend] * 10, tmp_path / "g", tmp_path / "t.svg")
-    root = etree.parse(tmp_path / "t.svg").getroot()
-    assert len(list(root.iter(f"{SVG}polyline"))) == 20
-    words = {each.text for each in root.iter(f"{SVG}text")}
-    assert {"2000", "2001", "2002", "0 %", "40 %"} <= words
-    assert "50 %" not in words  # the axis ends with the shares, though the intervals reach further

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, Ints, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer

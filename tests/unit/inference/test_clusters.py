@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sciextract.inference.candidates import antecedent_pairs
-from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
+from sciextract.inference.decoding import antecedent_probabilities, predict_clusters
 
 
 def _clusters(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciextract.inference.mentions import Mentions, select_mentions
+from sciextract.inference.decoding import Mentions, select_mentions
 from sciextract.inference.settings import DecodeSettings, PerTask
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.inference import candidates
 from sciextract.inference.batching import SINGLE, Batching
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from tests.unit.inference import fakes

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract.inference.label_layout import RelationLayout, softmax
-from sciextract.inference.relations import (
+from sciextract.inference.decoding import (
     PredictedRelation,
+    RelationLayout,
     ScoredPairs,
     combine_directions,
     directed,
     predict_relations,
+    softmax,
 )
 
 LAYOUT = RelationLayout(("USED-FOR", "COMPARE", "PART-OF"), frozenset({"COMPARE"}))

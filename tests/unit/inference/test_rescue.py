@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.inference.mentions import Mentions
+from sciextract.inference.decoding import Mentions, ScoredPairs, rescue_mentions
 from sciextract.inference.pipeline import RawPrediction
-from sciextract.inference.relations import ScoredPairs, rescued
 from sciextract.inference.results import calibrated
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from tests.unit.inference import fakes
@@ -33,7 +32,7 @@ def _rescued(
     scored = ScoredPairs(
         np.array(list(pairs), dtype=np.int64).reshape(-1, 2), np.stack([1 - sure, sure], axis=1)
     )
-    found = rescued(mentions, scored, replace(SETTINGS, **changes))  # type: ignore[arg-type]
+    found = rescue_mentions(mentions, scored, replace(SETTINGS, **changes))  # type: ignore[arg-type]
     return [(a, b) for a, b in found.spans[found.predicted].tolist()]
 
 

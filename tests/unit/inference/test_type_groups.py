@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sciextract.inference.label_layout import columns_of, softmax, type_probabilities
-from sciextract.inference.mentions import select_mentions
+from sciextract.inference.decoding import columns_of, select_mentions, softmax, type_probabilities
 from sciextract.inference.settings import DecodeSettings, PerTask
 
 GROUPS = ((1,), (2, 3))

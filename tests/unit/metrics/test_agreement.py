@@ -10,8 +10,8 @@ import pytest
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.metrics.agreement import AgreementReport, agreement
-from sciextract.metrics.report import F1Agreement
+from sciextract.metrics.agreement import agreement
+from sciextract.metrics.report import AgreementReport, F1Agreement
 from tests.unit.metrics.builders import annotated, words
 
 TEXT = "tree kernels rank large proteins quickly"

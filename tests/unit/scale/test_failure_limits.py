@@ -4,7 +4,7 @@ import pytest
 
 from sciextract.scale.interface import WorkersFailedError
 from sciextract.scale.predicting import RecordOutcome
-from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, FailureLimits
+from sciextract.scale.processes import MOST_FAILURES, MOST_STARTS, FailureLimits
 from sciextract.workflows.annotate import RecordProblem, RunCounts
 
 GOOD = RecordOutcome(b"{}\n", RunCounts(documents=1))

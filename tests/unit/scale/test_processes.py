@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.scale import processes, worker_pool
+from sciextract.scale import processes
 from sciextract.scale.interface import ChunkResult, Work, WorkerRefusedError, WorkersFailedError
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.worker import WorkerProcess
@@ -33,7 +33,7 @@ def children() -> Iterator[int]:
 def test_the_same_bytes_as_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, ordered: bool
 ) -> None:
-    monkeypatch.setattr(worker_pool, "START_CHARACTERS", 100)
+    monkeypatch.setattr(processes, "START_CHARACTERS", 100)
     bad = '{"id": "torn", \n'
     work = work_of([given(tmp_path / "in.jsonl", lines(30) + bad + lines(5))], ordered=ordered)
     results = list(ProcessEngine(workers).results(work, {}))
@@ -42,6 +42,19 @@ def test_the_same_bytes_as_one_process(
     assert sum(result.counts.bad for result in results) == 1
     if ordered:
         assert [result.key for result in results] == sorted(result.key for result in results)
+    assert not list(children())
+
+
+def test_ctrl_c_while_a_worker_starts_is_no_error_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: processes.Worker) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(processes.Worker, "start", interrupted)
+    work = work_of([given(tmp_path / "in.jsonl", lines(3))])
+    with pytest.raises(KeyboardInterrupt):
+        list(ProcessEngine(1).results(work, {}))
     assert not list(children())
 
 
@@ -58,8 +71,8 @@ def test_processes_start_as_far_as_the_text_pays_for_them(
         started.append(WorkerProcess(work))
         return started[-1]
 
-    monkeypatch.setattr(worker_pool, "WorkerProcess", counted)
-    for module in (worker_pool, processes):
+    monkeypatch.setattr(processes, "WorkerProcess", counted)
+    for module in (processes, processes):
         monkeypatch.setattr(module, "START_CHARACTERS", 2_000)
     work = work_of([given(tmp_path / "in.jsonl", lines(records, "SLOW"))], "poisoned")
     results = [*ProcessEngine(3, isolated=isolated).results(work, {})]

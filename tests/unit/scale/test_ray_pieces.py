@@ -20,16 +20,16 @@ from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
 from sciextract.scale.interface import InputShard
 from sciextract.scale.ray import cluster
-from sciextract.scale.ray.cluster import received, ship
+from sciextract.scale.ray.cluster import receive_model, ship
 from sciextract.scale.ray.engine import (
     Envelope,
     ModelActor,
     RayEngine,
     Refusal,
     ShardReader,
-    packed,
+    pack,
     readable_on_cluster,
-    unpacked,
+    unpack,
 )
 from sciextract.scale.shards import remaining_chunks
 from sciextract.workflows.model_choice import ModelChoice
@@ -125,7 +125,7 @@ def test_a_run_that_waits_for_processors_says_so(
 
 
 def envelopes_of(tables: Iterator[Any]) -> list[Envelope]:
-    return [envelope for table in tables for envelope in unpacked(table)]
+    return [envelope for table in tables for envelope in unpack(table)]
 
 
 def test_a_shard_becomes_chunks_without_those_that_are_done(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
     refusal = Refusal("a shard is gone", "look for it", 4)
     actor = ModelActor(work, ship(ModelChoice()), __version__, 60.0)
     [result, through] = envelopes_of(
-        each for envelope in (chunk, refusal) for each in actor(packed(envelope))
+        each for envelope in (chunk, refusal) for each in actor(pack(envelope))
     )
     assert not isinstance(result, Refusal) and result.key == (0, 0)
     assert through == refusal
@@ -165,13 +165,13 @@ def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
     work = work_of([given(tmp_path / "in.jsonl", lines(1))])
     [chunk] = remaining_chunks(work, {})
     actor = ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
-    [refusal] = envelopes_of(actor(packed(chunk)))
+    [refusal] = envelopes_of(actor(pack(chunk)))
     assert isinstance(refusal, Refusal) and "has sciextract" in refusal.message
 
 
 def test_a_bundled_model_travels_by_its_name(store: dict[int, bytes]) -> None:
     choice = ModelChoice(str(bundled_models() / "sci"))
-    assert received(ship(choice), choice).model == "sci" and not store
+    assert receive_model(ship(choice), choice).model == "sci" and not store
 
 
 def test_a_model_of_the_user_travels_in_whole_files(
@@ -180,10 +180,10 @@ def test_a_model_of_the_user_travels_in_whole_files(
     folder = shutil.copytree(bundled_models() / "sci", tmp_path / "mine")
     choice = ModelChoice(str(folder))
     shipped = ship(choice)
-    assert received(shipped, choice).model == str(folder)  # a shared file system shows it
+    assert receive_model(shipped, choice).model == str(folder)  # a shared file system shows it
     folder.rename(tmp_path / "elsewhere")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    there = [Path(str(received(shipped, choice).model)) for _ in range(2)]
+    there = [Path(str(receive_model(shipped, choice).model)) for _ in range(2)]
     assert there[0] == there[1] and manifest_hash(there[0]) == open_folder(there[0]).hash
     assert there[0].is_relative_to(tmp_path)
 

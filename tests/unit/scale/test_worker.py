@@ -13,8 +13,8 @@ from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.predicting import Done, Result, WorkerTask
+from sciextract.scale.processes import FailureLimits, Worker
 from sciextract.scale.worker import WorkerDiedError, WorkerProcess
-from sciextract.scale.worker_pool import FailureLimits, Worker
 
 TIMEOUT = 5.0
 

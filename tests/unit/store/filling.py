@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, State
@@ -11,7 +11,6 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.store import Project, open_project
 from sciextract.store.ingest import Import
-from tests.unit.store.later import later_release
 from tests.unit.store.projects import document, entity, relation
 
 #: Texts long enough that a few dozen of them fill some hundred kilobytes.
@@ -26,12 +25,7 @@ def many(first: int, count: int) -> list[tuple[AnnotatedDocument, tuple[str, ...
 @contextmanager
 def prepared(path: Path, kind: str) -> Iterator[Iterator[int]]:
     """Steps of a kind of work, each of which grows the file; each says how many were finished before."""
-    with ExitStack() as stack:
-        if kind == "migration":
-            stack.enter_context(later_release())
-            yield _migrating(path)
-            return
-        project = stack.enter_context(open_project(path, "filler"))
+    with open_project(path, "filler") as project:
         yield _importing(project) if kind == "import" else _deciding(project)
 
 
@@ -49,11 +43,6 @@ def _deciding(project: Project) -> Iterator[int]:
         project.perform("fill", {"step": step}, numbers, _accept_all)
         project.undo()
         yield step
-
-
-def _migrating(path: Path) -> Iterator[int]:
-    open_project(path, "filler").close()
-    yield 0
 
 
 def _accept_all(doc, context) -> None:  # type: ignore[no-untyped-def]

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from sciextract.store import EntityRef
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from tests.unit.store.projects import (
     TEXT,
     cluster,
@@ -50,6 +50,7 @@ def like(text: str) -> str:
 def change(path: Path, *statements: str) -> None:
     """Change a file behind the project's back."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
         for statement in statements:
             connection.execute(statement)
 

@@ -138,26 +138,6 @@ def show_mode(path: str) -> None:
         _say(f"{type(error).__name__} {error.message}")
 
 
-def migrate_slowly(path: str) -> None:
-    """Open a project of an earlier version; stop for ever in the middle of its migration."""
-    from sciextract.store import open_project
-    from tests.unit.store.later import later_release
-
-    with later_release(pause=_pause):
-        open_project(path, "victim")
-
-
-def open_later(path: str) -> None:
-    """Open a project of an earlier version when told to, and say which one it has then."""
-    from sciextract.store import open_project
-    from tests.unit.store.later import later_release
-
-    _say("ready")
-    sys.stdin.readline()
-    with later_release(), open_project(path, "later") as project:
-        _say(str(project.connection.execute("PRAGMA user_version").fetchone()[0]))
-
-
 def fill(path: str, kind: str, limit: str) -> None:
     """Work with a limit on the size of files, as on a full disk, until it is reached."""
     import resource
@@ -175,11 +155,6 @@ def fill(path: str, kind: str, limit: str) -> None:
         except ProjectError as error:
             _say(type(error).__name__)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-
-
-def _pause() -> None:
-    _say("inside")
-    sys.stdin.readline()
 
 
 def _say(text: str) -> None:
@@ -206,8 +181,6 @@ WORK: dict[str, Callable[..., None]] = {
         note_and_stay,
         keep_noting,
         show_mode,
-        migrate_slowly,
-        open_later,
         fill,
     )
 }

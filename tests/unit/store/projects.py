@@ -14,9 +14,9 @@ from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
 from sciextract.store import DocumentState, Outcome, Project, create_project, open_project
 from sciextract.store.actions.bulk import counting, spreading
-from sciextract.store.ingest import Import, ImportCounts, Run
-from sciextract.store.maintenance.rebuild import State as StateRows
-from sciextract.store.maintenance.rebuild import all_numbers, current_state
+from sciextract.store.ingest import Import, ImportCounts, ModelRun
+from sciextract.store.state_tables import StateValues as StateRows
+from sciextract.store.state_tables import all_numbers, current_state
 from sciextract.text.analyse import analyse
 
 #: ``net`` stands alone three times, and inside of ``network``; ``graph`` twice.
@@ -150,9 +150,9 @@ def predict(
     number: int = 1,
     model: ModelId = FIRST_MODEL,
     background: bool = False,
-) -> Run:
+) -> ModelRun:
     """One run of a model on one document."""
-    run = Run(project, model, {"entities": 0.5}, background=background)
+    run = ModelRun(project, model, {"entities": 0.5}, background=background)
     text = project.document_state(number).stored.document
     run.add([(number, AnnotatedDocument(text, said(*items), model))])
     run.finish()

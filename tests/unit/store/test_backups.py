@@ -33,7 +33,7 @@ from sciextract.store.maintenance.backup import (
     newest_sound,
     restore,
 )
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -81,7 +81,6 @@ def test_backup_is_a_whole_project(path: Path) -> None:
     assert list_backups(path) == [made]
     with open_project(made.path) as kept:
         assert _note(kept) == "kept"
-        assert kept.unclean == []
         assert problems(kept.connection) == []
 
 

@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, Project
-from sciextract.store.actions.bulk import occurrences
+from sciextract.store.actions.bulk import find_occurrences
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.rows import ProgressRow
 from tests.unit.store.projects import (
@@ -46,8 +46,8 @@ def progress(project: Project) -> ProgressRow:
 
 def test_occurrences_have_whole_tokens_under_them(project: Project) -> None:
     put(project)
-    assert tuple(occurrences(project.document_state(1), "net")) == NETS
-    assert list(occurrences(project.document_state(1), "")) == []
+    assert tuple(find_occurrences(project.document_state(1), "net")) == NETS
+    assert list(find_occurrences(project.document_state(1), "")) == []
 
 
 def test_identical_strings_get_the_label(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""One whole file after closing; the clean-close mark; the check in the background."""
+"""One whole file after closing, and what a killed process leaves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import Project, open_project
-from sciextract.store.filesystem import is_network, mount_types
-from sciextract.store.maintenance.doctor import background_check, examine
+from sciextract.store.connection import is_network, mount_types
+from sciextract.store.maintenance.doctor import examine
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -28,13 +28,6 @@ def path(tmp_path: Path) -> Path:
 def _note(project: Project) -> str:
     progress = project.document_state(1).progress
     return progress.note if progress else "not there"
-
-
-def _killed_while_open(path: Path) -> None:
-    with running("note_and_stay", path) as process:
-        assert said(process) == "written"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
 
 
 @pytest.mark.parametrize("network", ["", "1"], ids=["local", "network"])
@@ -86,75 +79,18 @@ def test_mount_table_tells_network_file_systems(
     table = f"36 25 0:32 / {tmp_path} rw,relatime shared:1 - nfs4 server:/home rw\n"
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"25 1 8:1 / / rw - ext4 /dev/sda1 rw\n{table}")
-    monkeypatch.setattr("sciextract.store.filesystem._MOUNTS", mounts)
+    monkeypatch.setattr("sciextract.store.connection._MOUNTS", mounts)
     assert is_network(tmp_path / "below" / "p.sciextract")
     assert not is_network(tmp_path.parent / "p.sciextract")
     assert mount_types("1 2 3 / /my\\040disk rw - cifs //server rw") == {"/my disk": "cifs"}
 
 
-def test_clean_close_leaves_no_mark(path: Path) -> None:
-    with open_project(path) as project:
-        project.actions.note(1, "x")
-    with open_project(path) as project:
-        assert project.unclean == []
-        assert background_check(project) is None
-
-
-def test_killed_process_leaves_its_mark_and_its_work(path: Path) -> None:
-    _killed_while_open(path)
-    with open_project(path) as project:
-        assert len(project.unclean) == 1
-        assert _note(project) == "written before the end"
-        assert "sessions" in {each.check for each in examine(path).findings if each.hint}
-
-
-def test_living_process_is_no_unclean_close(path: Path) -> None:
+def test_killed_process_leaves_its_work(path: Path) -> None:
     with running("note_and_stay", path) as process:
         assert said(process) == "written"
-        with open_project(path) as project:
-            assert project.unclean == []
-
-
-def test_background_check_forgets_the_mark_of_a_sound_file(path: Path) -> None:
-    _killed_while_open(path)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
     with open_project(path) as project:
-        check = background_check(project)
-        assert check is not None
-        assert check.wait(30)
-        assert (check.problems, check.failed) == ((), "")
-    with open_project(path) as project:
-        assert project.unclean == []
-
-
-def test_background_check_tells_of_damage_and_keeps_the_mark(path: Path) -> None:
-    _killed_while_open(path)
-    open_project(path).close()
-    content = bytearray(path.read_bytes())
-    content[-2048:] = os.urandom(2048)
-    path.write_bytes(content)
-    with open_project(path) as project:
-        check = background_check(project)
-        assert check is not None
-        assert check.wait(30)
-        assert check.problems
-        assert project.connection.execute("SELECT count(*) FROM session").fetchone() == (1,)
-
-
-def test_background_check_can_be_cancelled(path: Path) -> None:
-    _killed_while_open(path)
-    with open_project(path) as project:
-        check = background_check(project)
-        assert check is not None
-        check.cancel()
-        assert check.done
-
-
-def test_background_check_of_a_reader_keeps_the_mark(path: Path) -> None:
-    _killed_while_open(path)
-    with open_project(path, read=True) as project:
-        check = background_check(project)
-        assert check is not None
-        assert check.wait(30)
-        assert check.problems == ()
-    with open_project(path) as project:
-        assert len(project.unclean) == 1
+        assert _note(project) == "written before the end"
+    assert examine(path).sound
+    assert os.listdir(path.parent) == [path.name]

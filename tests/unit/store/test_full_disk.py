@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import nullcontext as _as_it_is
 from pathlib import Path
 
 import pytest
 
 from sciextract.errors import ProjectFullError
 from sciextract.store import Project, open_project
-from sciextract.store.connection import Mode, connect, read_header
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.doctor import examine
 from tests.unit.store import filling
-from tests.unit.store.later import later_release
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import new_project
 
@@ -71,39 +67,20 @@ def test_bulk_action_is_all_or_nothing(path: Path) -> None:
     assert examine(path).sound
 
 
-def test_migration_is_all_or_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def connect_with_limit(file: Path, mode: Mode) -> sqlite3.Connection:
-        connection = connect(file, mode)
-        used = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {used + 2}")
-        return connection
-
-    with later_release() as version:
-        monkeypatch.setattr("sciextract.store.opening.connect", connect_with_limit)
-        with pytest.raises(ProjectFullError):
-            open_project(path)
-        monkeypatch.undo()
-        assert _version(path) < version
-        with open_project(path) as project:
-            assert len(project.numbers()) == FIRST
-    assert _version(path) == version
-
-
-@pytest.mark.parametrize("kind", ["import", "bulk", "migration"])
+@pytest.mark.parametrize("kind", ["import", "bulk"])
 @pytest.mark.parametrize("network", ["", "1"], ids=["local", "network"])
 def test_limit_of_the_operating_system(
     path: Path, kind: str, network: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The write itself fails, in the file or in its journal, in the middle of a transaction."""
     monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", network)
-    room = 8_192 if kind == "migration" else 200_000
     finished = []
-    with running("fill", path, kind, path.stat().st_size + room) as process:
+    with running("fill", path, kind, path.stat().st_size + 200_000) as process:
         while (answer := said(process)).isdigit():
             finished.append(int(answer))
         assert answer == "ProjectFullError"
         assert process.wait(30) == 0
-    with later_release() if kind == "migration" else _as_it_is(), open_project(path) as project:
+    with open_project(path) as project:
         assert len(project.numbers()) == FIRST + (5 * len(finished) if kind == "import" else 0)
         project.actions.note(1, "there is room again")
         assert examine(path).sound
@@ -117,7 +94,3 @@ def test_backup_that_does_not_fit_is_not_begun(path: Path, monkeypatch: pytest.M
         assert "remove old backups" in caught.value.hint
         assert [each.kind for each in project.log()] == ["import", "schema"]
     assert not backup.folder_of(path).exists()
-
-
-def _version(path: Path) -> int:
-    return read_header(path).version

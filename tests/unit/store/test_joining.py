@@ -8,14 +8,14 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import Completeness, EntityRef, Project, open_project
-from sciextract.store.maintenance.rebuild import differing
-from sciextract.store.merge import Join, MergeCounts, foreign_documents
+from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
+from sciextract.store.state_tables import differing
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 
 
 def merged(mine: Project, theirs: Project) -> tuple[MergeCounts, list[int]]:
     """Merge one project into another; the log must agree with the state afterwards."""
-    join = Join(mine, "import:theirs.sciextract")
+    join = ProjectMerge(mine, "import:theirs.sciextract")
     compared = join.add(list(foreign_documents(theirs)))
     assert differing(mine.connection) == []
     return join.counts, compared

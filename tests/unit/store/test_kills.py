@@ -19,7 +19,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("kind", "seed"),
-    [("import", 1), ("bulk actions", 2), ("undo and redo", 3), ("model run", 4), ("migration", 5)],
+    [
+        ("import", 1),
+        ("bulk actions", 2),
+        ("undo and redo", 3),
+        ("model run", 4),
+        ("new project", 5),
+    ],
 )
 def test_kill(base: Path, kind: str, seed: int) -> None:
     found = Tally()

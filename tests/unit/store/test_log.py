@@ -13,8 +13,8 @@ from sciextract.documents.annotations import LabelScore, State
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events, sqlite
 from sciextract.store.events import Change, change_of, decode, encode, fits, replay
-from sciextract.store.maintenance.rebuild import differing, rebuild
 from sciextract.store.rows import from_values, to_values
+from sciextract.store.state_tables import differing, rebuild
 from sciextract.store.undo import describe
 from tests.unit.store.projects import (
     all_state,

@@ -16,7 +16,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
-from sciextract.store.ingest import Run, annotations_of_source, need_prediction
+from sciextract.store.ingest import ModelRun, annotations_of_source, need_prediction
 from tests.unit.store.projects import (
     FIRST_MODEL,
     SECOND_MODEL,
@@ -194,7 +194,7 @@ def test_every_run_keeps_what_it_said_with_its_candidates(project: Project) -> N
     spoken = Annotations(TWO, candidates=Candidates(spans=(found,)))
     text = document()
     for model in (FIRST_MODEL, SECOND_MODEL):
-        run = Run(project, model, {})
+        run = ModelRun(project, model, {})
         run.add([(1, AnnotatedDocument(text, spoken, model))])
         assert annotations_of_source(project.connection, 1, project.source_id(run.source)) == spoken
     assert project.connection.execute("SELECT count(*) FROM annotation_set").fetchone() == (2,)
@@ -236,7 +236,7 @@ def test_predictions_for_a_document_that_was_taken_back_are_kept_but_not_shown(
     put(project)
     text = project.document_state(1).stored.document
     project.undo()
-    run = Run(project, FIRST_MODEL, {})
+    run = ModelRun(project, FIRST_MODEL, {})
     run.add([(1, AnnotatedDocument(text, said(*TWO), FIRST_MODEL))])
     assert (run.documents, all_state(project)) == (0, {})
 
@@ -247,7 +247,7 @@ def test_mentions_that_a_person_suggested_stay_and_get_their_label(project: Proj
         for each in (guess("S1", GRAPH, ""), guess("S2", NET, ""))
     ]
     put(project, *suggested, source="import:suggestions")
-    run = Run(project, FIRST_MODEL, {}, background=True, keep_suggestions=True)
+    run = ModelRun(project, FIRST_MODEL, {}, background=True, keep_suggestions=True)
     document = project.document_state(1).stored.document
     run.add([(1, AnnotatedDocument(document, said(guess("E1", GRAPH)), FIRST_MODEL))])
     waiting = State.UNDECIDED

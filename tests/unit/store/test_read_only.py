@@ -15,7 +15,6 @@ from sciextract.errors import ProjectReadOnlyError
 from sciextract.store import connection, open_project
 from sciextract.store.connection import mode_for
 from sciextract.store.maintenance.doctor import examine
-from tests.unit.store.later import later_release
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -118,14 +117,6 @@ def test_read_only_medium_with_a_log_is_not_read_without_it(path: Path) -> None:
         assert progress.note == "written before the end"
         with pytest.raises(ProjectReadOnlyError):
             project.actions.note(1, "never")
-
-
-@pytest.mark.usefixtures("fixed")
-def test_older_project_on_a_read_only_medium_is_refused(path: Path) -> None:
-    with later_release(), pytest.raises(ProjectReadOnlyError) as caught:
-        open_project(path)
-    assert "read-only" in caught.value.message
-    assert "copy" in caught.value.hint
 
 
 @pytest.mark.usefixtures("fixed")

@@ -15,7 +15,7 @@ import pytest
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
 from sciextract.store import Project, connection, open_project
 from sciextract.store.connection import problems
-from sciextract.store.maintenance.rebuild import differing
+from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -81,7 +81,6 @@ def test_two_writers_lose_nothing(path: Path) -> None:
         assert _note(project) in ("ann 199", "ben 199")
         assert differing(project.connection) == []
         assert problems(project.connection) == []
-        assert project.unclean == []
 
 
 def test_coming_and_going_at_once_fails_nobody(path: Path) -> None:
@@ -197,11 +196,12 @@ def test_a_file_that_was_replaced_is_left_alone_and_what_was_done_is_saved_besid
         project.close()
     assert caught.value.hint == f"sciextract merge {saved} --project {path}"
     assert path.read_bytes() == content
-    assert {each.name for each in path.parent.iterdir()} == {path.name, saved.name}
+    assert not connection.has_log(path)
     for file, note in ((path, ""), (saved, "before")):
         with open_project(file) as found:
             assert problems(found.connection) == []
             assert _note(found) == note
+    assert {each.name for each in path.parent.iterdir()} == {path.name, saved.name}
 
 
 def test_a_file_that_is_gone_is_not_written_until_it_is_back(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.text.sentences import split_sentences
+from sciextract.text.analyse import split_sentences
 from sciextract.text.tokenizer import tokenize
 
 

@@ -30,10 +30,10 @@ from sciextract.workflows.active.ranking import By
 from sciextract.workflows.learn import (
     Learner,
     adapter_run,
+    find_untouched,
     finished_of,
     learn_from_project,
     suggest_with,
-    untouched,
 )
 from sciextract.workflows.predict_project import predict_project
 
@@ -126,7 +126,7 @@ def test_later_runs_replace_earlier_ones_and_decisions_stay(
             ]
         )
     assert sizes == [[1, 2], [1, 2]]  # the import, and one run
-    assert untouched(project) == [5]
+    assert find_untouched(project) == [5]
     [kept] = [row for row in project.document_state(6).entities if row.id == accepted.id]
     assert kept.state is State.ACCEPTED
     assert project.sources[kept.source_id] == f"model:{states.extractor.model}+adapter/1"

@@ -11,7 +11,8 @@ from sciextract.store import Project, create_project, project_settings
 from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
 from sciextract.workflows.agreement import merge_projects
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.models import current, register, rollback, use
+from sciextract.workflows.models.choice import current, rollback, use
+from sciextract.workflows.models.registry import register
 from tests.unit.workflows.models.builders import model_folder
 
 

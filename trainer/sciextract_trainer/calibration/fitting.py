@@ -80,27 +80,31 @@ class _Fit:
         before = self.scores(start)
         if before.relation is None or before.entity is None:
             return start
-        tried = [(self.scores(each).mean, each) for each in _rescues(start)]
+        # Less likely entities by surer relations than the thresholds ask for.
+        least = start.thresholds
+        tried = []
+        for entity, relation in product(RESCUED_ENTITY_GRID, RESCUING_RELATION_GRID):
+            if entity < least.entity and relation > least.relation:
+                each = replace(start, rescue=Rescue(entity, relation))
+                tried.append((self.scores(each).mean, each))
         best, found = max(tried, key=lambda pair: pair[0], default=(0.0, start))
         return found if best >= before.mean + LEAST_GAIN else start
 
     def _tried(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
         """F1 of a task by settings; those to start with alone where no document is complete in its layer."""
         found: list[tuple[float, DecodeSettings]] = []
-        for each in _candidates(task, start, _nests(self.dev)):
+        candidates = [start.with_thresholds({task: value}) for value in GRIDS[task]]
+        if task == "entity":
+            rules = (False, True) if _nests(self.dev) else (False,)
+            candidates = [
+                replace(each, nesting=nesting) for nesting in rules for each in candidates
+            ]
+        for each in candidates:
             value: float | None = getattr(self.scores(each), task)
             if value is None:
                 return [(0.0, start)]
             found.append((value, each))
         return found
-
-
-def _candidates(task: str, start: DecodeSettings, nests: bool) -> list[DecodeSettings]:
-    thresholds = [start.with_thresholds({task: value}) for value in GRIDS[task]]
-    if task != "entity":
-        return thresholds
-    rules = (False, True) if nests else (False,)
-    return [replace(each, nesting=nesting) for nesting in rules for each in thresholds]
 
 
 def _nests(documents: Sequence[AnnotatedDocument]) -> bool:
@@ -114,17 +118,6 @@ def _nests(documents: Sequence[AnnotatedDocument]) -> bool:
             for start, end in spans
         )
     return inside >= LEAST_NESTED * count > 0
-
-
-def _rescues(start: DecodeSettings) -> list[DecodeSettings]:
-    """Less likely entities by surer relations than the thresholds ask for."""
-    pairs = product(RESCUED_ENTITY_GRID, RESCUING_RELATION_GRID)
-    least = start.thresholds
-    return [
-        replace(start, rescue=Rescue(entity, relation))
-        for entity, relation in pairs
-        if entity < least.entity and relation > least.relation
-    ]
 
 
 Calibrations = dict[str, TaskCalibration]

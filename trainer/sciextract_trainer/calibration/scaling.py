@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline, RawPrediction
 from sciextract.inference.results import calibrated_scores, given_of
 from sciextract.inference.settings import DecodeSettings
-from sciextract.store.statistics import BINS, ReliabilityBin, calibration_error, reliability
+from sciextract.store.statistics import BINS, ReliabilityBin, count_bins
 from sciextract_trainer.data.examples import Targets, gold_targets
 
 Reals = NDArray[np.float64]
@@ -48,6 +48,7 @@ class Items:
 
     def scores(self, temperature: float, shift: float) -> Reals:
         """What the desk shows for each item."""
+        # Not through log-odds and back, which would move scores by rounding.
         if (temperature, shift) == (1, 0):
             return self.plain
         scores = calibrated_scores(self.plain.astype(np.float32), temperature, shift)
@@ -195,54 +196,36 @@ def fit_scale(items: Items) -> Scale | None:
     Returns:
         ``None`` where there are too few items, or where higher scores are not more often right.
     """
-    if not _enough(items):
+    right = int(items.hits.sum())
+    wrong = len(items) - right
+    if len(items) < LEAST_ITEMS or min(right, wrong) < LEAST_ANSWERS:
         return None
-    slope, shift = _newton(_log_odds(items.plain), _targets(items))
+    bounded = np.clip(items.plain, _LEAST_ODDS, 1 - _LEAST_ODDS)
+    targets = np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
+    odds = np.log(bounded / (1 - bounded))
+    columns = np.stack([odds, np.ones_like(odds)], axis=1)
+    solution = np.array([1.0, 0.0])
+    for _ in range(_STEPS):
+        likely = 1 / (1 + np.exp(-np.clip(columns @ solution, -50, 50)))  # beyond, exp overflows
+        # The small diagonal keeps the curvature invertible where all odds are alike.
+        curvature = columns.T @ (columns * (likely * (1 - likely))[:, None]) + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, columns.T @ (targets - likely))
+        loss = _cross_entropy(columns @ solution, targets)
+        while (  # a step that would raise the loss is halved
+            _cross_entropy(columns @ (solution + step), targets) > loss and abs(step).max() > 1e-9
+        ):
+            step = step / 2
+        solution = solution + step
+    slope, shift = float(solution[0]), float(solution[1])
     low, high = TEMPERATURES
+    # A slope near 0 or below says that higher scores are not more often right.
     if not 1 / high <= slope <= 1 / low:
         return None
     return Scale(round(1 / slope, 4), round(shift, 4))
 
 
-def _newton(odds: Reals, targets: Reals) -> tuple[float, float]:
-    """Slope and intercept with the least loss; steps that would raise it are halved."""
-    columns = np.stack([odds, np.ones_like(odds)], axis=1)
-    solution = np.array([1.0, 0.0])
-    for _ in range(_STEPS):
-        likely = _logistic(columns @ solution)
-        curvature = columns.T @ (columns * (likely * (1 - likely))[:, None]) + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, columns.T @ (targets - likely))
-        loss = _cross_entropy(columns @ solution, targets)
-        while (
-            _cross_entropy(columns @ (solution + step), targets) > loss and abs(step).max() > 1e-9
-        ):
-            step = step / 2
-        solution = solution + step
-    return float(solution[0]), float(solution[1])
-
-
-def _logistic(odds: Reals) -> Reals:
-    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -50, 50))))
-
-
 def _cross_entropy(odds: Reals, targets: Reals) -> float:
     return float((np.logaddexp(0, odds) - targets * odds).sum())
-
-
-def _targets(items: Items) -> Reals:
-    right = int(items.hits.sum())
-    wrong = len(items) - right
-    return np.where(items.hits, (right + 1) / (right + 2), 1 / (wrong + 2))
-
-
-def _log_odds(probabilities: Reals) -> Reals:
-    bounded = np.clip(probabilities, _LEAST_ODDS, 1 - _LEAST_ODDS)
-    return np.asarray(np.log(bounded / (1 - bounded)))
-
-
-def _enough(items: Items) -> bool:
-    right = int(items.hits.sum())
-    return len(items) >= LEAST_ITEMS and LEAST_ANSWERS <= right <= len(items) - LEAST_ANSWERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +268,7 @@ def calibrate_task(items: Items) -> TaskCalibration | None:
     if not len(items):
         return None
     before, held_out = _bins(items.plain, items), _held_out(items)
-    error = calibration_error(before) or 0.0
+    error = _error(before) or 0.0
     helps = held_out is not None and held_out < error
     scale = (fit_scale(items) if helps else None) or AS_IT_IS
     after = _bins(items.scores(*scale), items)
@@ -294,7 +277,7 @@ def calibrate_task(items: Items) -> TaskCalibration | None:
         shift=scale.shift,
         items=len(items),
         ece_before=error,
-        ece_after=calibration_error(after) or 0.0,
+        ece_after=_error(after) or 0.0,
         ece_held_out=held_out,
         nll_before=items.loss(*AS_IT_IS),
         nll_after=items.loss(*scale),
@@ -305,12 +288,23 @@ def calibrate_task(items: Items) -> TaskCalibration | None:
 
 def _bins(scores: Reals, items: Items) -> tuple[ReliabilityBin, ...]:
     """The bins that ``sciextract stats`` shows of a project, empty ones left out."""
-    found = reliability(zip(scores.tolist(), items.hits.tolist(), strict=True))
+    found = count_bins(zip(scores.tolist(), items.hits.tolist(), strict=True))
     return tuple(each for each in found if each.count)
 
 
+def _error(bins: Sequence[ReliabilityBin]) -> float | None:
+    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
+    gaps = [
+        (each.count, abs(each.mean_score - each.accepted))
+        for each in bins
+        if each.mean_score is not None and each.accepted is not None
+    ]
+    total = sum(count for count, _ in gaps)
+    return sum(count * gap for count, gap in gaps) / total if total else None
+
+
 def _held_out(items: Items) -> float | None:
-    """The error of all items, each scored by a scale of the other half of the documents."""
+    """The error of all items, each scored by a scale of the other half of the documents; ``None`` for too few."""
     scores = np.zeros(len(items))
     for fold in range(FOLDS):
         mine = np.asarray(items.owners % FOLDS == fold)
@@ -318,7 +312,7 @@ def _held_out(items: Items) -> float | None:
         if scale is None:
             return None
         scores[mine] = items.of(mine).scores(*scale)
-    return calibration_error(_bins(scores, items))
+    return _error(_bins(scores, items))
 
 
 def _rounded(value: Any) -> Any:

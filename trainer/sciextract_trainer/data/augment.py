@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -70,14 +70,24 @@ def swap_mentions(item: AnnotatedDocument, new: Mapping[str, Donor]) -> Annotate
     spans = [entity.span for entity in entities]
     donors = [new[entity.id] for entity in entities]
     moved = _Moves(spans, [len(donor.text) for donor in donors])
-    text = _spliced(item.document.text, spans, donors)
-    document = replace(
-        item.document,
-        doc_key=f"{item.document.doc_key} (swapped)",
-        text=text,
-        tokens=_with_forms(text, *_spliced_tokens(item.document, spans, donors, moved)),
+    parts, at = [], 0
+    for span, donor in zip(spans, donors, strict=True):
+        parts += [item.document.text[at : span.char_start], donor.text]
+        at = span.char_end
+    text = "".join([*parts, item.document.text[at:]])
+    table, forms = _spliced_tokens(item.document, spans, donors, moved)
+    if forms != table.slices(text):  # forms are kept where they are not what the text says
+        table = replace(table, forms=forms)
+    key = f"{item.document.doc_key} (swapped)"
+    document = replace(item.document, doc_key=key, text=text, tokens=table)
+    original = item.annotations
+    entities_moved = tuple(
+        replace(entity, fragments=tuple(moved.span(each) for each in entity.fragments))
+        for entity in original.entities
     )
-    return replace(item, document=document, annotations=_moved(item.annotations, moved))
+    # What a model considered is left out: it was about another text.
+    annotations = Annotations(entities_moved, original.relations, original.clusters)
+    return replace(item, document=document, annotations=annotations)
 
 
 class _Moves:
@@ -97,14 +107,6 @@ class _Moves:
 
     def span(self, span: Span) -> Span:
         return Span(self.edge(span.char_start), self.edge(span.char_end))
-
-
-def _spliced(text: str, spans: Sequence[Span], donors: Sequence[Donor]) -> str:
-    parts, at = [], 0
-    for span, donor in zip(spans, donors, strict=True):
-        parts += [text[at : span.char_start], donor.text]
-        at = span.char_end
-    return "".join([*parts, text[at:]])
 
 
 def _spliced_tokens(
@@ -130,19 +132,6 @@ def _spliced_tokens(
     edges.append(len(new))
     sentences = tuple(TokenRange(edges[s.token_start], edges[s.token_end]) for s in table.sentences)
     return TokenTable(tuple(new), sentences), tuple(forms)
-
-
-def _with_forms(text: str, table: TokenTable, forms: tuple[str, ...]) -> TokenTable:
-    return table if forms == table.slices(text) else replace(table, forms=forms)
-
-
-def _moved(annotations: Annotations, moves: _Moves) -> Annotations:
-    """The same annotations at their new places; what a model considered is left out."""
-    entities = tuple(
-        replace(entity, fragments=tuple(moves.span(each) for each in entity.fragments))
-        for entity in annotations.entities
-    )
-    return Annotations(entities, annotations.relations, annotations.clusters)
 
 
 NOT_REJECTED = frozenset(State) - {State.REJECTED}
@@ -172,16 +161,26 @@ class EntitySwap:
         self._donors: dict[str, list[Donor]] = defaultdict(list)
         for row, groups in enumerate(self._groups):
             for entity in (each for group in groups for each in group):
-                donor = _donor(row, entity, documents[row].document)
-                if len(donor.tokens) <= most_words:
-                    self._donors[entity.label].append(donor)
+                document, start = documents[row].document, entity.span.char_start
+                words = document.tokens.covering(entity.span) or TokenRange(0, 0)
+                inside = slice(words.token_start, words.token_end)
+                if len(words) > most_words:
+                    continue
+                spans = (
+                    Span(each.char_start - start, each.char_end - start)
+                    for each in document.tokens.spans[inside]
+                )
+                forms = document.tokens.strings(document.text)[inside]
+                donor = Donor(row, entity.text_of(document.text), tuple(spans), forms)
+                self._donors[entity.label].append(donor)
 
     def rows(self) -> list[int]:
         """The documents in which something can be swapped."""
-        return [row for row, groups in enumerate(self._groups) if self._has_choice(row, groups)]
-
-    def _has_choice(self, row: int, groups: Sequence[Group]) -> bool:
-        return any(self._choice(row, group) for group in groups)
+        return [
+            row
+            for row, groups in enumerate(self._groups)
+            if any(self._choice(row, group) for group in groups)
+        ]
 
     def swapped(self, row: int, random: np.random.Generator) -> AnnotatedDocument:
         """A document with every entity swapped that can be; equal draws give equal documents."""
@@ -189,6 +188,7 @@ class EntitySwap:
         new: dict[str, Donor] = {}
         for group in self._groups[row]:
             choice = self._choice(row, group)
+            # Two entities of a document do not become one text as long as there is another one.
             free = [each for each in choice if each.text.casefold() not in taken] or choice
             if free:
                 donor = free[int(random.integers(len(free)))]
@@ -233,13 +233,14 @@ class Swaps:
                 "no entity can be swapped for one of the same label from another training document",
                 "leave augment out, or give more training documents",
             )
-        return list(islice(self._endless(epoch), count))
-
-    def _endless(self, epoch: int) -> Iterator[Sized]:
         random = np.random.default_rng([self.seed, epoch, 2])
-        while True:
+        found: list[Sized] = []
+        while len(found) < count:
             for row in random.permutation(self.rows).tolist():
-                yield from self.examples(row, self.swap.swapped(row, random))
+                found += self.examples(row, self.swap.swapped(row, random))
+                if len(found) >= count:
+                    break
+        return found[:count]
 
 
 def _groups(item: AnnotatedDocument, positive: frozenset[State]) -> Iterator[Group]:
@@ -286,16 +287,6 @@ def _is_free(entity: Entity, item: AnnotatedDocument) -> bool:
         return False
     others = (each for each in item.annotations.entities if each.id != entity.id)
     return not any(each.span.overlaps(entity.span) for each in others)
-
-
-def _donor(row: int, entity: Entity, document: Document) -> Donor:
-    start, tokens = entity.span.char_start, document.tokens
-    words = tokens.covering(entity.span) or TokenRange(0, 0)
-    inside = slice(words.token_start, words.token_end)
-    spans = tuple(
-        Span(each.char_start - start, each.char_end - start) for each in tokens.spans[inside]
-    )
-    return Donor(row, entity.text_of(document.text), spans, tokens.strings(document.text)[inside])
 
 
 def gold_swaps(

@@ -14,7 +14,6 @@ from torch import Tensor
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
-from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
 
@@ -150,42 +149,30 @@ def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
     spans = sorted(set(mentions.values()))
     index = {span: row for row, span in enumerate(spans)}
     rows = {entity_id: index[span] for entity_id, span in mentions.items()}
-    pairs, relations = _relation_targets(annotated, labels.relations, rows)
-    links = _link_targets(annotated, rows)
-    return Targets(
-        spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
-        types=one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
-        pairs=pairs,
-        relations=relations,
-        links=links,
-        link_weights=np.ones(len(links), dtype=np.float32),
-    )
-
-
-def _relation_targets(
-    annotated: AnnotatedDocument, layout: RelationLayout, rows: dict[str, int]
-) -> tuple[Ints, Floats]:
+    layout, classes = labels.relations, dict[tuple[int, int], int]()
     mirror = layout.mirror()
-    classes: dict[tuple[int, int], int] = {}
     for relation in annotated.annotations.relations:
         known = relation.label in layout.labels and relation.state is not State.REJECTED
         if known and relation.head in rows and relation.tail in rows:
             head, tail = rows[relation.head], rows[relation.tail]
             forward = layout.forward_class(relation.label)
+            # The network scores ordered pairs, so each relation is learned in both directions.
             classes.setdefault((head, tail), forward)
             classes.setdefault((tail, head), int(mirror[forward]))
-    pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
-    return pairs, one_hot(list(classes.values()), layout.class_count)
-
-
-def _link_targets(annotated: AnnotatedDocument, rows: dict[str, int]) -> Ints:
-    links = []
+    found = []
     for cluster in annotated.annotations.clusters:
-        if cluster.state is State.REJECTED:
-            continue
-        members = sorted({rows[mention] for mention in cluster.mentions if mention in rows})
-        links += [(late, early) for late in members for early in members if early < late]
-    return np.array(links, dtype=np.int64).reshape(-1, 2)
+        if cluster.state is not State.REJECTED:
+            members = sorted({rows[mention] for mention in cluster.mentions if mention in rows})
+            found += [(late, early) for late in members for early in members if early < late]
+    links = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return Targets(
+        spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
+        types=one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
+        pairs=np.array(list(classes), dtype=np.int64).reshape(-1, 2),
+        relations=one_hot(list(classes.values()), layout.class_count),
+        links=links,
+        link_weights=np.ones(len(links), dtype=np.float32),
+    )
 
 
 def one_hot(classes: Sequence[int], count: int) -> Floats:
@@ -201,6 +188,16 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
     rows = np.cumsum(keep) - 1
     pairs: Bools = np.all(keep[targets.pairs], axis=1)
     links: Bools = np.all(keep[targets.links], axis=1)
+    mask = targets.mask
+    if mask is not None:
+        mask = replace(
+            mask,
+            counted=mask.counted[keep],
+            judged=mask.judged[keep],
+            settled=mask.settled[keep],
+            known_pairs=mask.known_pairs[pairs],
+            known_links=mask.known_links[links],
+        )
     return Targets(
         targets.spans[keep] - start,
         targets.types[keep],
@@ -209,19 +206,8 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
         rows[targets.links[links]],
         targets.link_weights[links],
         targets.soft,
-        targets.mask and _mask_inside(targets.mask, keep, pairs, links),
-        targets.taught,
-    )
-
-
-def _mask_inside(mask: Mask, spans: Bools, pairs: Bools, links: Bools) -> Mask:
-    return replace(
         mask,
-        counted=mask.counted[spans],
-        judged=mask.judged[spans],
-        settled=mask.settled[spans],
-        known_pairs=mask.known_pairs[pairs],
-        known_links=mask.known_links[links],
+        targets.taught,
     )
 
 

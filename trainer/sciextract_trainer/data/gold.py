@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import Part, paths_of
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
@@ -47,7 +47,12 @@ def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[
         documents.append(item)
     if not documents:
         raise FormatError("no documents", path=path)
-    _refuse_unknown(documents, schema, path)
+    known = {*schema.entity_labels, *schema.relation_labels}
+    if unknown := sorted(_used(documents) - known):
+        raise UsageError(
+            f"{path}: labels that the schema {schema.name!r} does not know: {', '.join(unknown)}",
+            f"known: {', '.join(sorted(known))}; give a schema with --schema",
+        )
     if not any(item.annotations.entities for item in documents):
         raise TrainingDataError(
             f"{path}: nothing is annotated in its {len(documents)} documents",
@@ -69,13 +74,9 @@ def sha256(path: Path, part: Part = Part.TRAIN) -> str:
         return _sha256(path)
     whole = hashlib.sha256()
     for root in paths_of(path, part):
-        for file in _files(root):
+        for file in sorted(each for each in (root, *root.rglob("*")) if each.is_file()):
             whole.update(f"{file.relative_to(path)} {_sha256(file)}\n".encode())
     return whole.hexdigest()
-
-
-def _files(root: Path) -> Iterator[Path]:
-    yield from (file for file in sorted([root, *root.rglob("*")]) if file.is_file())
 
 
 def _sha256(path: Path) -> str:
@@ -86,18 +87,6 @@ def _sha256(path: Path) -> str:
 def _used(documents: Sequence[AnnotatedDocument]) -> set[str]:
     used = {entity.label for item in documents for entity in item.annotations.entities} - {""}
     return used | {relation.label for item in documents for relation in item.annotations.relations}
-
-
-def _refuse_unknown(
-    documents: Sequence[AnnotatedDocument], schema: LabelSchema, path: Path
-) -> None:
-    known = {*schema.entity_labels, *schema.relation_labels}
-    unknown = sorted(_used(documents) - known)
-    if unknown:
-        raise UsageError(
-            f"{path}: labels that the schema {schema.name!r} does not know: {', '.join(unknown)}",
-            f"known: {', '.join(sorted(known))}; give a schema with --schema",
-        )
 
 
 WordSpan = tuple[int, int]
@@ -129,33 +118,42 @@ def decided_targets(item: TrainingDocument, labels: Labels) -> Targets:
     Items of labels that the model does not have count as none where their layer is done, and are masked
     elsewhere.
     """
-    verdicts, places = verdicts_of(item), _places(item)
+    verdicts, tokens = verdicts_of(item), item.annotated.document.tokens
+    places: dict[str, WordSpan] = {}  # entities without any whole word have none
+    for entity in item.annotated.annotations.entities:
+        words = tokens.aligned(entity.span)
+        if words is not None:
+            places[entity.id] = (words.token_start, words.token_end - 1)
     spans = sorted(set(places.values()))
     rows = {entity: spans.index(place) for entity, place in places.items()}
     types, counted, judged = _entity_targets(item, labels, verdicts, rows, len(spans))
     pairs, relations, known_pairs = _relation_targets(item, labels.relations, verdicts, rows)
-    links, weights, known_links = _link_targets(verdicts, rows)
+    # Links (later, earlier): 1 for those of one cluster, and whether that is known.
+    found: dict[tuple[int, int], Verdict] = {}
+    order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
+    for (left, right), verdict in verdicts.pairs.items():
+        if left in rows and right in rows and rows[left] != rows[right]:
+            link = max(rows[left], rows[right]), min(rows[left], rows[right])
+            found[link] = min(verdict, found.get(link, verdict), key=order.index)
+    links = np.array(list(found), dtype=np.int64).reshape(-1, 2)
+    weights = np.array([each is Verdict.POSITIVE for each in found.values()], dtype=np.float32)
+    known_links = np.array([each is not Verdict.MASKED for each in found.values()], dtype=np.bool_)
+    # Whether every link of a span that is not listed is known to be wrong.
+    settled = np.full(len(spans), Layer.COREFERENCE in item.complete)
+    for entity_id, verdict in verdicts.entities.items():
+        unclear = verdict is Verdict.POSITIVE and entity_id not in verdicts.settled
+        if unclear and entity_id in rows:
+            settled[rows[entity_id]] = False
     mask = Mask(
         counted=counted,
         judged=judged,
-        settled=_settled(item, verdicts, rows, len(spans)),
+        settled=settled,
         known_pairs=known_pairs,
         known_links=known_links,
         complete=frozenset(item.complete),
     )
     listed = np.array(spans, dtype=np.int64).reshape(-1, 2)
     return Targets(listed, types, pairs, relations, links, weights, mask=mask)
-
-
-def _places(item: TrainingDocument) -> dict[str, WordSpan]:
-    """The words of each entity; entities without any word are left out."""
-    tokens = item.annotated.document.tokens
-    found: dict[str, WordSpan] = {}
-    for entity in item.annotated.annotations.entities:
-        words = tokens.aligned(entity.span)
-        if words is not None:
-            found[entity.id] = (words.token_start, words.token_end - 1)
-    return found
 
 
 def _entity_targets(
@@ -202,36 +200,10 @@ def _relation_targets(
             forward = layout.forward_class(relation.label)
         elif verdict is Verdict.MASKED or (verdict is Verdict.POSITIVE and not done):
             masked |= {(head, tail), (tail, head)}
+        # The network scores ordered pairs, so each relation is learned in both directions.
         classes[head, tail] = classes.get((head, tail), 0) or forward
         classes[tail, head] = classes.get((tail, head), 0) or int(mirror[forward])
     known = [bool(found) or pair not in masked for pair, found in classes.items()]
     pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
     relations = one_hot(list(classes.values()), layout.class_count)
     return pairs, relations, np.array(known, dtype=np.bool_)
-
-
-def _link_targets(verdicts: Verdicts, rows: Rows) -> tuple[Ints, Floats, Bools]:
-    """Links (later, earlier), 1 for those of one cluster, and whether that is known."""
-    found: dict[tuple[int, int], Verdict] = {}
-    order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
-    for (left, right), verdict in verdicts.pairs.items():
-        if left in rows and right in rows and rows[left] != rows[right]:
-            link = max(rows[left], rows[right]), min(rows[left], rows[right])
-            found[link] = min(verdict, found.get(link, verdict), key=order.index)
-    links = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    weights = np.array([each is Verdict.POSITIVE for each in found.values()], dtype=np.float32)
-    known = np.array([each is not Verdict.MASKED for each in found.values()], dtype=np.bool_)
-    return links, weights, known
-
-
-def _settled(item: TrainingDocument, verdicts: Verdicts, rows: Rows, count: int) -> Bools:
-    """Whether every link of a span that is not listed is known to be wrong."""
-    settled = np.full(count, Layer.COREFERENCE in item.complete)
-    for entity in _positive(verdicts.entities) - verdicts.settled:
-        if entity in rows:
-            settled[rows[entity]] = False
-    return settled
-
-
-def _positive(verdicts: Mapping[str, Verdict]) -> set[str]:
-    return {entity for entity, verdict in verdicts.items() if verdict is Verdict.POSITIVE}

@@ -20,11 +20,11 @@ import numpy as np
 from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.batching import in_order
-from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.retraining.events import Labelled, Listener
+from sciextract.retraining.events import DocumentsLabelled, Listener
 from sciextract_trainer.data.examples import Example, Targets, windows_of
 from sciextract_trainer.files import replacing
 from sciextract_trainer.sessions import require_time
@@ -70,6 +70,7 @@ def save_targets(path: Path, documents: Sequence[SoftDocument]) -> None:
     for name in ARRAYS:
         parts = [getattr(item, name) for item in targets]
         joined = np.concatenate(parts)
+        # Half precision keeps a probability within 0.0005, far less than teachers differ by.
         kind = np.float16 if joined.dtype == np.float32 else np.int32
         arrays[name] = joined.astype(kind)
         arrays[f"{name}_count"] = np.array([len(part) for part in parts], dtype=np.int32)
@@ -174,6 +175,10 @@ def label_softly(
         OutputError: The disk is full; the shards so far are kept.
         TimeIsUp: It is later than ``until``.
     """
+
+    def labelled(document: Document) -> Targets:
+        return targets_from(teacher.predict(document, TEACHER_SETTINGS), teacher.labels.relations)
+
     folder.mkdir(parents=True, exist_ok=True)
     found: list[SoftDocument] = []
     source = iter(documents)
@@ -185,9 +190,14 @@ def label_softly(
         targets = _finished(path, chunk, teacher.labels)
         if targets is None:
             require_time(until)
-            targets = _label_shard(teacher, chunk, path, workers)
+            made: Iterable[Targets] = map(labelled, chunk)
+            if workers > 1:
+                made = in_order(labelled, chunk, workers)
+            save_targets(path, [SoftDocument(*each) for each in zip(chunk, made, strict=True)])
+            # As it was saved, in half precision: a resumed run learns from the same numbers.
+            targets = load_targets(path).targets
         found += [SoftDocument(*each) for each in zip(chunk, targets, strict=True)]
-        listener(Labelled(documents=len(found), of=len(documents)))
+        listener(DocumentsLabelled(documents=len(found), of=len(documents)))
     return found
 
 
@@ -222,18 +232,3 @@ def _finished(path: Path, chunk: Sequence[Document], labels: Labels) -> Sequence
                 "remove the folder and label again, or give the teacher that made it",
             )
     return shard.targets
-
-
-def _label_shard(
-    teacher: Teacher, documents: Sequence[Document], path: Path, workers: int
-) -> Sequence[Targets]:
-    """Labels and saves a shard, and gives it as it was saved: a resumed run learns from the same numbers."""
-
-    def labelled(document: Document) -> Targets:
-        return targets_from(teacher.predict(document, TEACHER_SETTINGS), teacher.labels.relations)
-
-    targets: Iterable[Targets] = map(labelled, documents)
-    if workers > 1:
-        targets = in_order(labelled, documents, workers)
-    save_targets(path, [SoftDocument(*each) for each in zip(documents, targets, strict=True)])
-    return load_targets(path).targets

@@ -67,7 +67,13 @@ def remove_heads(encoder: Any, removed: Mapping[int, Collection[int]]) -> None:
         kept = [head for head in range(head_count(block)) if head not in heads]
         if not kept:
             raise UsageError(f"no head of layer {layer} would be left", "remove fewer heads")
-        _narrow(block, kept)
+        size = head_size(block)
+        rows = torch.cat([torch.arange(head * size, (head + 1) * size) for head in kept])
+        for name in ("query", "key", "value"):
+            setattr(block.self, name, _cut(getattr(block.self, name), rows, 0))
+        block.output.dense = _cut(block.output.dense, rows, 1)
+        block.self.num_attention_heads = len(kept)
+        block.self.all_head_size = len(rows)
         known[layer] = sorted({*gone, *(numbers[head] for head in heads)})
     setattr(config, KEY, {layer: heads for layer, heads in sorted(known.items()) if heads})
 
@@ -78,16 +84,6 @@ def apply_removed(encoder: Any, values: Mapping[str, Any]) -> None:
     if stored:
         setattr(encoder.config, KEY, {})
         remove_heads(encoder, {int(layer): heads for layer, heads in stored.items()})
-
-
-def _narrow(block: Any, kept: list[int]) -> None:
-    size = head_size(block)
-    rows = torch.cat([torch.arange(head * size, (head + 1) * size) for head in kept])
-    for name in ("query", "key", "value"):
-        setattr(block.self, name, _cut(getattr(block.self, name), rows, 0))
-    block.output.dense = _cut(block.output.dense, rows, 1)
-    block.self.num_attention_heads = len(kept)
-    block.self.all_head_size = len(rows)
 
 
 @torch.no_grad()
@@ -133,18 +129,18 @@ def layers_of(encoder: nn.Module, wanted_by: str) -> tuple[str, nn.ModuleList]:
         )
     depth = getattr(settings, "num_hidden_layers", 0)
     for name, module in encoder.named_modules():
-        if isinstance(module, nn.ModuleList) and len(module) == depth > 0 and _are_alike(module):
+        # A list may hold one module several times, or modules of several classes: those are no layers.
+        if (
+            isinstance(module, nn.ModuleList)
+            and len(module) == len(set(module)) == depth > 0
+            and len({type(each) for each in module}) == 1
+        ):
             return name, module
     raise UsageError(
         f"training setting {wanted_by} is not possible with this encoder: {kind!r} has no list of "
         "layers",
         f"leave {wanted_by} out, or take a transformer as encoder",
     )
-
-
-def _are_alike(modules: nn.ModuleList) -> bool:
-    """Whether all are of one class, and none of them is the same module again."""
-    return len({type(module) for module in modules}) == 1 and len(set(modules)) == len(modules)
 
 
 def reinitialise(encoder: nn.Module, config: TrainConfig) -> None:
@@ -175,28 +171,18 @@ def reinitialise(encoder: nn.Module, config: TrainConfig) -> None:
             torch.manual_seed(
                 int(np.random.SeedSequence([config.seed, number]).generate_state(1)[0])
             )
+            layer = layers[number - 1]
             if config.reinit_with == "xavier":
-                _xavier(layers[number - 1])
-            else:
-                _as_encoder(layers[number - 1], encoder)
-
-
-@torch.no_grad()
-def _xavier(layer: nn.Module) -> None:
-    """Matrices by Xavier's normal rule (Glorot and Bengio 2010), biases 0, norms 1."""
-    for name, parameter in layer.named_parameters():
-        if parameter.ndim > 1:
-            nn.init.xavier_normal_(parameter)
-        else:
-            nn.init.constant_(parameter, float(name.endswith("weight")))
-
-
-def _as_encoder(layer: nn.Module, encoder: nn.Module) -> None:
-    """As the encoder itself was initialised before its pretraining.
-
-    transformers leaves alone what it has loaded; the marks that say so are taken off first.
-    """
-    for parameter in layer.parameters():
-        parameter._is_hf_initialized = False  # type: ignore[attr-defined]
-    for module in layer.modules():
-        encoder._init_weights(module)  # type: ignore[operator]
+                # Matrices by Xavier's normal rule (Glorot and Bengio 2010), biases 0, norms 1.
+                for name, parameter in layer.named_parameters():
+                    if parameter.ndim > 1:
+                        nn.init.xavier_normal_(parameter)
+                    else:
+                        nn.init.constant_(parameter, float(name.endswith("weight")))
+                continue
+            # As the encoder itself was initialised before its pretraining. transformers leaves alone what it has
+            # loaded; the marks that say so are taken off first.
+            for parameter in layer.parameters():
+                parameter._is_hf_initialized = False  # type: ignore[attr-defined]
+            for module in layer.modules():
+                encoder._init_weights(module)  # type: ignore[operator]

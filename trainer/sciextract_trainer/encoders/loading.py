@@ -130,13 +130,33 @@ def read_weights(source: str, settings: Any) -> Any:
         ModelNotFoundError: There are no weights, or only pickled ones.
         ModelMismatchError: The weights do not fit the configuration.
     """
-    _refuse_pickles(source)
+    from transformers import AutoModel
+
+    folder = Path(source)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        pickled = sorted(file.name for file in folder.glob("*.bin"))
+        if pickled:
+            convert = as_command("python", "-m", "research", "safetensors", source, "NEW_DIR")
+            raise ModelNotFoundError(
+                f"{source} has its weights in {pickled[0]} only, and loading a pickle can run any code; "
+                "only safetensors are read",
+                f"{convert}  writes them as model.safetensors",
+            )
     try:
-        encoder, details = _loaded(source, settings)
+        with _quiet():
+            encoder, details = load_pretrained(
+                AutoModel,
+                source,
+                config=settings,
+                dtype=torch.float32,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
     except RuntimeError as error:  # sizes differ; transformers has shown no more than that
         raise _misfit(source, "some have other sizes") from error
     except (OSError, ValueError, ImportError, SafetensorError) as error:
         raise no_encoder(source, error) from error
+    # Nobody reads the pooler, and an LSTM over word vectors has no pretrained weights.
     fresh = (_POOLER, *getattr(encoder, "begins_fresh", ()))
     missing = sorted(name for name in details["missing_keys"] if not name.startswith(fresh))
     if missing:
@@ -149,34 +169,6 @@ def without_pooler(encoder: Any) -> Any:
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
     return encoder
-
-
-def _loaded(source: str, settings: Any) -> tuple[Any, dict[str, Any]]:
-    from transformers import AutoModel
-
-    with _quiet():
-        loaded: tuple[Any, dict[str, Any]] = load_pretrained(
-            AutoModel,
-            source,
-            config=settings,
-            dtype=torch.float32,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    return loaded
-
-
-def _refuse_pickles(source: str) -> None:
-    folder = Path(source)
-    if not folder.is_dir() or any(folder.glob("*.safetensors")):
-        return
-    pickled = sorted(file.name for file in folder.glob("*.bin"))
-    if pickled:
-        raise ModelNotFoundError(
-            f"{source} has its weights in {pickled[0]} only, and loading a pickle can run any code; "
-            "only safetensors are read",
-            f"{as_command('python', '-m', 'research', 'safetensors', source, 'NEW_DIR')}  writes them as model.safetensors",
-        )
 
 
 def _misfit(source: str, problem: str) -> ModelMismatchError:

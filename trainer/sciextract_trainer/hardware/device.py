@@ -36,8 +36,11 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(next((each for each in ("cuda", "mps") if _usable(each)), "cpu"))
     if not _usable(name):
+        reason = "PyTorch finds no Apple GPU" if name == "mps" else "PyTorch finds no CUDA device"
+        if name == "cuda" and torch.version.cuda is None:
+            reason = f"PyTorch {torch.__version__} is built without CUDA"
         raise DeviceMissingError(
-            f"no GPU can be used here ({name}): {_reason(name)}",
+            f"no GPU can be used here ({name}): {reason}",
             "--device cpu trains on the processor; the compact bundled model needs minutes there",
         )
     return torch.device(name)
@@ -96,14 +99,6 @@ def _usable(name: str) -> bool:
     return name == "cpu" or torch.backends.mps.is_available()
 
 
-def _reason(name: str) -> str:
-    if name == "mps":
-        return "PyTorch finds no Apple GPU"
-    if torch.version.cuda is None:
-        return f"PyTorch {torch.__version__} is built without CUDA"
-    return "PyTorch finds no CUDA device"
-
-
 CompileFailure = TorchDynamoException
 """What a compiled encoder raises where it cannot be compiled: no compiler, or a layer it cannot take."""
 
@@ -150,6 +145,7 @@ class Compilation:
             yield
             return
         if self._compiled is None:
+            # Batches differ in length: for each length anew it would compile for hours.
             self._encoder.compile(dynamic=True)
         else:
             self._encoder._compiled_call_impl = self._compiled

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import accumulate, groupby
 from typing import Any, TypeVar
 
 import torch
@@ -76,15 +77,26 @@ class Group:
             if error is not None:
                 raise error
             return sums
+        # One message says who failed, who has which gradient, and the summed losses.
         flags = [float(error is not None), *(float(p.grad is not None) for p in parameters)]
         packed = torch.cat([torch.tensor(flags), sums.detach().float().cpu()]).to(self.device)
         self._add_up(packed)
         counts = packed.tolist()
-        if counts[0]:
-            self._raise_first(error)
+        if counts[0]:  # all raise the error of the lowest process that has one
+            own = None if error is None else (type(error), error.message, error.hint)
+            kind, message, hint = next(each for each in self._gathered(own) if each is not None)
+            raise kind(message, hint)
         used = [p for p, n in zip(parameters, counts[1:], strict=False) if n]
-        for bucket in _buckets(used):
-            self._add_up_gradients(bucket)
+        # Runs of about 64 MB, so that the copies that are sent stay small.
+        ends = accumulate(parameter.numel() for parameter in used)
+        for _, run in groupby(zip(used, ends, strict=True), lambda each: each[1] // _BUCKET_VALUES):
+            bucket = [parameter for parameter, _ in run]
+            parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in bucket]
+            flat = torch.cat([part.reshape(-1) for part in parts])
+            self._add_up(flat)
+            pieces = torch.split(flat, [p.numel() for p in bucket])
+            for parameter, piece in zip(bucket, pieces, strict=True):
+                parameter.grad = piece.view_as(parameter)
         return packed[len(flags) :].cpu()
 
     def agreed(self, value: ItemT) -> ItemT:
@@ -137,23 +149,9 @@ class Group:
             distributed.all_gather_object(values, value)
         return values
 
-    def _raise_first(self, error: SciextractError | None) -> None:
-        """Raises the error of the lowest process that has one, in all of them."""
-        errors = self._gathered(None if error is None else (type(error), error.message, error.hint))
-        kind, message, hint = next(each for each in errors if each is not None)
-        raise kind(message, hint)
-
     def _add_up(self, tensor: Tensor) -> None:
         with _together():
             distributed.all_reduce(tensor)
-
-    def _add_up_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
-        parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
-        flat = torch.cat([part.reshape(-1) for part in parts])
-        self._add_up(flat)
-        pieces = torch.split(flat, [p.numel() for p in parameters])
-        for parameter, piece in zip(parameters, pieces, strict=True):
-            parameter.grad = piece.view_as(parameter)
 
 
 ALONE = Group()
@@ -238,17 +236,3 @@ def _together() -> Iterator[None]:
             f"process {os.environ.get('RANK', '0')} has lost the other processes of this training",
             "look at what they say; repeat the command to resume after the last finished epoch",
         ) from error
-
-
-def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
-    """Parameters in runs of about 64 MB, so that the copies that are sent stay small."""
-    bucket: list[nn.Parameter] = []
-    values = 0
-    for parameter in parameters:
-        if bucket and values + parameter.numel() > _BUCKET_VALUES:
-            yield bucket
-            bucket, values = [], 0
-        bucket.append(parameter)
-        values += parameter.numel()
-    if bucket:
-        yield bucket

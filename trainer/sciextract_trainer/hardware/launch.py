@@ -70,7 +70,14 @@ def run_together(command: Sequence[str], count: int, device: torch.device) -> in
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    _require_room(count, device)
+    if count < 1:
+        raise UsageError(f"--processes {count} is not possible", "use 1 or more")
+    cards = torch.cuda.device_count() if device.type == "cuda" else count
+    if count > cards or (device.type == "mps" and count > 1):
+        available = f"{cards} GPUs" if device.type == "cuda" else device.type
+        raise UsageError(
+            f"--processes {count} is not possible with {available}", "use fewer, or --device cpu"
+        )
     # What torchrun logs of an error repeats in many lines what the process itself has said.
     elastic = logging.getLogger("torch.distributed.elastic")
     elastic.addHandler(logging.NullHandler())
@@ -112,14 +119,3 @@ def run_together(command: Sequence[str], count: int, device: torch.device) -> in
             problem = f"process {rank} of {count} failed: {said[-1]}"
             raise ProcessLostError(problem, hint) from error
     return 0
-
-
-def _require_room(count: int, device: torch.device) -> None:
-    if count < 1:
-        raise UsageError(f"--processes {count} is not possible", "use 1 or more")
-    cards = torch.cuda.device_count() if device.type == "cuda" else count
-    if count > cards or (device.type == "mps" and count > 1):
-        available = f"{cards} GPUs" if device.type == "cuda" else device.type
-        raise UsageError(
-            f"--processes {count} is not possible with {available}", "use fewer, or --device cpu"
-        )

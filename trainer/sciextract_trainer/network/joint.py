@@ -50,8 +50,16 @@ class SpanHead(nn.Module):
             nn.GELU(), nn.Linear(width, inner),
             nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, classes),
         )  # fmt: skip
+        # torch draws embeddings with a deviation of 1, which would drown the words' states at
+        # first.
         nn.init.normal_(self.width.weight, std=0.1)
-        _expect_none(self.out[-1], fixed_none)
+        # Almost all spans are no entity: the classifier begins near that truth.
+        last: nn.Linear = self.out[-1]  # type: ignore[assignment]
+        with torch.no_grad():
+            if fixed_none:
+                last.bias.sub_(4.0)
+            else:
+                last.bias[0] = 4.0
 
     def forward(self, first: Tensor, last: Tensor) -> Tensor:
         """Logits (words, max width, classes) from word states (words, hidden)."""
@@ -77,6 +85,7 @@ class PairScorer(nn.Module):
         self.product = nn.Linear(width, width, bias=False)
         self.distance = nn.Embedding(distances, width)
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(width, classes))
+        # As for the widths: small beside the states.
         nn.init.normal_(self.distance.weight, std=0.1)
 
     def forward(self, spans: Tensor, pairs: Tensor, distance: Tensor, extra: Tensor) -> Tensor:
@@ -87,16 +96,6 @@ class PairScorer(nn.Module):
         hidden = hidden + self.product(left * right) + self.distance(distance) + extra
         logits: Tensor = self.out(hidden)
         return logits
-
-
-def _expect_none(layer: nn.Module, fixed_none: bool) -> None:
-    """Starts a classifier near the truth that almost all of its items are of class 0, "none"."""
-    if isinstance(layer, nn.Linear):
-        with torch.no_grad():
-            if fixed_none:
-                layer.bias.sub_(4.0)
-            else:
-                layer.bias[0] = 4.0
 
 
 class PairHead(nn.Module):

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from sciextract.documents.annotations import Layer
 from sciextract.inference import candidates
-from sciextract.inference.label_layout import Columns, RelationLayout
+from sciextract.inference.decoding import Columns, RelationLayout
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints
@@ -100,26 +100,20 @@ def taught_entity_loss(
     for example, start, end in zip(batch.examples, batch.offsets, batch.offsets[1:], strict=False):
         here = cells[start:end]
         own, aims = logits[start:end][here], wanted[start:end][here]
-        for classes in _taught_classes(example, groups, logits.shape[-1]):
-            loss = loss + soft_cross_entropy(own[:, [0, *classes]], _with_rest(aims, classes))
+        taught = example.targets.taught
+        for group in groups or (tuple(range(1, logits.shape[-1])),):
+            classes = [each for each in group if taught is None or taught[each]]
+            if classes:  # a group of which the document teaches nothing has nothing to say
+                chosen = aims[:, classes]
+                # The other classes count as "no entity" here.
+                rest = torch.cat([1 - chosen.sum(dim=1, keepdim=True), chosen], dim=1)
+                loss = loss + soft_cross_entropy(own[:, [0, *classes]], rest)
     return loss
 
 
-def _taught_classes(example: Example, groups: Columns, count: int) -> list[list[int]]:
-    """Per group the classes that the document teaches; groups of which it teaches none are left out."""
-    taught = example.targets.taught
-    every = groups or (tuple(range(1, count)),)
-    known = [[each for each in group if taught is None or taught[each]] for group in every]
-    return [classes for classes in known if classes]
-
-
-def _with_rest(targets: Tensor, classes: list[int]) -> Tensor:
-    """Targets (cells, 1 + classes): the other classes count as "no entity"."""
-    chosen = targets[:, classes]
-    return torch.cat([1 - chosen.sum(dim=1, keepdim=True), chosen], dim=1)
-
-
 MAX_ANTECEDENTS = 100
+_LEAST_LIKELY = 0.02
+"""A span that is less likely is no mention at any threshold that is fitted, and would only cost time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +157,17 @@ def batch_losses(
         entity = taught_entity_loss(logits, *_entity_targets(batch, logits), batch, network.groups)
     if not (config.relation_weight or config.coreference_weight):
         return Losses(entity, nothing, nothing)
-    types = (
-        _known_types(logits, batch)
-        if config.given_entities
-        else likely_types(logits, network.groups)
-    )
+    if (
+        config.given_entities
+    ):  # their types, as inference between given entities has them; else zeros
+        known = np.zeros(logits.shape, dtype=np.float32)
+        for example, offset in zip(batch.examples, batch.offsets, strict=False):
+            spans = example.targets.spans
+            widths = np.minimum(spans[:, 1] - spans[:, 0], known.shape[1] - 1)
+            known[spans[:, 0] + offset, widths] = example.targets.types
+        types = torch.from_numpy(known).to(logits.device)
+    else:
+        types = likely_types(logits, network.groups)
     scored = [
         _scored_spans(batch, row, types, config, layout) for row in range(len(batch.examples))
     ]
@@ -178,17 +178,18 @@ def batch_losses(
     )
     if not config.coreference_weight:
         return Losses(entity, relation, nothing)
-    return Losses(entity, relation, _coreference_loss(link_scores, batch, scored))
-
-
-def _known_types(logits: Tensor, batch: Batch) -> Tensor:
-    """The types of the given entities, as inference between given entities has them; else zeros."""
-    types = np.zeros(logits.shape, dtype=np.float32)
-    for example, offset in zip(batch.examples, batch.offsets, strict=False):
-        spans = example.targets.spans
-        widths = np.minimum(spans[:, 1] - spans[:, 0], types.shape[1] - 1)
-        types[spans[:, 0] + offset, widths] = example.targets.types
-    return torch.from_numpy(types).to(logits.device)
+    coreference, start = nothing, 0
+    for example, part in zip(batch.examples, scored, strict=True):
+        end = start + len(part.links)
+        links = torch.from_numpy(part.links).to(link_scores.device)
+        weights = torch.from_numpy(part.link_weights).to(link_scores.device)
+        count = len(part.spans)
+        if example.targets.soft:
+            loss = soft_link_loss(link_scores[start:end], links, weights, count)
+        else:
+            loss = marginal_link_loss(link_scores[start:end], links, weights > 0.5, count)
+        coreference, start = coreference + loss, end
+    return Losses(entity, relation, coreference)
 
 
 def _entity_targets(batch: Batch, logits: Tensor) -> tuple[Floats, Bools]:
@@ -196,33 +197,34 @@ def _entity_targets(batch: Batch, logits: Tensor) -> tuple[Floats, Bools]:
     words, width, classes = logits.shape
     targets = np.zeros((words, width, classes), dtype=np.float32)
     targets[:, :, 0] = 1.0
-    known = np.concatenate([_known_cells(example) for example in batch.examples])
-    for example, offset in zip(batch.examples, batch.offsets, strict=False):
-        spans = example.targets.spans
+    known = np.concatenate([example.allowed for example in batch.examples])
+    for example, offset, end in zip(batch.examples, batch.offsets, batch.offsets[1:], strict=False):
+        spans, mask = example.targets.spans, example.targets.mask
         widths = spans[:, 1] - spans[:, 0]
         fits = widths < width
         targets[spans[fits, 0] + offset, widths[fits]] = example.targets.types[fits]
+        if mask is not None:  # what is not known stays out of the loss
+            cells = np.full_like(example.allowed, Layer.ENTITIES in mask.complete)
+            cells[spans[fits, 0], widths[fits]] = mask.counted[fits]
+            known[offset:end] &= cells
     return targets, known
-
-
-def _known_cells(example: Example) -> Bools:
-    """Cells (words, max width) whose type is known; the others stay out of the loss."""
-    mask = example.targets.mask
-    if mask is None:
-        return example.allowed
-    known = np.full_like(example.allowed, Layer.ENTITIES in mask.complete)
-    starts, widths = example.targets.spans[:, 0], np.diff(example.targets.spans)[:, 0]
-    fits = widths < known.shape[1]
-    known[starts[fits], widths[fits]] = mask.counted[fits]
-    return np.asarray(known & example.allowed)
 
 
 def _scored_spans(
     batch: Batch, row: int, types: Tensor, config: TrainConfig, layout: RelationLayout
 ) -> _Scored:
     example, offset, end = batch.examples[row], batch.offsets[row], batch.offsets[row + 1]
-    if _has_no_pairs(example):
-        return _nothing_scored(layout)
+    mask = example.targets.mask
+    pairwise = {Layer.RELATIONS, Layer.COREFERENCE}
+    if (
+        mask is not None
+        and not mask.complete & pairwise
+        and not any(known.any() for known in (mask.known_pairs, mask.known_links, mask.settled))
+    ):
+        # Nothing is known of relations and links, so no pair has to be scored.
+        none = np.zeros((0, 2), dtype=np.int64)
+        classes = np.zeros((0, layout.class_count), dtype=np.float32)
+        return _Scored(none, none, classes, none, np.zeros(0, dtype=np.float32))
     spans = _with_likely(example, types[offset:end], config)
     rows = {(int(a), int(b)): i for i, (a, b) in enumerate(spans)}
     new_row = np.array(
@@ -244,39 +246,22 @@ def _with_likely(example: Example, types: Tensor, config: TrainConfig) -> Ints:
     targets = example.targets.spans
     fits = targets[:, 1] - targets[:, 0] < width
     likely[targets[fits, 0], (targets[:, 1] - targets[:, 0])[fits]] = 0
-    alone = config.given_entities or not _has_negatives(example)
-    count = 0 if alone else int(config.negatives_per_word * len(example.ends))
+    mask = example.targets.mask
+    # Whether spans that are not listed are known to be none; a teacher says nothing of them.
+    negatives = not example.targets.soft if mask is None else Layer.ENTITIES in mask.complete
+    count = (
+        0
+        if config.given_entities or not negatives
+        else int(config.negatives_per_word * len(example.ends))
+    )
+    # Stable: of equal probabilities the first in the text wins, in a resumed run as well.
     best = np.argsort(-likely, axis=None, kind="stable")[:count]
-    best = best[likely.ravel()[best] > 0.02]
+    best = best[likely.ravel()[best] > _LEAST_LIKELY]
     starts, widths = np.unravel_index(best, likely.shape)
     extra = np.stack([starts, starts + widths], axis=1)
-    spans = np.concatenate([targets[_judged(example)], extra.astype(np.int64)])
+    listed = targets if mask is None else targets[mask.judged]
+    spans = np.concatenate([listed, extra.astype(np.int64)])
     return spans[np.lexsort((spans[:, 1], spans[:, 0]))]
-
-
-def _has_negatives(example: Example) -> bool:
-    """Whether spans that are not listed are known to be none."""
-    mask = example.targets.mask
-    return not example.targets.soft if mask is None else Layer.ENTITIES in mask.complete
-
-
-def _has_no_pairs(example: Example) -> bool:
-    """Whether nothing is known of relations and links, so that no pair has to be scored."""
-    mask = example.targets.mask
-    if mask is None or mask.complete & {Layer.RELATIONS, Layer.COREFERENCE}:
-        return False
-    return not (mask.known_pairs.any() or mask.known_links.any() or mask.settled.any())
-
-
-def _nothing_scored(layout: RelationLayout) -> _Scored:
-    none = np.zeros((0, 2), dtype=np.int64)
-    relations = np.zeros((0, layout.class_count), dtype=np.float32)
-    return _Scored(none, none, relations, none, np.zeros(0, dtype=np.float32))
-
-
-def _judged(example: Example) -> Bools:
-    mask = example.targets.mask
-    return np.ones(len(example.targets.spans), dtype=np.bool_) if mask is None else mask.judged
 
 
 def _relation_targets(
@@ -334,13 +319,19 @@ def _pair_scores(
         candidates.between_words(p.spans, p.pairs) + o
         for p, o in zip(scored, batch.offsets, strict=False)
     ]
+    features = [
+        MentionWords.of(example.words, part.spans, example.ends).features(part.links)
+        if len(part.links)
+        else np.zeros((0, len(FEATURES)), dtype=np.float32)
+        for example, part in zip(batch.examples, scored, strict=True)
+    ]
     arrays = (
         np.concatenate([p.pairs + c for p, c in zip(scored, counts, strict=False)]),
         np.concatenate(between),
         np.concatenate([candidates.relation_distances(p.spans, p.pairs) for p in scored]),
         np.concatenate([p.links + c for p, c in zip(scored, counts, strict=False)]),
         np.concatenate([candidates.antecedent_distances(p.spans, p.links) for p in scored]),
-        np.concatenate([_link_features(e, p) for e, p in zip(batch.examples, scored, strict=True)]),
+        np.concatenate(features),
     )
     starts, ends, widths = (
         torch.from_numpy(a).to(device) for a in (spans[:, 0], spans[:, 1], width)
@@ -350,27 +341,3 @@ def _pair_scores(
         *(torch.from_numpy(array).to(device) for array in arrays),
     )  # fmt: skip
     return scores
-
-
-def _link_features(example: Example, part: _Scored) -> Floats:
-    if not len(part.links):
-        return np.zeros((0, len(FEATURES)), dtype=np.float32)
-    return MentionWords.of(example.words, part.spans, example.ends).features(part.links)
-
-
-def _coreference_loss(scores: Tensor, batch: Batch, scored: list[_Scored]) -> Tensor:
-    """The loss of all links (links of all documents,), document by document."""
-    loss, start = scores.new_zeros(()), 0
-    for example, part in zip(batch.examples, scored, strict=True):
-        end = start + len(part.links)
-        loss = loss + _link_loss(scores[start:end], example, part)
-        start = end
-    return loss
-
-
-def _link_loss(scores: Tensor, example: Example, part: _Scored) -> Tensor:
-    links = torch.from_numpy(part.links).to(scores.device)
-    weights = torch.from_numpy(part.link_weights).to(scores.device)
-    if example.targets.soft:
-        return soft_link_loss(scores, links, weights, len(part.spans))
-    return marginal_link_loss(scores, links, weights > 0.5, len(part.spans))

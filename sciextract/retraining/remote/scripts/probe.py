@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript", "onnxruntime", "tokenizers",
-          "numpy", "typer", "rich", "platformdirs", "sqlite_utils", "msgspec")  # fmt: skip
+          "numpy", "typer", "rich", "platformdirs", "msgspec")  # fmt: skip
 
 
 def gpus() -> list[str]:

@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
+from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.adjudicate import disputes
 from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract_app.presenters.adjudication import Adjudication

@@ -22,11 +22,11 @@ from sciextract.errors import ActionRefusedError, ModelNotFoundError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.store import EntityRef, Project, create_project, open_project
-from sciextract.store.ingest import Import, Run
+from sciextract.store.ingest import Import, ModelRun
 from sciextract.store.queries import read_queue
 from sciextract.workflows.active.queues import MadeQueue, QueueOrder, make_queue
 from sciextract.workflows.active.ranking import By
-from sciextract.workflows.models import KnownModel, register
+from sciextract.workflows.models.registry import KnownModel, register
 from tests.cli.fakes import RuleExtractor
 from tests.unit.store.projects import document, guess
 from tests.unit.workflows.models.builders import model_folder
@@ -92,7 +92,7 @@ def extractor(parsing: KnownModel, monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 def stored(project: Project, model: KnownModel, scores: dict[int, float]) -> None:
-    run = Run(project, ModelId(model.name, model.hash), {})
+    run = ModelRun(project, ModelId(model.name, model.hash), {})
     for number, score in scores.items():
         text = project.document_state(number).stored.document
         run.add([(number, AnnotatedDocument(text, considered(score)))])

@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.annotations import Layer
 from sciextract.documents.spans import Span
 from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
-from sciextract.workflows.active.uncertainty import Decision, settled
+from sciextract.workflows.active.uncertainty import Decision, find_settled
 from tests.unit.store.projects import (
     guess,
     guess_cluster,
@@ -43,7 +43,9 @@ def project(tmp_path: Path) -> Project:
 
 
 def left(project: Project) -> list[tuple[Layer, tuple[Span, ...]]]:
-    return [(each.layer, each.place) for each in settled(project.document_state(1)).left(ASKED)]
+    return [
+        (each.layer, each.place) for each in find_settled(project.document_state(1)).left(ASKED)
+    ]
 
 
 def test_nothing_is_settled_at_first(project: Project) -> None:

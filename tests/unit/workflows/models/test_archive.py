@@ -21,16 +21,16 @@ from sciextract.errors import (
     SciextractError,
     UsageError,
 )
-from sciextract.workflows.models import (
+from sciextract.resources import user_models
+from sciextract.workflows.models import registry
+from sciextract.workflows.models.registry import (
     KnownModel,
     export,
     find_model,
     import_,
     known_models,
     register,
-    registry,
 )
-from sciextract.workflows.models.registry import models_folder
 from tests.unit.workflows.models.builders import model_folder, names_in
 
 SUFFIXES = (".tar", ".zip")
@@ -96,12 +96,12 @@ class TestThereAndBack:
         self, model: KnownModel, tmp_path: Path
     ) -> None:
         for name in (".", "any name"):
-            shutil.rmtree(models_folder())
+            shutil.rmtree(user_models())
             folder = model_folder(tmp_path / name.replace(".", "top"))
             with tarfile.open(tmp_path / "p.tar", "w") as made:
                 made.add(folder, name)
             assert import_(tmp_path / "p.tar").id == model.id
-        assert "checkpoint.bin" not in names_in(models_folder() / model.id)
+        assert "checkpoint.bin" not in names_in(user_models() / model.id)
 
 
 class TestExport:
@@ -187,7 +187,7 @@ class TestImport:
     @pytest.mark.parametrize("member", HOSTILE_TAR, ids=lambda each: f"{each.name} {each.type}")
     def test_hostile_tars(self, model: KnownModel, tmp_path: Path, member: tarfile.TarInfo) -> None:
         file = tar_with(tmp_path / "h.tar", model, member)
-        shutil.rmtree(models_folder())
+        shutil.rmtree(user_models())
         before = names_in(tmp_path)
         with pytest.raises(FormatError, match=r"h\.tar: "):
             import_(file)
@@ -196,7 +196,7 @@ class TestImport:
     @pytest.mark.parametrize("member", HOSTILE_ZIP, ids=lambda each: each.filename)
     def test_hostile_zips(self, model: KnownModel, tmp_path: Path, member: zipfile.ZipInfo) -> None:
         file = zip_with(tmp_path / "h.zip", model, member)
-        shutil.rmtree(models_folder())
+        shutil.rmtree(user_models())
         with pytest.raises(FormatError, match=r"h\.zip: "):
             import_(file)
         assert nothing_is_registered()
@@ -214,7 +214,7 @@ class TestImport:
     def test_every_cut_is_found(self, model: KnownModel, tmp_path: Path, suffix: str) -> None:
         export("parsing", tmp_path / f"m{suffix}")
         whole = (tmp_path / f"m{suffix}").read_bytes()
-        shutil.rmtree(models_folder())
+        shutil.rmtree(user_models())
         used = len(whole.rstrip(b"\0"))
         for size in (0, 1, 100, 600, used // 2, used - 600):
             (tmp_path / f"cut{suffix}").write_bytes(whole[:size])
@@ -227,7 +227,7 @@ class TestImport:
         (model.folder / "model.int8.onnx").write_text("sthgiew")  # as long as before
         with_changes: Callable[..., Path] = tar_with if suffix == ".tar" else zip_with
         file = with_changes(tmp_path / f"m{suffix}", model)
-        shutil.rmtree(models_folder())
+        shutil.rmtree(user_models())
         with pytest.raises(ModelDamagedError, match="hash in the manifest"):
             import_(file)
         assert nothing_is_registered()
@@ -254,7 +254,7 @@ class TestImport:
         self, model: KnownModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file = tar_with(tmp_path / "m.tar", model)
-        shutil.rmtree(models_folder())
+        shutil.rmtree(user_models())
         monkeypatch.setattr(registry, "MAX_BYTES", 100)
         with pytest.raises(FormatError, match="exceeds"):
             import_(file)
@@ -264,4 +264,4 @@ class TestImport:
         with pytest.raises(UsageError, match="is not a model name") as caught:
             import_(folder)
         assert "--name" in caught.value.hint
-        assert import_(folder, "tame").folder.parent == models_folder()
+        assert import_(folder, "tame").folder.parent == user_models()

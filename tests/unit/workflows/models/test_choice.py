@@ -19,12 +19,11 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.extractor import Extractor
-from sciextract.resources import bundled_models
+from sciextract.resources import bundled_models, user_models
 from sciextract.store import Project, create_project, open_project
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import KnownModel, chosen, current, register, rollback, use
-from sciextract.workflows.models.choice import history
-from sciextract.workflows.models.registry import models_folder
+from sciextract.workflows.models.choice import current, find_chosen, history, rollback, use
+from sciextract.workflows.models.registry import KnownModel, register
 from tests.cli.fakes import SCIERC, RuleExtractor, install
 from tests.unit.workflows.models.builders import at_once, model_folder
 
@@ -47,7 +46,7 @@ def b(tmp_path: Path) -> KnownModel:
 
 class TestOrder:
     def test_without_any_choice_the_default_predicts(self, project: Project) -> None:
-        found = chosen(project)
+        found = find_chosen(project)
         assert (found.model.name, found.model.bundled, found.by) == ("sci", True, "default")
         assert found.message() == ""
 
@@ -55,9 +54,9 @@ class TestOrder:
         self, project: Project, a: KnownModel
     ) -> None:
         use("parsing")
-        assert chosen().by == chosen(project).by == "user"
+        assert find_chosen().by == find_chosen(project).by == "user"
         assert current(project) == a
-        assert chosen().message().startswith(f"model {a.id} predicts (your choice)")
+        assert find_chosen().message().startswith(f"model {a.id} predicts (your choice)")
 
     def test_the_projects_choice_comes_first(
         self, project: Project, a: KnownModel, b: KnownModel
@@ -65,12 +64,12 @@ class TestOrder:
         use("parsing")
         use("graphs", project)
         assert (current(), current(project)) == (a, b)
-        assert "the choice of this project" in chosen(project).message()
+        assert "the choice of this project" in find_chosen(project).message()
 
     def test_the_default_can_be_chosen(self, project: Project, a: KnownModel) -> None:
         use("parsing")
         use("sci", project)
-        found = chosen(project)
+        found = find_chosen(project)
         assert (found.by, found.model.name, found.message()) == ("project", "sci", "")
 
     def test_a_folder_is_registered_first(self, tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ class TestRollback:
         for name in ("parsing", "graphs", "parsing"):
             use(name)
         assert [rollback().model.id for _ in range(3)] == [b.id, a.id, current().id]
-        assert chosen().by == "default"
+        assert find_chosen().by == "default"
         with pytest.raises(UsageError, match="no model was chosen for you"):
             rollback()
         assert len(history()) == 6
@@ -206,12 +205,12 @@ class TestTrouble:
         (a.folder / "model.int8.onnx").write_text("x")  # as long as before
         with pytest.raises(ModelDamagedError):
             use("parsing")
-        assert chosen().by == "default"
+        assert find_chosen().by == "default"
 
     @pytest.mark.parametrize("torn", ['{"name": "par', "", "\x00\x00", "[]", '{"name": 3}'])
     def test_a_torn_line_costs_itself_only(self, a: KnownModel, b: KnownModel, torn: str) -> None:
         use("parsing")
-        with (models_folder() / "choices.jsonl").open("a") as stream:
+        with (user_models() / "choices.jsonl").open("a") as stream:
             stream.write(torn)
         assert current() == a
         use("graphs")
@@ -225,18 +224,18 @@ class TestTrouble:
         monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "file"))
         with pytest.raises(OutputError, match=r"choices\.jsonl: cannot be written"):
             use("sci")
-        assert chosen().by == "default"
+        assert find_chosen().by == "default"
 
     def test_processes_that_choose_at_once_lose_no_choice(
         self, a: KnownModel, b: KnownModel
     ) -> None:
         script = (
-            "from sciextract.workflows.models import use\n"
+            "from sciextract.workflows.models.choice import use\n"
             "sys.stdin.readline()\n"
             "for _ in range(20): use(sys.argv[1]); use('sci')"
         )
         at_once(script, [a.id], [b.id])
-        lines = (models_folder() / "choices.jsonl").read_text().splitlines()
+        lines = (user_models() / "choices.jsonl").read_text().splitlines()
         written = [line for line in lines if line]  # an empty line between two does no harm
         assert len(history()) == len(written) > 2
         assert {each["name"] for each in history()} == {"parsing", "graphs", "sci"}
@@ -245,15 +244,15 @@ class TestTrouble:
 def test_without_a_choice_the_bundled_model_with_the_labels_of_the_project_predicts(
     tmp_path: Path, project: Project, a: KnownModel
 ) -> None:
-    assert chosen(project).model.name == "sci" and not chosen(project).message()
+    assert find_chosen(project).model.name == "sci" and not find_chosen(project).message()
     with create_project(tmp_path / "own.sciextract", load_schema("biomedical"), "ann") as own:
-        assert chosen(own).model.name == "sci"
+        assert find_chosen(own).model.name == "sci"
     with create_project(tmp_path / "gut.sciextract", load_schema("bio"), "ann") as gut:
-        found = chosen(gut)
+        found = find_chosen(gut)
         assert (found.model.name, found.by) == ("bio", "default")
         assert "(it has this project's labels)" in found.message()
         use(a.id)
-        assert chosen(gut).model == a
+        assert find_chosen(gut).model == a
 
 
 def test_a_damaged_bundled_model_is_named_where_its_labels_are_those_of_the_project(
@@ -265,10 +264,10 @@ def test_a_damaged_bundled_model_is_named_where_its_labels_are_those_of_the_proj
         monkeypatch.setattr(f"sciextract.{module}.bundled_models", lambda: bundled)
     with create_project(tmp_path / "gut.sciextract", load_schema("bio"), "ann") as gut:
         (bundled / "sci" / "model.int8.onnx").unlink()
-        assert chosen(gut).model.name == "bio"
+        assert find_chosen(gut).model.name == "bio"
         (bundled / "bio" / "model.int8.onnx").write_bytes(b"")
         with pytest.raises(ModelDamagedError, match=r"model bio: .*model\.int8\.onnx"):
-            chosen(gut).model.usable()
+            find_chosen(gut).model.usable()
     with pytest.raises(ModelDamagedError, match=r"model sci: .*model\.int8\.onnx") as refused:
-        chosen(project).model.usable()
+        find_chosen(project).model.usable()
     assert refused.value.hint == "install sciextract again, which brings this model"

@@ -12,8 +12,8 @@ from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
 from sciextract.snapshot import TrainingDocument
 from sciextract.workflows.evaluate import DocumentMismatchError
-from sciextract.workflows.models import register
 from sciextract.workflows.models.compare import compare, gate, gate_gold
+from sciextract.workflows.models.registry import register
 from tests.cli.fakes import RuleExtractor, install
 from tests.unit.metrics.builders import words
 from tests.unit.workflows.models.builders import model_folder

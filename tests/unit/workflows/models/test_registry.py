@@ -16,8 +16,8 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.model_folder import locate_model
-from sciextract.workflows.models import find_model, known_models, register
-from sciextract.workflows.models.registry import models_folder
+from sciextract.resources import user_models
+from sciextract.workflows.models.registry import find_model, known_models, register
 from tests.unit.workflows.models.builders import at_once, model_folder, names_in
 
 
@@ -30,9 +30,7 @@ class TestRegistering:
     def test_a_model_is_copied_under_its_name_and_hash(self, folder: Path) -> None:
         model = register(folder)
         assert model.id == f"parsing-{model.hash[:8]}" == model.folder.name
-        assert (
-            model.folder.parent == models_folder() == Path(os.environ["SCIEXTRACT_HOME"], "models")
-        )
+        assert model.folder.parent == user_models() == Path(os.environ["SCIEXTRACT_HOME"], "models")
         assert model.open().hash == model.hash
         assert "checkpoint.bin" not in names_in(model.folder)
         assert model.registered and not model.bundled and model.since.endswith("Z")
@@ -60,13 +58,13 @@ class TestRegistering:
         with pytest.raises(ModelDamagedError):
             model.open()
         assert register(folder).open().hash == model.hash
-        assert names_in(models_folder()) == [model.id]
+        assert names_in(user_models()) == [model.id]
 
     def test_a_damaged_folder_is_refused(self, folder: Path) -> None:
         (folder / "model.int8.onnx").write_text("changed")
         with pytest.raises(ModelDamagedError, match=r"instead of|hash in the manifest"):
             register(folder)
-        assert not models_folder().exists()
+        assert not user_models().exists()
 
     def test_no_folder_at_all(self, tmp_path: Path) -> None:
         with pytest.raises(ModelNotFoundError):
@@ -81,7 +79,7 @@ class TestRegistering:
         monkeypatch.setattr("shutil.copyfile", full)
         with pytest.raises(OutputError, match="the disk is full; nothing was changed"):
             register(folder)
-        assert names_in(models_folder()) == []
+        assert names_in(user_models()) == []
 
     def test_a_place_that_cannot_be_written(
         self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,24 +92,24 @@ class TestRegistering:
         assert [each.name for each in known_models() if not each.bundled] == []
 
     def test_what_killed_processes_left_goes_after_a_day(self, folder: Path) -> None:
-        old, fresh = (models_folder() / f".{name}.partial" for name in ("old", "fresh"))
+        old, fresh = (user_models() / f".{name}.partial" for name in ("old", "fresh"))
         for each in (old, fresh):
             each.mkdir(parents=True)
         os.utime(old, (time.time() - 3 * 86400,) * 2)
         model = register(folder)
-        assert names_in(models_folder()) == [".fresh.partial", model.id]
+        assert names_in(user_models()) == [".fresh.partial", model.id]
         assert [each.id for each in known_models() if not each.bundled] == [model.id]
 
     def test_processes_that_register_the_same_model_agree(self, folder: Path) -> None:
         script = (
             "from pathlib import Path\n"
-            "from sciextract.workflows.models import register\n"
+            "from sciextract.workflows.models.registry import register\n"
             "sys.stdin.readline()\n"
             "print(register(Path(sys.argv[1])).open().hash)"
         )
         found = at_once(script, [folder], [folder], [folder])
         assert set(found) == {find_model("parsing").hash}
-        assert len(names_in(models_folder())) == 1
+        assert len(names_in(user_models())) == 1
 
 
 class TestFinding:
@@ -145,7 +143,7 @@ class TestFinding:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         model = register(folder)
-        monkeypatch.chdir(models_folder())
+        monkeypatch.chdir(user_models())
         assert find_model(f"./{model.id}").registered
 
     def test_a_changed_manifest_is_not_taken_for_the_model(
@@ -186,7 +184,7 @@ def test_a_damaged_model_is_listed_with_what_is_wrong(
 
 
 def test_files_and_foreign_folders_are_no_models() -> None:
-    models_folder().mkdir(parents=True)
-    (models_folder() / "parsing-1a2b3c4d").write_text("a file")
-    (models_folder() / "notes").mkdir()
+    user_models().mkdir(parents=True)
+    (user_models() / "parsing-1a2b3c4d").write_text("a file")
+    (user_models() / "notes").mkdir()
     assert all(each.bundled for each in known_models())

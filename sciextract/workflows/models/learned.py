@@ -1,0 +1,151 @@
+"""A model from what was decided in a project: an adapter with its scores, in a folder like any other model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sciextract import atomic
+from sciextract.errors import TrainingDataError, as_command
+from sciextract.inference.adapter.folder import save_adapter
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.promise import held_out
+from sciextract.learning.adapter import learn
+from sciextract.learning.validation import LEAST, Validation, validate
+from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
+from sciextract.snapshot.supervision import positive_part
+from sciextract.store import Project
+from sciextract.workflows.learn import base_model, training_documents
+from sciextract.workflows.models.compare import gate_predictions
+from sciextract.workflows.models.registry import (
+    KnownModel,
+    check_name,
+    known_at,
+    register,
+)
+from sciextract.workflows.output import check_target, reported_as
+from sciextract.workflows.predict_project import unknown_labels
+
+MOST_LEARNED = 2000
+"""Abstracts that a model is learned from at most; the desk, where somebody waits, takes fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedModel:
+    """A model that was learned from a project.
+
+    Attributes:
+        model: Where it is; registered, unless a folder was asked for.
+        validation: What is known of it.
+        seconds: How long training took, without validation.
+        documents: Abstracts that it was trained on.
+        gate: The comparison with the model that knows the labels already; ``None`` where none does.
+    """
+
+    model: KnownModel
+    validation: Validation
+    seconds: float
+    documents: int
+    gate: GateReport | None
+
+
+def learn_model(
+    project: Project,
+    name: str,
+    *,
+    model: str | None = None,
+    output: Path | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, of: None,
+) -> LearnedModel:
+    """Make a model of what was decided in a project: an adapter in a folder, cross-validated.
+
+    Args:
+        project: The open project; it is only read.
+        name: What to call the model.
+        model: The base; the project's where it fits the labels, else the bundled one that fits the texts.
+        output: A folder to write instead of registering the model; it must not exist.
+        on_progress: Called with the trainings done and all that there will be.
+
+    Raises:
+        TrainingDataError: Nothing is decided.
+        OutputError: The folder exists, or cannot be written.
+        UsageError: The name is none that a model can have.
+    """
+    finished = training_documents(project, MOST_LEARNED)
+    if not finished:
+        raise TrainingDataError(
+            f"{project.path}: nothing to learn from: no abstract has a decision",
+            f"correct some: {as_command('sciextract', 'tui', project.path)}",
+        )
+    check_name(name)
+    if output is not None:
+        check_target(output, force=False)
+    base = base_model(project, model)
+    states = EncoderStates(base, limit_mib=2048)
+    validation = validate(finished, project.schema, states, on_progress)
+    started = time.monotonic()
+    adapter = learn(finished, project.schema, states)
+    seconds = time.monotonic() - started
+    known = not unknown_labels(project.schema, base.config)
+    documents = validation.documents
+    gate = None
+    if known and documents:
+        before = base.stream([each.annotated.document for each in documents])
+        symmetric = project.schema.symmetric_labels
+        gate = gate_predictions(
+            documents, before, validation.shown, symmetric, standard=CROSS_VALIDATED
+        )
+    config = replace(
+        adapter.config,
+        name=name,
+        settings=replace(adapter.config.settings, candidates=False),
+        scores=validation.to_json(),
+        origin={"learned from": f"{len(finished)} abstracts of a project", "base": str(base.model)},
+    )
+    held = None
+    if documents:
+        source = f"{len(documents)} finished abstracts, each predicted by a model that had not learned from it"
+        gold = [positive_part(each) for each in documents]
+        held = held_out(source, gold, validation.predicted)
+    card = _card(config, validation)
+    assert adapter.adapter is not None
+    heads = adapter.adapter.heads
+    if output is not None:
+        with (
+            reported_as(str(output), "choose another folder", lines=False),
+            atomic.creating(output) as fresh,
+        ):
+            fresh.mkdir(parents=True)
+            save_adapter(fresh, heads, config, card, held)
+        known_model = known_at(output)
+    else:
+        with TemporaryDirectory(prefix="sciextract-") as holder:
+            save_adapter(Path(holder), heads, config, card, held)
+            known_model = register(Path(holder), name)
+    return LearnedModel(known_model, validation, seconds, len(finished), gate)
+
+
+def _card(config: ModelConfig, validation: Validation) -> str:
+    """The model card, in Markdown."""
+    labels, about = config.labels, config.adapter
+    assert about is not None
+    lines = [
+        f"# {config.name}",
+        "",
+        "A model of sciextract that was learned from the decisions in a project: heads on the encoder of another model.",
+        "",
+        f"- Base: {about.name}, manifest {about.hash}; it has to be there",
+        f"- Entity types: {', '.join(labels.entities)}",
+        f"- Relation types: {', '.join(labels.relations.labels) or 'none'}",
+        f"- Learned from {about.finished} abstracts",
+        "",
+        "## Scores",
+        "",
+        *(validation.lines() or [f"Not measured: {LEAST} finished abstracts are needed."]),
+        "",
+    ]
+    return "\n".join(lines)

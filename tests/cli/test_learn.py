@@ -1,0 +1,200 @@
+"""``sciextract learn``: a model of a project's decisions, used wherever a model is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from typer.testing import CliRunner
+
+from sciextract import Extractor
+from sciextract.cli.main import app
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema_file import parse_schema
+from sciextract.documents.spans import Span
+from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
+from sciextract.inference.promise import FILE as HELD_OUT
+from sciextract.store import create_project, open_project
+from sciextract.store.ingest import Import
+from sciextract.text.analyse import make_document
+from sciextract.workflows.learn import learn_from_project
+
+ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
+OWN = parse_schema(
+    {
+        "name": "metals",
+        "coreference": False,
+        "entities": [
+            {"label": "Alloy", "key": "a", "colour": "#112233"},
+            {"label": "Heat treatment", "key": "h", "colour": "#223344"},
+        ],
+        "relations": [{"label": "Treated by", "key": "t", "colour": "#334455"}],
+    },
+    "schema of the test",
+)
+
+
+def text(alloy: str) -> str:
+    return f"We study {alloy} after annealing. The grains of {alloy} grow during annealing at noon."
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six abstracts, of which five are done."""
+    path = tmp_path_factory.mktemp("learn") / "metals.sciextract"
+    with create_project(path, OWN, "ann") as project:
+        documents = [make_document(each, text(each)) for each in ALLOYS]
+        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        for number, alloy in enumerate(ALLOYS[:5], 1):
+            of = project.document_state(number).text
+            for word, label in ((alloy, "Alloy"), ("annealing", "Heat treatment")):
+                start = of.index(word)
+                for at in (start, of.index(word, start + 1)):
+                    project.actions.add_entity(number, [Span(at, at + len(word))], label)
+            rows = project.document_state(number).entities
+            heads = [each.id for each in rows if each.label == "Alloy"]
+            tails = [each.id for each in rows if each.label == "Heat treatment"]
+            project.actions.add_relation(number, heads[0], tails[0], "Treated by")
+            project.actions.mark_done(number, undecided="reject")
+    return path
+
+
+@pytest.fixture(scope="module")
+def learned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model") / "metals"
+    result = CliRunner().invoke(
+        app, ["learn", "--project", str(project), "--output", str(folder), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["learned_from"], found["gate"]) == (5, None)
+    assert found["scores"]["documents"] == 5
+    assert found["scores"]["heads"]["ner"] > 50, "alloys and treatments stand in the same places"
+    return folder
+
+
+def test_it_predicts_what_the_desk_predicts(project: Path, learned: Path) -> None:
+    model = Extractor.load(learned, threads=1)
+    with open_project(project, read=True) as opened:
+        states = EncoderStates(Extractor.load("sci", threads=1))
+        adapter = learn_from_project(opened, states).with_settings()
+    document = make_document("new", text("solder"))
+    one, other = (each.annotate(document).annotations for each in (model, adapter))
+    assert [(e.span, e.label, e.score) for e in one.entities] == [
+        (e.span, e.label, e.score) for e in other.entities
+    ]
+    assert {(e.fragments[0].of(document.text), e.label) for e in one.entities} == {
+        ("solder", "Alloy"), ("annealing", "Heat treatment"),
+    }  # fmt: skip
+    assert len(one.relations) == len(other.relations)
+
+
+def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text(
+        "".join(json.dumps({"id": each, "abstract": text(each)}) + "\n" for each in ALLOYS)
+    )
+    alone, many = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    for output, more in ((alone, []), (many, ["--workers", "2"])):
+        words = [
+            "annotate",
+            str(tmp_path / "in.jsonl"),
+            "--model",
+            str(learned),
+            "--output",
+            str(output),
+            *more,
+        ]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+    assert alone.read_bytes() == many.read_bytes()
+    result = CliRunner().invoke(app, ["evaluate", str(alone), "--model", str(learned), "--json"])
+    assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
+
+
+def test_it_travels_as_a_small_file_or_with_its_base(
+    learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    for file, more, least, most in (("a.tar", [], 0, 4e6), ("b.tar", ["--with-base"], 2e7, 6e7)):
+        result = CliRunner().invoke(
+            app, ["models", "export", str(learned), str(tmp_path / file), *more]
+        )
+        assert result.exit_code == 0, result.output
+        assert least < (tmp_path / file).stat().st_size < most
+    assert (
+        CliRunner()
+        .invoke(app, ["models", "import", str(tmp_path / "b.tar"), "--name", "metals"])
+        .exit_code
+        == 0
+    )
+    # As on a machine with another edition of the base: only what travelled is there.
+    monkeypatch.setattr("sciextract.inference.model_folder.bundled_folders", list)
+    assert Extractor.load("metals", threads=1).annotate(text("invar")).annotations.entities
+    with pytest.raises(ModelNotFoundError, match="is an adapter on sci-"):
+        Extractor.load(learned)
+
+
+def test_damaged_and_hostile_folders_are_refused(learned: Path, tmp_path: Path) -> None:
+    def changed(name: str, change: object) -> Path:
+        folder = tmp_path / name
+        shutil.copytree(learned, folder)
+        change(folder)  # type: ignore[operator]
+        write_manifest(folder)
+        return folder
+
+    def tensor(name: str, values: np.ndarray) -> object:
+        def change(folder: Path) -> None:
+            tensors = load_file(folder / HEADS)
+            save_file({**tensors, name: values}, folder / HEADS)
+
+        return change
+
+    def settings(**values: object) -> object:
+        def change(folder: Path) -> None:
+            config = json.loads((folder / CONFIG).read_text())
+            (folder / CONFIG).write_text(json.dumps({**config, **values}))
+
+        return change
+
+    wrong = {
+        "shape": tensor("entities.outer", np.zeros((2, 2), np.float32)),
+        "nan": tensor(
+            "links.weights", load_file(learned / HEADS)["links.weights"] * np.float32("nan")
+        ),
+        "more": tensor("other", np.zeros(1, np.float32)),
+        "pickle": lambda folder: (folder / HEADS).write_bytes(b"\x80\x04."),
+        "strings": lambda folder: (folder / STRINGS).write_text('{"surfaces": [1], "heads": []}'),
+        "wide": settings(max_span_width=10**9),
+        "layer": settings(adapter={"name": "sci", "hash": "0", "layers": ["x"], "finished": 1}),
+    }
+    for name, change in wrong.items():
+        with pytest.raises(ModelDamagedError):
+            Extractor.load(changed(name, change))
+    held = changed("held", lambda folder: (folder / HELD_OUT).write_text('{"source": 1}'))
+    with pytest.raises(ModelDamagedError, match="source is 1"):
+        Extractor.load(held, threads=1).promising({"entity": 0.5})
+
+
+def test_too_little_to_learn_from(tmp_path: Path) -> None:
+    path = tmp_path / "p.sciextract"
+    with create_project(path, OWN, "ann") as opened:
+        document = make_document("brass", text("brass"))
+        Import(opened, "import:t", {}).add([(AnnotatedDocument(document), ())])
+    words = ["learn", "--project", str(path), "--output", str(tmp_path / "m")]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1 and not (tmp_path / "m").exists()
+    with open_project(path, "ann") as opened:
+        opened.actions.add_entity(1, [Span(9, 14)], "Alloy")
+        opened.actions.mark_done(1, undecided="reject")
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0 and "takes 4 finished abstracts" in result.output
+    refused = CliRunner().invoke(
+        app, ["annotate", "--sample", "--model", str(tmp_path / "m"), "--promise", "entity=0.9"]
+    )
+    assert isinstance(refused.exception, UsageError)

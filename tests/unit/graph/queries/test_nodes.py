@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import UsageError
+from sciextract.graph.database import UnknownNodeError, open_graph
+from sciextract.graph.queries.nodes import about, find_node, search_nodes, top
+from tests.graph_samples import abstract, build
+
+
+@pytest.mark.parametrize(
+    "name", ["SVM", "svm", "SVMs", "the Support Vector Machines", "support-vector machine"]
+)
+def test_a_node_by_any_name(connection: sqlite3.Connection, name: str) -> None:
+    assert find_node(connection, name).name == "support vector machine"
+
+
+def test_an_unknown_name(connection: sqlite3.Connection) -> None:
+    with pytest.raises(UnknownNodeError, match="speach recognition") as caught:
+        find_node(connection, "speach recognition")
+    assert "did you mean: speech recognition" in caught.value.hint
+    with pytest.raises(UnknownNodeError) as caught:
+        find_node(connection, "zzzzzz")
+    assert "graph top" in caught.value.hint
+    with pytest.raises(UnknownNodeError):
+        find_node(connection, "the")
+
+
+def test_aliases_tell_their_rules(connection: sqlite3.Connection) -> None:
+    found = about(connection, find_node(connection, "SVM"))
+    rules = {each.surface: each.rules for each in found.aliases}
+    assert rules == {
+        "SVM": ("acronym expanded in the same text",),
+        "support vector machine": (),
+        "Support-vector machines": ("case", "hyphen", "plural"),
+        "SVMs": ("plural", "acronym that most of the corpus expands so"),
+    }
+    assert found.years == {2001: 1, 2002: 1, 2003: 1}
+    assert found.labels == {"Method": 5}
+
+
+def test_top(connection: sqlite3.Connection) -> None:
+    first = top(connection, limit=2)
+    assert [each.name for each in first] == ["support vector machine", "treebanks"]
+    assert [each.name for each in top(connection, label="task")] == [
+        "dependency parsing", "speech recognition",
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="no entity type 'Nothing'"):
+        top(connection, label="Nothing")
+    with pytest.raises(UsageError, match="--since"):
+        top(connection, by="degree", since=2000)
+
+
+@pytest.fixture(scope="module")
+def short_ranking(random_graph: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The random graph with seven nodes in each ranking, and a year in which no abstract names anything."""
+    copy = tmp_path_factory.mktemp("short") / "short.graph"
+    copy.write_bytes(random_graph.read_bytes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciextract.graph.derive.MOST_RECENT", 7)
+        build(copy, abstract("empty", "Nothing is named here.", {}, year=1995))
+    return copy
+
+
+@pytest.mark.parametrize("since", [1990, 2000, 2004, 2008, 2030])
+@pytest.mark.parametrize("label", [None, "Task"])
+@pytest.mark.parametrize("limit", [3, 7, 501])
+def test_top_since_is_what_counting_everything_gives(
+    short_ranking: Path, since: int, label: str | None, limit: int
+) -> None:
+    with open_graph(short_ranking) as graph:
+        found = [
+            (each.id, each.documents) for each in top(graph, since=since, label=label, limit=limit)
+        ]
+        rows = graph.execute(
+            """SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
+            JOIN label l ON l.id = n.label WHERE y.year >= ? AND l.name = coalesce(?, l.name)
+            GROUP BY y.node ORDER BY recent DESC, y.node LIMIT ?""",
+            (since, label, limit),
+        ).fetchall()
+    assert found == rows
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("svm", "support vector machine"), ("supp", "support vector machine"), ("parsing", "dependency parsing"),
+     ("Tree", "treebanks"), ("zzz", None), ("", None), ("s", "support vector machine"), ("r", None)],
+)  # fmt: skip
+def test_nodes_while_somebody_types(
+    connection: sqlite3.Connection, typed: str, first: str | None
+) -> None:
+    found = search_nodes(connection, typed)
+    assert (found[0].name if found else None) == first
+    assert len({each.id for each in found}) == len(found)
