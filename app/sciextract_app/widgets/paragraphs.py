@@ -21,7 +21,7 @@ from sciextract_app.widgets.lines import Glyph, glyphs
 from sciextract_app.widgets.wrapping import (
     Atom,
     Kind,
-    LineWriter,
+    WrappedWriter,
     leads,
     raised_clusters,
     raised_key,
@@ -215,7 +215,7 @@ class Paragraph:
             for at, line in enumerate(old)
             if at > first and line.atoms[0].char_start >= end and _begins_glyph(old, at)
         }
-        writer = LineWriter(self._width)
+        writer = WrappedWriter(self._width)
         begins = old[first].atoms[0].char_start - self.char_start if first else 0
         for atom in self._atoms(glyph_of[begins] if first else 0):
             lines = len(writer.lines)

@@ -87,13 +87,13 @@ def wrap(atoms: Iterable[Atom], width: int) -> list[list[Atom]]:
     no room hang over the end and take no cells. A word longer than a line is broken anywhere; what is wider
     than the width has a line of its own.
     """
-    writer = LineWriter(width)
+    writer = WrappedWriter(width)
     for atom in atoms:
         writer.add(atom)
     return [*writer.lines, writer.line]
 
 
-class LineWriter:
+class WrappedWriter:
     """The lines so far, and the one that is being filled."""
 
     def __init__(self, width: int) -> None:
