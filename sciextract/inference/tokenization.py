@@ -244,11 +244,10 @@ _PART = re.compile(r"[^\W_]+|[\W_]")
 def with_cut_words(document: Document) -> Document:
     """The document with tokens of letters and digits, or of one other character; the sentences stay.
 
-        >>> from sciextract.errors import ModelDamagedError
-    from sciextract.text.analyse import make_document
-        >>> document = with_cut_words(make_document("1", "IL-2-induced"))
-        >>> document.tokens.slices(document.text)
-        ('IL', '-', '2', '-', 'induced')
+    >>> from sciextract.text.analyse import make_document
+    >>> document = with_cut_words(make_document("1", "IL-2-induced"))
+    >>> document.tokens.slices(document.text)
+    ('IL', '-', '2', '-', 'induced')
     """
     parts = [
         Span(found.start(), found.end())

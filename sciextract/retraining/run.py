@@ -26,7 +26,7 @@ from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
 from sciextract.snapshot.manifest import MANIFEST_FILE
 from sciextract.store import open_project
 from sciextract.workflows.models.choice import current
-from sciextract.workflows.models.registry import find_model
+from sciextract.workflows.models.registry import find_model, known_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,10 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
     if record.start_model is None:
         with open_project(request.path, read=True) as project:
             known = current(project) if request.model is None else find_model(request.model)
-        folder = known.open()
-        stored = StartModelRecord(known.id, folder.hash, str(folder.path))
+        # An adapter has no weights of an encoder to go on with: training starts from its base.
+        folder = known.open().base()
+        start = known_at(folder.path).id
+        stored = StartModelRecord(start, folder.hash, str(folder.path))
         record = run.note(
             start_model=stored, command=tuple(sys.argv[1:]), started=now(), **environment()
         )

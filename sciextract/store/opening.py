@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import getpass
 import os
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from sciextract import atomic
 from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectError
+from sciextract.errors import ProjectError, UsageError
 from sciextract.store import events, project_settings
 from sciextract.store.connection import check_project, connect, mode_for, transaction
 from sciextract.store.project import Project
@@ -30,6 +31,7 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
 
     Raises:
         ProjectError: Something is there already, or nothing can be written there.
+        UsageError: The name is too long.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -41,6 +43,8 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     except FileExistsError:
         raise ProjectError(f"{target} exists already", "choose another name, or open it") from None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"{target}: the name is too long", "choose a shorter one") from error
         raise ProjectError(f"{target}: cannot be created: {error.strerror}") from error
     return open_project(target, author)
 

@@ -20,6 +20,10 @@ from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
+from sciextract.retraining.run import prepare
+from sciextract.retraining.run_folder import new_run
+from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
 from sciextract.text.analyse import make_document
@@ -198,3 +202,17 @@ def test_too_little_to_learn_from(tmp_path: Path) -> None:
         app, ["annotate", "--sample", "--model", str(tmp_path / "m"), "--promise", "entity=0.9"]
     )
     assert isinstance(refused.exception, UsageError)
+
+
+def test_a_retraining_starts_from_the_base(
+    learned: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    run = new_run(project)
+    prepared = prepare(
+        run,
+        RetrainRequest(project=str(project), model=str(learned)),
+        StatusWriter(run, lambda event: None),
+    )
+    assert prepared.start_model.config.name == "sci"
+    assert run.record().start_model.id.startswith("sci-")  # type: ignore[union-attr]

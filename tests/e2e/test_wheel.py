@@ -176,7 +176,7 @@ class TestContents:
         assert ignored(names(wheel)) == []
 
     def test_each_bundled_model_is_small_and_complete(self, wheel: Path) -> None:
-        models = [path.name for path in bundled_models().iterdir() if path.is_dir()]
+        models = [path.parent.name for path in bundled_models().glob("*/manifest.json")]
         with zipfile.ZipFile(wheel) as archive:
             for model in models:
                 prefix = f"sciextract/bundled/{model}/"
