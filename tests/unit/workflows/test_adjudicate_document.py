@@ -11,8 +11,13 @@ from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, open_project
 from sciextract.workflows import adjudicate
-from sciextract.workflows.adjudicate import Dispute, decide_document, disputes
-from sciextract.workflows.disagreements import Decisions, compare_with_source, other_sources
+from sciextract.workflows.adjudicate import decide_document, disputes
+from sciextract.workflows.disagreements import (
+    Decisions,
+    Dispute,
+    compare_with_source,
+    other_sources,
+)
 from tests.app.merged import BEN, merged_project
 from tests.app.presenter.abstracts import TEXT, document, gold, predict
 
