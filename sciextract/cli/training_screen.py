@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
+from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +57,7 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
         "gate": learned.gate and learned.gate.to_json(),
     }
     place = model.id if model.registered else str(model.folder)
-    words = f"{model.id}: learned from {learned.documents} abstracts in {learned.seconds:.1f} s"
+    words = f"{model.id}: learned from {counted(learned.documents, 'abstract')} in {learned.seconds:.1f} s"
     if not as_json:
         for line in validation.lines():
             say("", line)

@@ -11,6 +11,7 @@ as clusters.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, lgamma, sqrt
@@ -320,14 +321,14 @@ def _choose(
     if best is not None:
         return best, None
     share = allowed / _STARTS
-    factors = [
-        times
+    factors = np.geomspace(1.05, _MOST_FURTHER, 60).tolist()
+    # The error falls with the number of abstracts, so that halving finds the first factor that suffices.
+    needed = [
+        bisect_left(factors, True, key=lambda times: each.error(wanted, times) <= share)
         for each in tried
-        for times in np.geomspace(1.05, _MOST_FURTHER, 60)
-        if each.error(wanted, float(times)) <= share
     ]
-    further = ceil((min(factors) - 1) * documents) if factors else None
-    return None, further
+    first = min(needed, default=len(factors))
+    return None, ceil((factors[first] - 1) * documents) if first < len(factors) else None
 
 
 def _above(ranked: Sequence[HeldOutItem], size: int, documents: int) -> _Above:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.inference.adapter.head import Head
+from sciextract.inference.adapter.head import HIDDEN, SEED, Head
 from sciextract.inference.network import Floats
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
@@ -57,7 +57,7 @@ class HeadTraining:
         seed: Of first weights and order.
     """
 
-    hidden: int = 64
+    hidden: int = HIDDEN
     epochs: int = 12
     least_steps: int = 160
     most_steps: int = 300
@@ -66,7 +66,7 @@ class HeadTraining:
     decay_wide: float = 0.3
     decay_narrow: float = 0.02
     dropout: float = 0.2
-    seed: int = 0
+    seed: int = SEED
 
     def untrained(self, wide: int, narrow_weights: Floats) -> Head:
         """A head before training: its logits are ``narrow @ narrow_weights``."""

@@ -155,7 +155,7 @@ def damaged(path: Path, problem: str) -> ProjectDamagedError:
     """SQLite found the file damaged."""
     return ProjectDamagedError(
         f"{path} is damaged: {problem}",
-        f"{as_command('sciextract', 'doctor', '--project', path)} shows what can be recovered and lists the backups",
+        f"{as_command('sciextract', 'doctor', '--project', path)} shows what is damaged and lists the backups",
     )
 
 

@@ -182,10 +182,13 @@ def parse_promise(words: Collection[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``.
     """
-    return _numbers([part for word in words for part in word.split(",") if part.strip()], "promise")
+    from sciextract.inference.promise import PROMISED
+
+    parts = [part for word in words for part in word.split(",") if part.strip()]
+    return _numbers(parts, "promise", PROMISED)
 
 
-def _numbers(words: Iterable[str], kind: str) -> dict[str, float]:
+def _numbers(words: Iterable[str], kind: str, tasks: Iterable[str]) -> dict[str, float]:
     found = {}
     for word in words:
         task, _, value = word.partition("=")
@@ -194,7 +197,7 @@ def _numbers(words: Iterable[str], kind: str) -> dict[str, float]:
         except ValueError:
             raise UsageError(
                 f"{kind} {word!r} is not of the form TASK=P",
-                f"for example entity=0.6; tasks are {', '.join(TASKS)}",
+                f"for example entity=0.6; tasks are {', '.join(tasks)}",
             ) from None
     return found
 
@@ -205,7 +208,7 @@ def parse_thresholds(words: Collection[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
     """
-    thresholds = _numbers(words, "threshold")
+    thresholds = _numbers(words, "threshold", TASKS)
     # The settings themselves know which tasks and numbers are allowed.
     DecodeSettings().with_thresholds(thresholds)
     return thresholds

@@ -14,7 +14,6 @@ from typer.testing import CliRunner
 from sciextract import Extractor
 from sciextract.cli.main import app
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
@@ -28,24 +27,7 @@ from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
 from sciextract.text.analyse import make_document
 from sciextract.workflows.learn import learn_from_project
-
-ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
-OWN = parse_schema(
-    {
-        "name": "metals",
-        "coreference": False,
-        "entities": [
-            {"label": "Alloy", "key": "a", "colour": "#112233"},
-            {"label": "Heat treatment", "key": "h", "colour": "#223344"},
-        ],
-        "relations": [{"label": "Treated by", "key": "t", "colour": "#334455"}],
-    },
-    "schema of the test",
-)
-
-
-def text(alloy: str) -> str:
-    return f"We study {alloy} after annealing. The grains of {alloy} grow during annealing at noon."
+from tests.unit.workflows.alloys import ALLOYS, OWN, finish, text
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +37,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with create_project(path, OWN, "ann") as project:
         documents = [make_document(each, text(each)) for each in ALLOYS]
         Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
-        for number, alloy in enumerate(ALLOYS[:5], 1):
-            of = project.document_state(number).text
-            for word, label in ((alloy, "Alloy"), ("annealing", "Heat treatment")):
-                start = of.index(word)
-                for at in (start, of.index(word, start + 1)):
-                    project.actions.add_entity(number, [Span(at, at + len(word))], label)
-            rows = project.document_state(number).entities
-            heads = [each.id for each in rows if each.label == "Alloy"]
-            tails = [each.id for each in rows if each.label == "Heat treatment"]
-            project.actions.add_relation(number, heads[0], tails[0], "Treated by")
-            project.actions.mark_done(number, undecided="reject")
+        for number in range(1, 6):
+            finish(project, number)
     return path
 
 

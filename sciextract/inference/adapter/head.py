@@ -12,6 +12,9 @@ import numpy as np
 
 from sciextract.inference.network import Floats
 
+HIDDEN, SEED = 64, 0
+"""Units of the hidden layer of a head, and what its first weights are drawn with. A saved adapter depends on both."""
+
 
 @cache
 def _controller() -> Any:
@@ -47,7 +50,9 @@ class Head:
     outer: Floats
 
     @classmethod
-    def untrained(cls, wide: int, narrow_weights: Floats, hidden: int, seed: int) -> Head:
+    def untrained(
+        cls, wide: int, narrow_weights: Floats, hidden: int = HIDDEN, seed: int = SEED
+    ) -> Head:
         """A head before training: its logits are ``narrow @ narrow_weights``."""
         classes = narrow_weights.shape[1]
         random = np.random.default_rng(seed)

@@ -39,9 +39,6 @@ from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings
 
-HIDDEN, SEED = 64, 0
-"""Units of the hidden layer of a head, and what its first weights are drawn with."""
-
 Encode = Callable[[Sequence[Document], Batching], list[EncodedDocument]]
 
 
@@ -66,8 +63,8 @@ class Heads:
         projection = np.eye(hidden, COMPONENTS, dtype=np.float32)
         of_spans = first_span_weights(labels, base)
         of_pairs = first_relation_weights(layout, base.relations, len(names))
-        spans = Head.untrained(ROLES * COMPONENTS, of_spans, HIDDEN, SEED)
-        pairs = Head.untrained(PAIR_ROLES * COMPONENTS, of_pairs, HIDDEN, SEED)
+        spans = Head.untrained(ROLES * COMPONENTS, of_spans)
+        pairs = Head.untrained(PAIR_ROLES * COMPONENTS, of_pairs)
         return Heads(
             EntityModel(spans, Memory(1 + len(names)), labels, projection),
             RelationModel(pairs, layout, names, projection),

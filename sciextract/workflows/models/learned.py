@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sciextract import atomic
-from sciextract.errors import TrainingDataError, as_command
+from sciextract.errors import OutputError, TrainingDataError, as_command
 from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_config import ModelConfig
@@ -19,6 +19,7 @@ from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.supervision import positive_part
 from sciextract.store import Project
+from sciextract.text.english import counted
 from sciextract.workflows.learn import base_model, training_documents
 from sciextract.workflows.models.compare import gate_predictions
 from sciextract.workflows.models.registry import (
@@ -27,7 +28,7 @@ from sciextract.workflows.models.registry import (
     known_at,
     register,
 )
-from sciextract.workflows.output import check_target, reported_as
+from sciextract.workflows.output import reported_as
 from sciextract.workflows.predict_project import unknown_labels
 
 MOST_LEARNED = 2000
@@ -82,8 +83,8 @@ def learn_model(
             f"correct some: {as_command('sciextract', 'tui', project.path)}",
         )
     check_name(name)
-    if output is not None:
-        check_target(output, force=False)
+    if output is not None and output.exists():
+        raise OutputError(f"{output} exists already", "choose another --output")
     base = base_model(project, model)
     states = EncoderStates(base, limit_mib=2048)
     validation = validate(finished, project.schema, states, on_progress)
@@ -104,7 +105,10 @@ def learn_model(
         name=name,
         settings=replace(adapter.config.settings, candidates=False),
         scores=validation.to_json(),
-        origin={"learned from": f"{len(finished)} abstracts of a project", "base": str(base.model)},
+        origin={
+            "learned from": f"{counted(len(finished), 'abstract')} of a project",
+            "base": str(base.model),
+        },
     )
     held = None
     if documents:
@@ -141,7 +145,7 @@ def _card(config: ModelConfig, validation: Validation) -> str:
         f"- Base: {about.name}, manifest {about.hash}; it has to be there",
         f"- Entity types: {', '.join(labels.entities)}",
         f"- Relation types: {', '.join(labels.relations.labels) or 'none'}",
-        f"- Learned from {about.finished} abstracts",
+        f"- Learned from {counted(about.finished, 'abstract')}",
         "",
         "## Scores",
         "",

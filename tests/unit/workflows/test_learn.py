@@ -36,24 +36,7 @@ from sciextract.workflows.learn import (
     suggest_with,
 )
 from sciextract.workflows.predict_project import predict_project
-
-ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
-OWN = parse_schema(
-    {
-        "name": "metals",
-        "coreference": True,
-        "entities": [
-            {"label": "Alloy", "key": "a", "colour": "#112233"},
-            {"label": "Heat treatment", "key": "h", "colour": "#223344"},
-        ],
-        "relations": [{"label": "Treated by", "key": "t", "colour": "#334455"}],
-    },
-    "schema of the test",
-)
-
-
-def text(alloy: str) -> str:
-    return f"We study {alloy} after annealing. The grains of {alloy} grow during annealing at noon."
+from tests.unit.workflows.alloys import ALLOYS, OWN, finish, text
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +50,6 @@ def project(tmp_path: Path) -> Iterator[Project]:
         documents = [make_document(each, text(each)) for each in ALLOYS]
         Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
         yield project
-
-
-def finish(project: Project, number: int) -> None:
-    """Add both alloys and both treatments of an abstract, a relation, and say that it is done."""
-    of = project.document_state(number).text
-    ids = []
-    for word, label in ((ALLOYS[number - 1], "Alloy"), ("annealing", "Heat treatment")):
-        start = of.index(word)
-        for at in (start, of.index(word, start + 1)):
-            project.actions.add_entity(number, [Span(at, at + len(word))], label)
-            ids.append(at)
-    rows = {row.char_start: row.id for row in project.document_state(number).entities}
-    project.actions.add_relation(number, rows[ids[0]], rows[ids[2]], "Treated by")
-    project.actions.mark_done(number, undecided="reject")
 
 
 def suggested(project: Project, number: int) -> set[tuple[str, str]]:
@@ -229,8 +198,8 @@ def test_layers_that_are_off_are_the_models_own_items(
     scierc: Project, states: EncoderStates
 ) -> None:
     adapter = learn_from_project(scierc, states)
-    for text in SAMPLES:
-        document = make_document("d", text)
+    for sample in SAMPLES:
+        document = make_document("d", sample)
         its = states.extractor.with_settings(candidates=True).annotate(document).annotations
         assert its.entities and its.relations
         assert adapter.annotate(document).annotations.entities != its.entities
