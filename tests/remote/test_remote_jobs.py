@@ -36,7 +36,7 @@ STEP = {
     "epoch": 1,
     "documents": 1,
     "of": 1,
-    "loss": {},
+    "loss": {"entity": 1.0, "relation": 1.0, "coreference": 1.0},
     "documents_per_second": 0.5,
 }
 SCI = bundled_models() / "sci"
@@ -285,8 +285,8 @@ def test_events_without_end_are_refused(
         ('{"event": "run this"}', "'run this' found; expected start, step"),
         ("no JSON", "None found; expected"),
         ('{"event": "start", "epochs": "9", "device": "cpu"}', "epochs is '9'; expected int"),
-        (json.dumps({**STEP, "loss": {}}), "loss entity is None"),
-        (json.dumps(STEP).replace("0.5", "1e999"), "a number that JSON does not have"),
+        (json.dumps({**STEP, "loss": {}}), "missing required field entity"),
+        (json.dumps(STEP).replace("0.5", "1e999"), "documents_per_second is inf"),
         ('{"event": "dev", "epoch": 1, "entity": 1e99}', "entity is 1e+99"),
     ],
 )  # fmt: skip

@@ -125,7 +125,7 @@ def test_values_that_cannot_work_are_refused(settings: Settings, name: str, valu
 def test_recipes_name_what_they_do_not_know(tmp_path: Path) -> None:
     recipe = tmp_path / "r.toml"
     recipe.write_text("encoder = 'x'\nspeed = 3\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="unknown settings: speed"):
+    with pytest.raises(UsageError, match="unknown setting 'speed'"):
         load_pretrain_config(recipe)
     with pytest.raises(InputMissingError):
         load_pretrain_config(tmp_path / "none.toml")
