@@ -152,7 +152,6 @@ def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
         values = (ids, torch.ones_like(ids), places, places)
         path = tmp_path / f"{time}.onnx"
         export_module(module, values, path, ("ids", "mask", "f", "l"), ("first", "last"), shapes)
-        # The exporter leaves an axis without a name once another export of the process has taken it, so it is run.
         session = onnxruntime.InferenceSession(path)
         for length in (3, 11):
             longer = np.ones((1, length), np.int64)
