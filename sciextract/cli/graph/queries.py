@@ -372,7 +372,6 @@ def subtopics(
         float,
         option("X", "Higher values give more, smaller subtopics.", min=0.01),
     ] = 1.0,
-    seed: Annotated[int, option("N", "Seed of the search.")] = 1,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
@@ -381,8 +380,9 @@ def subtopics(
 ) -> None:
     """Divide a field into subtopics: nodes that abstracts mention together.
 
-    The 500 most mentioned nodes are divided into Louvain communities. An abstract counts for the subtopic with most
-    of its nodes. The same graph, options and seed give the same subtopics; other seeds may give others.
+    The 500 most mentioned nodes, without those in more than 15 % of the abstracts, are divided into Louvain
+    communities. An abstract counts for the subtopic with most of its nodes. Titles are the nodes that tell its
+    abstracts from all others (log-odds). The same graph and options give the same subtopics.
 
     Examples:
 
@@ -391,14 +391,14 @@ def subtopics(
         sciextract graph subtopics --of "low-resource languages" --least 3 --resolution 1.5 --graph field.graph
     """  # fmt: skip
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.combinations import SubtopicQuestion
-    from sciextract.graph.queries.combinations import subtopics as divided
     from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.subtopics import SubtopicQuestion
+    from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
         question = SubtopicQuestion(
             of=find_node(connection, of) if of else None, label=label, least=least,
-            resolution=resolution, seed=seed,
+            resolution=resolution,
             avoid=avoided(connection, avoid, avoid_from), generic=with_generic,
         )  # fmt: skip
         answer = divided(connection, question)
@@ -410,5 +410,5 @@ def subtopics(
         counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
         names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
         more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
-        show([f"{number}. {counts}{year}", f"     {names}{more}"])
+        show([f"{number}. {each.title}  ({counts}{year})", f"     {names}{more}"])
     say("", f"{counted(len(answer.found), 'subtopic')}, modularity {answer.modularity:.2f}")
