@@ -19,8 +19,8 @@ from typing import Any
 from safetensors.torch import save_file
 
 from research.calibration import events
-from research.compression.soup import mean_weights
 from research.distillation.teachers import load_pipeline
+from research.models.network_stages import mean_weights
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
     SetDocument,
