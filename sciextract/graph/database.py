@@ -113,6 +113,7 @@ CREATE INDEX node_documents ON node (documents DESC);
 CREATE INDEX node_degree ON node (degree DESC);
 CREATE INDEX node_label_documents ON node (label, documents DESC);
 CREATE INDEX node_label_degree ON node (label, degree DESC);
+CREATE INDEX document_nodes ON node_document (document);
 CREATE INDEX edge_head ON edge (head, documents DESC);
 CREATE INDEX edge_tail ON edge (tail, documents DESC);
 """

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, lgamma, sqrt
@@ -242,7 +243,7 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
 def keep_promise(
     found: AnnotatedDocument, thresholds: Iterable[tuple[str, str, float]]
 ) -> AnnotatedDocument:
-    """A predicted document without what a promise does not cover; candidates stay as they are.
+    """A predicted document without what a promise does not cover, which is counted; candidates stay as they are.
 
     Args:
         found: The document.
@@ -264,9 +265,11 @@ def keep_promise(
     )
     left = (each.only(ids) for each in own.clusters)
     clusters = tuple(each for each in left if len(each.mentions) > 1)
-    return replace(
-        found, annotations=replace(own, entities=entities, relations=relations, clusters=clusters)
-    )
+    counts = Counter(f"entity {each.label}" for each in own.entities if each.id not in ids)
+    written = {each.id for each in relations}
+    counts.update(f"relation {each.label}" for each in own.relations if each.id not in written)
+    left_over = replace(own, entities=entities, relations=relations, clusters=clusters)
+    return replace(found, annotations=left_over, held_back=dict(counts))
 
 
 @dataclass(frozen=True, slots=True)

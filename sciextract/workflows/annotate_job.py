@@ -174,6 +174,7 @@ class Report:
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
             "models": dict(self.counts.models),
+            "held_back": dict(self.counts.held_back),
             "export": self.export,
             "output": self.output,
             "quarantine": self.quarantine or None,

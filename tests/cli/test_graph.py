@@ -276,12 +276,41 @@ def test_results(work: Path, command: Command) -> None:
     assert (none.code, none.out) == (1, "")
 
 
-def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
-    missing = command("graph", "gaps", "SVM", "--least", "1", "--graph", graph)
-    assert missing.code == 0 and "speech recognition" in missing.out
-    assert "through neural network" in missing.out
-    none = command("graph", "gaps", "SVM", "--type", "Metric", "--least", "1", "--graph", graph)
+def test_together(graph: Path, command: Command) -> None:
+    words = ("graph", "together", "SVM", "--type", "task", "--graph", graph)
+    heading, row, quoted = command(*words).out.splitlines()
+    assert heading.split()[-4:] == ["with", "support", "vector", "machine"]
+    assert row.split() == ["2", "1.33", "0.42-1.88", "2001-2002", "dependency", "parsing", "[Task]"]
+    assert quoted.strip() == "> Support-vector machines help dependency parsing. [b]"
+    (found,) = lines(command(*words, "--to", "json").out)
+    assert (found["node"]["name"], found["documents"]) == ("dependency parsing", 2)
+    table = command(*words, "--to", "csv").out.splitlines()
+    assert table[0].startswith("abstracts,lift,interval") and table[1].startswith("2,1.33,")
+    none = command("graph", "together", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "")
+
+
+def test_a_gap_on_the_screen(work: Path, command: Command) -> None:
+    texts = ["Forests sort plants.", "Margins rank queries."] * 6 + ["Forests rank queries."]
+    mentions = {"Forests": "Method", "Margins": "Method", "plants": "Task", "queries": "Task"}
+    write(
+        work / "p.jsonl",
+        [abstract(str(n), f"{text} {n}", {each: kind for each, kind in mentions.items() if each in text})
+         for n, text in enumerate(texts)],
+    )  # fmt: skip
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    shown = command("graph", "gaps", "margins", "--type", "Method", "--graph", "f.graph")
+    assert "0      3.2" in shown.out and "Forests" in shown.out
+    assert "1 nodes tested" in shown.out
+    (gap,) = lines(
+        command("graph", "gaps", "margins", "--type", "Method", "--json", "--graph", "f.graph").out
+    )
+    assert gap["documents"] == 0 and gap["nearest"] == []
+
+
+def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
+    none = command("graph", "gaps", "SVM", "--type", "Metric", "--graph", graph)
+    assert (none.code, none.out) == (1, "") and "0 nodes of this type can be expected" in none.err
     found = command("graph", "compare", "SVM", "neural networks", "--graph", graph)
     assert "named together by 1 abstract" in found.out
     assert "--COMPARE--" in found.out and "SVMs are compared" in found.out
@@ -319,7 +348,7 @@ def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:
 
 def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
     for words in (
-        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("path", HOSTILE, "[12] things"),
+        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"), ("path", HOSTILE, "[12] things"),
         ("neighbours", "\x1b[31mno"),
     ):  # fmt: skip
         for form in ((), ("--json",)):

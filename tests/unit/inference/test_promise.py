@@ -95,6 +95,8 @@ def test_items_below_go_with_what_stands_on_them() -> None:
     assert [each.id for each in kept.entities] == ["a", "c"]
     assert [each.id for each in kept.relations] == ["s"]
     assert kept.clusters == ()
+    counts = keep_promise(found, [("entity", "A", 0.5), ("entity", "B", 0.5)]).held_back
+    assert counts == {"entity A": 1, "relation R": 1}
     none = keep_promise(found, [("entity", "A", 0.5)]).annotations
     assert [each.id for each in none.entities] == ["a"], (
         "B is a promised task's label without a threshold"
