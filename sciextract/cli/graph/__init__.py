@@ -15,10 +15,12 @@ from sciextract.cli.graph.queries import (
     together,
     top,
 )
+from sciextract.cli.graph.repairs import hide, merge, rename, repairs, split
 from sciextract.cli.graph.trends import trends
 
 for command in (
     build, top, neighbours, together, path, papers, results, gaps, compare, subtopics, trends, export, view, browse,
+    merge, split, hide, rename, repairs,
 ):  # fmt: skip
     graph.command()(command)
 
