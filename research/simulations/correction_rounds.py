@@ -35,8 +35,7 @@ from sciextract.formats.base import BadRecord
 from sciextract.retraining.events import DevScored, GateScored, RunDone, TrainingEvent
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.run import retrain
-from sciextract.retraining.run_folder import MODEL
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import MODEL, RetrainRequest
 from sciextract.store import create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
