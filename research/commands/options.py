@@ -37,7 +37,6 @@ GoldTimesOption = Annotated[
 CleanDevOption = Annotated[
     Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
 ]
-DevOption = Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")]
 OptionalDevOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")
 ]

@@ -108,18 +108,6 @@ def open_measured(model: str | Path, dev: Path, schema: str | None = None) -> Me
     return MeasuredModel(folder, found, read_gold(dev, found, Part.DEV), dev)
 
 
-def read_dev(file: Path, schema: LabelSchema, given: bool) -> tuple[Dev, str]:
-    """Gold documents as settings are fitted on them, and what a model card says of them.
-
-    Raises:
-        UsageError: They have labels that the schema does not know.
-        InputMissingError: There is no such file.
-    """
-    serve = GivenPredictor if given else served
-    documents = read_gold(file, schema, Part.DEV)
-    return Dev(documents, given=given, serve=serve), origin_of_dev(file)
-
-
 def origin_of_dev(file: Path) -> str:
     """What a model card says of dev documents."""
     return f"{file.name}, sha256 {sha256(file, Part.DEV)}"

@@ -56,7 +56,7 @@ def write_papers(
         ".bib": lambda: bibtex(citations),
         ".ris": lambda: ris(citations),
     }
-    _write(writers, graph, output, force=force)
+    write_lines(writers, graph, output, force=force)
 
 
 def write_results(
@@ -76,7 +76,7 @@ def write_results(
         )
         for each in results
     )
-    _write({".csv": lambda: _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
+    write_lines({".csv": lambda: _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
 
 
 def check_output(output: Path, endings: Iterable[str], graph: Path, *, force: bool) -> str:
@@ -94,9 +94,10 @@ def check_output(output: Path, endings: Iterable[str], graph: Path, *, force: bo
     return kind
 
 
-def _write(
+def write_lines(
     writers: Mapping[str, Callable[[], Iterable[str]]], graph: Path, output: Path, *, force: bool
 ) -> None:
+    """Write the lines that belong to the ending of a file, whole or not at all: see :func:`check_output`."""
     kind = check_output(output, writers, graph, force=force)
     # The byte order mark tells spreadsheets that this is UTF-8; readers of references take it for text.
     encoding = "utf-8-sig" if kind == ".csv" else "utf-8"

@@ -53,6 +53,8 @@ CREATE TABLE expansion (
     document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
     PRIMARY KEY (document, short, long)
 ) WITHOUT ROWID;
+-- What readers decided about nodes, in this order; by names, because the next build may number nodes otherwise.
+CREATE TABLE repair (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
 """
 
 MOST_RECENT = 500
@@ -113,6 +115,7 @@ CREATE INDEX node_documents ON node (documents DESC);
 CREATE INDEX node_degree ON node (degree DESC);
 CREATE INDEX node_label_documents ON node (label, documents DESC);
 CREATE INDEX node_label_degree ON node (label, degree DESC);
+CREATE INDEX document_nodes ON node_document (document);
 CREATE INDEX edge_head ON edge (head, documents DESC);
 CREATE INDEX edge_tail ON edge (tail, documents DESC);
 """
@@ -138,7 +141,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 7
+VERSION = 8
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
 from sciextract.graph.normalisation import MergeRule, is_generic
+from sciextract.graph.repairs import repair_nodes
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
@@ -75,6 +76,7 @@ _ANOTHER_NAME = (
     | MergeRule.NESTED_ACRONYM
     | MergeRule.HEAD
     | MergeRule.MODIFIER
+    | MergeRule.READER
 )
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
@@ -82,7 +84,7 @@ _FAR_MORE = 3
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 8192 - rules"
+_FIRST = "mentions * 32768 - rules"
 
 _EDGES = """
 CREATE TEMP VIEW stated AS
@@ -213,6 +215,12 @@ class DeriveSettings:
         """Equal settings give equal text."""
         return json.dumps([self.acronym_share, sorted(self.symmetric)])
 
+    @classmethod
+    def from_json(cls, text: str) -> DeriveSettings:
+        """The settings of such a text, without vocabulary."""
+        share, symmetric = json.loads(text)
+        return cls(share, frozenset(symmetric))
+
 
 def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     """The last step of a build: nodes, edges and what queries are quick by.
@@ -251,6 +259,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     )
     generic = [(node,) for node, name in named if is_generic(name)]
     connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
+    repair_nodes(connection)
     link_nodes(connection)
     fill_recent(connection)
     run_statements(connection, INDEXES)

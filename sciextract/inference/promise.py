@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, lgamma, sqrt
@@ -34,9 +35,9 @@ PROMISED = ("entity", "relation")
 LEAST_ABSTRACTS = 5
 """Abstracts with items of a label below which their spread says nothing."""
 
-_FIRST, _STEP, _STARTS = 20, sqrt(2), 3
-"""Items above the strictest threshold, how many times as many are above the next one, and with how many thresholds a
-sequence of tests may begin, each with its share of the allowed error."""
+_FIRST, _FIRST_SHARE, _STEP, _STARTS = 20, 0.05, sqrt(2), 3
+"""Items above the strictest threshold, and their least share of all, how many times as many are above the next one, and
+with how many thresholds a sequence of tests may begin, each with its share of the allowed error."""
 
 _MOST_FURTHER = 64
 
@@ -150,7 +151,7 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
     if not path.is_file():
         raise UsageError(
             f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some; so has the bundled sci",
+            "sciextract learn --project DB makes a model that has some; so have the bundled sci and bio",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
     for each in (item for items in held.items.values() for item in items):
@@ -242,7 +243,7 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
 def keep_promise(
     found: AnnotatedDocument, thresholds: Iterable[tuple[str, str, float]]
 ) -> AnnotatedDocument:
-    """A predicted document without what a promise does not cover; candidates stay as they are.
+    """A predicted document without what a promise does not cover, which is counted; candidates stay as they are.
 
     Args:
         found: The document.
@@ -264,9 +265,11 @@ def keep_promise(
     )
     left = (each.only(ids) for each in own.clusters)
     clusters = tuple(each for each in left if len(each.mentions) > 1)
-    return replace(
-        found, annotations=replace(own, entities=entities, relations=relations, clusters=clusters)
-    )
+    counts = Counter(f"entity {each.label}" for each in own.entities if each.id not in ids)
+    written = {each.id for each in relations}
+    counts.update(f"relation {each.label}" for each in own.relations if each.id not in written)
+    left_over = replace(own, entities=entities, relations=relations, clusters=clusters)
+    return replace(found, annotations=left_over, held_back=dict(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +305,7 @@ def _choose(
     """The lowest threshold that keeps the promise, and else how many more abstracts one would take."""
     ranked = sorted(items, key=lambda each: -each.score)
     sizes = []
-    size = float(_FIRST)
+    size = max(float(_FIRST), _FIRST_SHARE * len(ranked))
     while size < len(ranked):
         sizes.append(ceil(size))
         size *= _STEP

@@ -13,7 +13,7 @@ from sciextract.documents.document import Document, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.formats.inputs import QUARANTINE
+from sciextract.formats.inputs import QUARANTINE, expand_inputs
 from sciextract.formats.lazy import LazyItem
 from sciextract.formats.urls import is_url, without_file_scheme
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
@@ -239,8 +239,9 @@ def annotate_into_stream(
     if target.resume and not ordered:
         problem = "--unordered and --resume cannot be combined"
         raise UsageError(problem, "--parts FOLDER can be resumed in any order")
-    shards = plan_shards(request.inputs, request.input_format)
-    target.check(request.inputs, candidates=request.choice.candidates)
+    inputs = expand_inputs(request.inputs)
+    shards = plan_shards(inputs, request.input_format)
+    target.check(inputs, candidates=request.choice.candidates)
     model = request.model(listener)
     kept = _Quarantine(target)
     earlier = target.earlier(model.model_of)

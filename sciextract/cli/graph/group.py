@@ -88,12 +88,11 @@ def nothing(words: str) -> typer.Exit:
     return typer.Exit(ExitCode.FAILED)
 
 
-def years_of(node: Node) -> str:
+def span_of_years(first: int | None, last: int | None) -> str:
     """First and last year, as far as they are known."""
-    if node.first_year is None:
+    if first is None:
         return "-"
-    years = f"{node.first_year}-{node.last_year}"
-    return str(node.first_year) if node.first_year == node.last_year else years
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def edge_line(edge: Edge, node: Node | None = None) -> str:

@@ -178,7 +178,7 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
     if found is not None:
         return found
     form, problem = normal_form(name), f"no node is called {name!r}"
-    for key in _keys(form):
+    for key in name_keys(form):
         row = connection.execute("SELECT id FROM name WHERE key = ?", (key,)).fetchone()
         if row and (several := meanings(connection, row[0])):
             listed = ", ".join(list(several)[:_SUGGESTIONS])
@@ -205,7 +205,7 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
 
 def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
     """The node that a name means, written in any way that the naming rules take for the same."""
-    for key in _keys(normal_form(name)):
+    for key in name_keys(normal_form(name)):
         row = connection.execute(
             f"{NODE} WHERE n.id = (SELECT coalesce(r.node, m.id) FROM name m "
             "LEFT JOIN resolved r ON r.name = m.id WHERE m.key = ?)",
@@ -272,8 +272,8 @@ def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
     return dict(found.fetchall())
 
 
-def _keys(form: NormalForm) -> list[str]:
-    """As it is written, in lower case, and as an acronym."""
+def name_keys(form: NormalForm) -> list[str]:
+    """What a name may be kept by: as it is written, in lower case, and as an acronym."""
     tried = [form.key, form.folded]
     return list(
         dict.fromkeys([*tried, form.key.upper()] if len(form.spaced.split()) == 1 else tried)

@@ -106,7 +106,7 @@ def papers_of(
         ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
         (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
     )
-    patterns = [_patterns(connection, each) for each in (node, *others)] if sentences else []
+    patterns = [_patterns(connection, [each.id]) for each in (node, *others)] if sentences else []
     found: list[Paper] = []
     for document, *rest in rows:
         relations = {
@@ -122,10 +122,7 @@ def papers_of(
                 "SELECT content FROM text WHERE document = ?", (document,)
             ).fetchone()
             text = unpacked(content)
-            places = []
-            for own, borrowed in patterns:
-                named = [each.span() for each in own.finditer(text)]
-                places.append(named or [each.span() for each in borrowed.finditer(text)])
+            places = [_places(text, *each) for each in patterns]
             quoted = sentences_with(text, paper.published.title, places)[:sentences]
             paper = replace(paper, sentences=tuple(quoted))
         found.append(paper)
@@ -163,16 +160,70 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, node: Node
+    connection: sqlite3.Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How a node is written: by names of its own, and by those that coreference gave it, too."""
+    """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
         """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC LIMIT ?""",
-        (_BY_COREFERENCE, node.id, _MOST_FORMS),
+        WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?""",
+        (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS),
     ).fetchall()
-    own = {node.name, *[surface for surface, borrowed in rows if not borrowed]}
+    own = {surface for surface, borrowed in rows if not borrowed}
     return names_pattern(own), names_pattern({row[0] for row in rows})
+
+
+def _places(text: str, own: re.Pattern[str], borrowed: re.Pattern[str]) -> list[Place]:
+    """Where a node is named; by names that coreference gave it only where it has no other in the text."""
+    named = [each.span() for each in own.finditer(text)]
+    return named or [each.span() for each in borrowed.finditer(text)]
+
+
+class Quoter:
+    """Finds sentences that name a node, alone or together with another one, in few abstracts.
+
+    Args:
+        connection: The graph.
+        nodes: The numbers of the node; further ones count as the same.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+        self._connection = connection
+        self._nodes = json.dumps(nodes)
+        self._pattern = _patterns(connection, nodes)[0]
+
+    def quote(self, other: int, relation: int | None = None) -> Paper | None:
+        """The paper whose abstract names both most often in its first sentence with both; none where there is none.
+
+        Args:
+            other: The number of another node.
+            relation: The number of a relation type; only of abstracts where the other node is an end of such one.
+        """
+        pattern = _patterns(self._connection, [other])[0]
+        for document, content in self._connection.execute(
+            _BOTH,
+            {"nodes": self._nodes, "other": other, "relation": relation, "most": _MOST_LOOKED_AT},
+        ):
+            text = unpacked(content)
+            places = [
+                [each.span() for each in one.finditer(text)] for one in (self._pattern, pattern)
+            ]
+            # To find sentences takes far longer than to see that none can hold both.
+            if any(abs(a - b) < _LONGEST_SENTENCE for a, _ in places[0] for b, _ in places[1]):
+                paper = paper_numbered(self._connection, document)
+                first = sentences_with(text, paper.published.title, places)[0]
+                if all(any(each in first.mentions for each in some) for some in places):
+                    return replace(paper, sentences=(first,))
+        return None
+
+
+_LONGEST_SENTENCE = 600
+_MOST_LOOKED_AT = 20
+_BOTH = """SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
+JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
+    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
+    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
+GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT :most"""
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

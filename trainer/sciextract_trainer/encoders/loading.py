@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, as_command
 from sciextract_trainer.config import ENCODERS
-from sciextract_trainer.encoders.layers import apply_removed
 
 
 def load_pretrained(kind: Any, source: str, **words: Any) -> Any:
@@ -268,7 +267,6 @@ def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.
     encoder: nn.Module = without_pooler(
         AutoModel.from_config(settings, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
     )
-    apply_removed(encoder, values)
     return encoder
 
 
