@@ -113,7 +113,9 @@ def _show_other_kind(data: Path) -> None:
     No biomedical set has its labels: a mention counts as right where any gold mention has its span, which is generous.
     """
     extractor, promise = Extractor.load("sci").promising({"entity": 0.8}, CONFIDENCE)
-    print(f"\nentity 0.8, chosen on {promise.source}: held-out precision and, with those spans, the share right")
+    print(
+        f"\nentity 0.8, chosen on {promise.source}: held-out precision and, with those spans, the share right"
+    )
     for path in OTHER_KIND:
         gold = [each for each in read([data / path]) if isinstance(each, AnnotatedDocument)]
         counts, right = Counter[str](), Counter[str]()
@@ -126,7 +128,9 @@ def _show_other_kind(data: Path) -> None:
         for each in promise.labels:
             if counts[each.label]:
                 share = right[each.label] / counts[each.label]
-                print(f"{path} {each.label}: {each.precision:.2f}, {share:.2f} of {counts[each.label]}")
+                print(
+                    f"{path} {each.label}: {each.precision:.2f}, {share:.2f} of {counts[each.label]}"
+                )
 
 
 if __name__ == "__main__":
