@@ -176,7 +176,7 @@ def browse(
             "in scripts: sciextract graph top, neighbours, path, trends",
         )
     try:
-        from sciextract_app.screens.graph import run_graph
+        from sciextract_app.graph.screen import run_graph
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
             raise MissingExtraError("browsing a graph", "tui") from error
