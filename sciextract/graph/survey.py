@@ -273,9 +273,10 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
     if survey.periods:
         yield "\n## Trend\n\n![Share of the abstracts by year](trend.svg)\n"
         yield "| years | abstracts | of all | share | 95 % interval |\n|---|---:|---:|---:|---|"
-        for each in survey.periods:
-            share, span = f"{each.share:.1%}", " to ".join([f"{end:.1%}" for end in each.interval])
-            yield f"| {each.years} | {each.documents:,} | {each.total:,} | {share} | {span} |"
+        for period in survey.periods:
+            span = " to ".join([f"{end:.1%}" for end in period.interval])
+            counts = f"{period.documents:,} | {period.total:,} | {period.share:.1%}"
+            yield f"| {period.years} | {counts} | {span} |"
     for part in survey.sections:
         yield f"\n## {_plain(part.title)}\n\n{_plain(part.words)}\n"
         for each in part.statements:
