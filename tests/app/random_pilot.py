@@ -30,12 +30,12 @@ from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
 from sciextract.store.state_tables import differing
 from sciextract_app.app import DeskApp
-from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan
-from sciextract_app.presenters.actions import ACTIONS
-from sciextract_app.screens.review import ReviewScreen
+from sciextract_app.review.screen import ReviewScreen
 from sciextract_app.settings import AROUND
-from tests.app.presenter.random_keys import KEYS, check, next_key
+from sciextract_app.shared.actions import ACTIONS
+from sciextract_app.widgets.dialogs import PathDialog
+from tests.app.review.random_keys import KEYS, check, next_key
 from tests.cli.fakes import RuleExtractor
 
 LEAVING = frozenset({"ctrl+q", "ctrl+c"})

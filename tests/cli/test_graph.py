@@ -340,6 +340,18 @@ def test_what_is_avoided(graph: Path, command: Command, work: Path) -> None:
     assert "no node is called" in unknown.err
 
 
+def test_survey(graph: Path, command: Command, work: Path) -> None:
+    words = ("graph", "survey", "SVM", "--output", "s", "--graph", graph)
+    outcome = command(*words)
+    assert outcome.err.startswith("s holds 3 sections, 3 papers cited")
+    assert (
+        "“SVMs are compared with neural networks.” [@c]" in (work / "s" / "survey.md").read_text()
+    )
+    assert command(*words).code == 1
+    told = json.loads(command(*words, "--force", "--json").out)
+    assert told["papers"] == 3
+
+
 def test_repairs(graph: Path, command: Command, work: Path) -> None:
     done = command("graph", "merge", "treebanks", "SVM", "--graph", graph)
     assert done.err.startswith("merge treebanks into SVM;")

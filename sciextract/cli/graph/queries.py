@@ -131,6 +131,7 @@ def together(
         sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
     """
     from sciextract.formats.tables import csv_row
+    from sciextract.graph.answers import quoted
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
@@ -152,7 +153,7 @@ def together(
             str(each.documents), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
             span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
             each.quote.doc_key if each.quote else "",
-            " ".join(each.quote.sentences[0].text.split()) if each.quote else "",
+            quoted(each.quote.sentences) if each.quote else "",
         )
         for each in found
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.graph.queries.nodes import NODE, Node, label_number, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -178,13 +178,7 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     Raises:
         UsageError: No such type, or fewer than two periods with enough abstracts.
     """
-    totals: dict[int, int] = dict(
-        connection.execute(
-            """SELECT year, documents FROM year_total
-            WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
-            (question.since, question.until),
-        ).fetchall()
-    )
+    totals = _totals(connection, question.since, question.until)
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
@@ -212,21 +206,43 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         if row[0] in unwanted or sum(years.values()) < question.least:
             continue
         tested += 1
-        periods = []
-        for group in pooled:
-            total = sum(totals[year] for year in group)
-            middle = sum(year * totals[year] for year in group) / total
-            documents = sum(years.get(year, 0) for year in group)
-            periods.append(Period(group[0], group[-1], middle, documents, total))
+        periods = _periods(pooled, totals, years)
         late = [each for each in periods if each.middle > periods[-1].last - question.recent]
         # A slope needs two periods, however few years are recent.
         last = tuple(late if len(late) > 1 else periods[-2:])
-        trend = Trend(Node(*row), tuple(periods), last, *slope_and_z(last))
+        trend = Trend(Node(*row), periods, last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
     return Trends(tuple(clear[:limit]), tested)
+
+
+def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+    """The share of the abstracts that name a node over all years; none where too few years are known."""
+    totals = _totals(connection, None, None)
+    return _periods(pool(totals, thin), totals, years_of(connection, node))
+
+
+def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
+    rows = connection.execute(
+        """SELECT year, documents FROM year_total
+        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+        (since, until),
+    )
+    return dict(rows.fetchall())
+
+
+def _periods(
+    pooled: Iterable[Sequence[int]], totals: Mapping[int, int], years: Mapping[int, int]
+) -> tuple[Period, ...]:
+    periods = []
+    for group in pooled:
+        total = sum(totals[year] for year in group)
+        middle = sum(year * totals[year] for year in group) / total
+        documents = sum(years.get(year, 0) for year in group)
+        periods.append(Period(group[0], group[-1], middle, documents, total))
+    return tuple(periods)
 
 
 def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
