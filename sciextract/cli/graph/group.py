@@ -40,6 +40,13 @@ WithGenericOption = Annotated[
     bool,
     flag('Include generic nodes, such as "data".', "--with-generic"),
 ]
+WithNarrowerOption = Annotated[
+    bool,
+    flag(
+        "Count its kinds as well: nodes whose name ends in its name, and hyponyms.",
+        "--with-narrower",
+    ),
+]
 AvoidOption = Annotated[
     list[str] | None,
     option("NODE", "A node to leave out; repeatable."),

@@ -19,6 +19,7 @@ from sciextract.cli.graph.group import (
     SentencesOption,
     TypeOption,
     WithGenericOption,
+    WithNarrowerOption,
     avoided,
     edge_line,
     nothing,
@@ -39,6 +40,7 @@ def neighbours(
         typer.Option(help="Relations out of the node, into it, or both."),
     ] = "both",
     sentences: SentencesOption = 0,
+    with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
     as_json: JsonObjectOption = False,
 ) -> None:
@@ -53,12 +55,14 @@ def neighbours(
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
-    from sciextract.graph.queries.nodes import about, find_node
+    from sciextract.graph.queries.nodes import about, find_node, narrower
 
     with open_graph(graph) as connection:
         found = find_node(connection, node)
         known = about(connection, found)
-        edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
+        kinds = narrower(connection, found) if with_narrower else []
+        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
+        edges = edges_at(connection, found, request)
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -90,7 +94,9 @@ def neighbours(
     if rest := known.all_aliases - len(known.aliases):
         show([f"           and in {rest:,} more ways"])
     for edge in edges:
-        show([f"  {edge_line(edge, found)}"])
+        # An edge of a narrower node is told with both ends.
+        seen_from = found if found.id in (edge.head.id, edge.tail.id) else None
+        show([f"  {edge_line(edge, seen_from)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
@@ -112,6 +118,7 @@ def together(
         typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
     ] = "count",
     least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
+    with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     to: Annotated[
@@ -135,12 +142,13 @@ def together(
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
-    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.nodes import find_node, narrower
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
+        kinds = narrower(connection, first) if with_narrower else []
         found = named_together(
-            connection, [first],
+            connection, [first, *kinds],
             TogetherQuestion(label, relation, least, by, with_generic, limit),
         )  # fmt: skip
     if not found:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, option
+from sciextract.cli.console import JsonLinesOption, flag, option
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
@@ -49,6 +49,10 @@ def trends(
     ] = 30,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
+    with_narrower: Annotated[
+        bool,
+        flag("Count abstracts that name a hyponym; longer names count anyway.", "--with-narrower"),
+    ] = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -73,7 +77,16 @@ def trends(
         answer = trends_of(
             connection,
             TrendQuestion(
-                question, label, since, until, recent, thin, least, unwanted, with_generic
+                question,
+                label,
+                since,
+                until,
+                recent,
+                thin,
+                least,
+                unwanted,
+                with_generic,
+                with_narrower,
             ),
             limit,
         )

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import NODE, Node, label_number, years_of
+from sciextract.graph.queries.nodes import HYPONYMS, NODE, Node, label_number, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -134,6 +134,8 @@ class TrendQuestion:
         least: How many abstracts of these years must name a node.
         avoid: Nodes to leave out.
         generic: Generic nodes, too.
+        narrower: Whether abstracts that name a hyponym count; those with a longer name count anyway, because names
+            are matched within longer ones.
     """
 
     direction: Literal["rising", "falling"]
@@ -145,6 +147,7 @@ class TrendQuestion:
     least: int = 10
     avoid: Iterable[Node] = ()
     generic: bool = False
+    narrower: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,15 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         values,
     ):
         counts.setdefault(node, {})[year] = documents
+    if question.narrower:
+        for node, year, documents in connection.execute(
+            f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
+                SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
+            ) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
+            WHERE d.year BETWEEN ? AND ? GROUP BY 1, 2""",
+            (min(totals), max(totals)),
+        ):
+            counts.setdefault(node, {})[year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
     for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
