@@ -9,8 +9,6 @@ import typer
 
 from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
-    AvoidFromOption,
-    AvoidOption,
     GraphOption,
     JsonObjectOption,
     LimitOption,
@@ -20,7 +18,6 @@ from sciextract.cli.graph.group import (
     TypeOption,
     WithGenericOption,
     WithNarrowerOption,
-    avoided,
     edge_line,
     nothing,
     sentence_lines,
@@ -231,8 +228,6 @@ def top(
         typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
     ] = "count",
     since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -249,11 +244,9 @@ def top(
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        unwanted = avoided(connection, avoid, avoid_from)
         found = first_nodes(
-            connection, label=label, by=by, since=since, avoid=unwanted, generic=with_generic,
-            limit=limit,
-        )  # fmt: skip
+            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
+        )
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:
@@ -277,8 +270,6 @@ def gaps(
         str | None,
         option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
     ] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -300,10 +291,7 @@ def gaps(
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
-        answer = gaps_of(
-            connection, first, label=label,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic, limit=limit,
-        )  # fmt: skip
+        answer = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
     if not answer.found:
         raise nothing(
             f"no gap at {first.name!r}: {counted(answer.tested, 'node')} of this type can be expected in three of its "
@@ -381,8 +369,6 @@ def subtopics(
         float,
         option("X", "Higher values give more, smaller subtopics.", min=0.01),
     ] = 1.0,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -405,12 +391,10 @@ def subtopics(
     from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
-        question = SubtopicQuestion(
-            of=find_node(connection, of) if of else None, label=label, least=least,
-            resolution=resolution,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic,
-        )  # fmt: skip
-        answer = divided(connection, question)
+        centre = find_node(connection, of) if of else None
+        answer = divided(
+            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
+        )
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.database import ANY_TYPE, UnknownNodeError
+from sciextract.graph.database import UnknownNodeError
 from sciextract.graph.normalisation import MergeRule, NormalForm, normal_form
 
 _KNOWN = {
@@ -357,7 +357,6 @@ def top(
     label: str | None = None,
     by: Literal["count", "degree"] = "count",
     since: int | None = None,
-    avoid: Iterable[Node] = (),
     generic: bool = False,
     limit: int = 20,
 ) -> list[Node]:
@@ -368,44 +367,29 @@ def top(
         label: Only nodes that are mostly of this type.
         by: ``count`` of abstracts, or ``degree``.
         since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
-        avoid: Nodes to leave out.
         generic: Generic nodes, too.
         limit: At most so many.
 
     Raises:
         UsageError: No such type, or ``since`` with ``degree``.
     """
-    unwanted = {node.id for node in avoid}
-    number, most = label_number(connection, label, "entity"), limit + len(unwanted)
+    values = {
+        "label": label_number(connection, label, "entity"), "since": since, "generic": generic, "limit": limit,
+    }  # fmt: skip
     if since is None:
         column = "n.documents" if by == "count" else "n.degree"
-        where = "" if number is None else "AND n.label = :label "
+        where = "" if label is None else "AND n.label = :label "  # coalesce would not use the index
         rows = connection.execute(
             f"{NODE} WHERE n.generic <= :generic {where} ORDER BY {column} DESC, n.name LIMIT :limit",
-            {"label": number, "limit": most, "generic": generic},
+            values,
         )
-        return [Node(*row) for row in rows if row[0] not in unwanted][:limit]
+        return [Node(*row) for row in rows]
     if by != "count":
         raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
-    values = {
-        "since": since, "label": number, "any": ANY_TYPE, "limit": most, "generic": generic,
-    }  # fmt: skip
-    # Generic nodes are not ranked; and where a ranking is no longer, or too few nodes are named twice, all are counted.
-    found = [] if generic else connection.execute(_RANKED, values).fetchall()
-    if len(found) < most:
-        found = connection.execute(_COUNTED, values).fetchall()
-    kept = [(node, recent) for node, recent in found if node not in unwanted][:limit]
-    return [replace(node_of(connection, node), documents=recent) for node, recent in kept]
-
-
-# Nothing is ranked in a year without a row of its own, so the next one that has rows tells the same.
-_RANKED = """
-SELECT node, documents FROM recent
-WHERE since = (SELECT min(since) FROM recent WHERE since >= :since) AND label = coalesce(:label, :any)
-ORDER BY documents DESC, node LIMIT :limit
-"""
-_COUNTED = """
-SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
-WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
-GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit
-"""
+    counted = connection.execute(
+        """SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
+        WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
+        GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit""",
+        values,
+    ).fetchall()
+    return [replace(node_of(connection, node), documents=recent) for node, recent in counted]

@@ -132,7 +132,6 @@ class TrendQuestion:
         recent: To how many of the last years the slope is fitted.
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
-        avoid: Nodes to leave out.
         generic: Generic nodes, too.
         narrower: Whether abstracts that name a hyponym count; those with a longer name count anyway, because names
             are matched within longer ones.
@@ -145,7 +144,6 @@ class TrendQuestion:
     recent: int = RECENT
     thin: int = THIN
     least: int = 10
-    avoid: Iterable[Node] = ()
     generic: bool = False
     narrower: bool = False
 
@@ -189,7 +187,6 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
             "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
-    unwanted = {node.id for node in question.avoid}
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": label_number(connection, question.label, "entity"),
@@ -215,7 +212,7 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     tested, clear = 0, []
     for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
         years = counts.get(row[0], {})
-        if row[0] in unwanted or sum(years.values()) < question.least:
+        if sum(years.values()) < question.least:
             continue
         tested += 1
         periods = _periods(pooled, totals, years)
