@@ -186,6 +186,23 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
+INSERT INTO result
+SELECT s.document, s.number, s.metric, s.material, m.id
+FROM (
+    SELECT v.document, v.number, coalesce(a.node, aj.other, v.metric) AS metric, v.material IS NULL AS anywhere,
+        coalesce(b.node, bj.other, v.material) AS material, coalesce(c.node, cj.other, v.method) AS method
+    FROM reported v LEFT JOIN joined aj ON aj.document = v.document AND aj.name = v.metric
+    LEFT JOIN joined bj ON bj.document = v.document AND bj.name = v.material
+    LEFT JOIN joined cj ON cj.document = v.document AND cj.name = v.method
+    LEFT JOIN resolved a ON a.name = coalesce(aj.other, v.metric)
+    LEFT JOIN resolved b ON b.name = coalesce(bj.other, v.material)
+    LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
+) s
+-- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
+JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method
+LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
+
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
 
 DROP TABLE form_use;
