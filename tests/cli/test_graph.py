@@ -328,18 +328,6 @@ def test_view(graph: Path, command: Command, work: Path) -> None:
     assert (work / "svm.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_what_is_avoided(graph: Path, command: Command, work: Path) -> None:
-    (work / "stop.txt").write_text("SVMs\n\nno such thing\n")
-    outcome = command(
-        "graph", "top", "--avoid-from", "stop.txt", "--avoid", "treebank", "--graph", graph
-    )
-    assert "support vector machine" not in outcome.out
-    assert "treebanks" not in outcome.out
-    assert "neural network" in outcome.out
-    unknown = command("graph", "top", "--avoid", "no such thing", "--graph", graph)
-    assert "no node is called" in unknown.err
-
-
 def test_survey(graph: Path, command: Command, work: Path) -> None:
     words = ("graph", "survey", "SVM", "--output", "s", "--graph", graph)
     outcome = command(*words)
