@@ -200,7 +200,7 @@ class Simulation:
         import torch
 
         from sciextract.retraining.run import retrain
-        from sciextract.retraining.run_record import RetrainRequest
+        from sciextract.retraining.run_folder import RetrainRequest
         from sciextract_trainer.retraining import LocalTrainer
 
         with tempfile.TemporaryDirectory() as folder:

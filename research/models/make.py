@@ -40,7 +40,7 @@ from sciextract.inference.model_folder import (
     open_folder,
     write_manifest,
 )
-from sciextract_trainer.calibration.fitting import fit_calibrated
+from sciextract_trainer.calibration import fit_calibrated
 from sciextract_trainer.card import FITTED_EACH, model_card
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.files import explained, replacing

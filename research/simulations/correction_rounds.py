@@ -35,8 +35,7 @@ from sciextract.formats.base import BadRecord
 from sciextract.retraining.events import DevScored, GateScored, RunDone, TrainingEvent
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.run import retrain
-from sciextract.retraining.run_folder import MODEL
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import MODEL, RetrainRequest
 from sciextract.store import create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
@@ -177,7 +176,9 @@ def _round(
         import_files(opened, [str(new)], done=tuple(Layer))
         used = number > 1 and _in_use(options, project)
     base, gate = str(options.folder / "base.jsonl"), str(options.data / "scierc" / "dev.jsonl")
-    request = RetrainRequest(str(project), base=base, gate=gate, model=None if used else str(model))
+    request = RetrainRequest(
+        project=str(project), base=base, gate=gate, model=None if used else str(model)
+    )
     since = time.monotonic()
     folder = project.with_name(f"{project.stem}-run-{number}")
     result = retrain(request, folder, LocalTrainer(CPU), _quiet)

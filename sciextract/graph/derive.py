@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
 from sciextract.graph.normalisation import MergeRule, is_generic
+from sciextract.graph.repairs import repair_nodes
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
@@ -75,6 +76,7 @@ _ANOTHER_NAME = (
     | MergeRule.NESTED_ACRONYM
     | MergeRule.HEAD
     | MergeRule.MODIFIER
+    | MergeRule.READER
 )
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
@@ -82,7 +84,7 @@ _FAR_MORE = 3
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 8192 - rules"
+_FIRST = "mentions * 32768 - rules"
 
 _EDGES = """
 CREATE TEMP VIEW stated AS
@@ -184,6 +186,23 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
+INSERT INTO result
+SELECT s.document, s.number, s.metric, s.material, m.id
+FROM (
+    SELECT v.document, v.number, coalesce(a.node, aj.other, v.metric) AS metric, v.material IS NULL AS anywhere,
+        coalesce(b.node, bj.other, v.material) AS material, coalesce(c.node, cj.other, v.method) AS method
+    FROM reported v LEFT JOIN joined aj ON aj.document = v.document AND aj.name = v.metric
+    LEFT JOIN joined bj ON bj.document = v.document AND bj.name = v.material
+    LEFT JOIN joined cj ON cj.document = v.document AND cj.name = v.method
+    LEFT JOIN resolved a ON a.name = coalesce(aj.other, v.metric)
+    LEFT JOIN resolved b ON b.name = coalesce(bj.other, v.material)
+    LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
+) s
+-- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
+JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method
+LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
+
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
 
 DROP TABLE form_use;
@@ -212,6 +231,12 @@ class DeriveSettings:
     def to_json(self) -> str:
         """Equal settings give equal text."""
         return json.dumps([self.acronym_share, sorted(self.symmetric)])
+
+    @classmethod
+    def from_json(cls, text: str) -> DeriveSettings:
+        """The settings of such a text, without vocabulary."""
+        share, symmetric = json.loads(text)
+        return cls(share, frozenset(symmetric))
 
 
 def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
@@ -251,6 +276,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     )
     generic = [(node,) for node, name in named if is_generic(name)]
     connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
+    repair_nodes(connection)
     link_nodes(connection)
     fill_recent(connection)
     run_statements(connection, INDEXES)

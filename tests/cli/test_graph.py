@@ -328,16 +328,47 @@ def test_view(graph: Path, command: Command, work: Path) -> None:
     assert (work / "svm.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_what_is_avoided(graph: Path, command: Command, work: Path) -> None:
-    (work / "stop.txt").write_text("SVMs\n\nno such thing\n")
-    outcome = command(
-        "graph", "top", "--avoid-from", "stop.txt", "--avoid", "treebank", "--graph", graph
+def test_survey(graph: Path, command: Command, work: Path) -> None:
+    words = ("graph", "survey", "SVM", "--output", "s", "--graph", graph)
+    outcome = command(*words)
+    assert outcome.err.startswith("s holds 3 sections, 3 papers cited")
+    assert (
+        "“SVMs are compared with neural networks.” [@c]" in (work / "s" / "survey.md").read_text()
     )
-    assert "support vector machine" not in outcome.out
-    assert "treebanks" not in outcome.out
-    assert "neural network" in outcome.out
-    unknown = command("graph", "top", "--avoid", "no such thing", "--graph", graph)
-    assert "no node is called" in unknown.err
+    assert command(*words).code == 1
+    told = json.loads(command(*words, "--force", "--json").out)
+    assert told["papers"] == 3
+
+
+def test_repairs(graph: Path, command: Command, work: Path) -> None:
+    done = command("graph", "merge", "treebanks", "SVM", "--graph", graph)
+    assert done.err.startswith("merge treebanks into SVM;")
+    assert command("graph", "hide", "Accuracy", "--quiet", "--graph", graph).err == ""
+    again = command("graph", "merge", "SVM", "treebanks", "--graph", graph)
+    assert again.code == 1 and "would make a circle" in again.err and "--undo N" in again.err
+    listed = command("graph", "repairs", "--graph", graph)
+    assert listed.out.splitlines() == ["   1  merge treebanks into SVM", "   2  hide Accuracy"]
+    assert command("graph", "repairs", "--output", "r.tsv", "--graph", graph).code == 0
+    left = command("graph", "repairs", "--undo", "1", "--json", "--graph", graph)
+    assert lines(left.out) == [{"kind": "hide", "name": "Accuracy", "other": "", "number": 2}]
+    (work / "r.tsv").write_text((work / "r.tsv").read_text() + "x\tno such thing\tSVM\tmerge\n")
+    again = command("graph", "repairs", "--import", "r.tsv", "--graph", graph)
+    assert "left out: no node is called 'no such thing'" in again.err
+    assert len(again.out.splitlines()) == 3
+    none = command("graph", "split", "top", "--graph", graph)
+    assert none.code == 1 and "no node is called 'top'" in none.err
+
+
+def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> None:
+    text = "We merge and hide with split."
+    mentions = {"merge": "Method", "hide": "Task", "split": "Method"}
+    write(work / "p.jsonl", [abstract("a", text, mentions)])
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    assert command("graph", "merge", "split", "merge", "--graph", "f.graph").code == 0
+    assert command("graph", "hide", "hide", "--graph", "f.graph").code == 0
+    assert [
+        each["name"] for each in lines(command("graph", "top", "--json", "--graph", "f.graph").out)
+    ] == ["merge"]
 
 
 def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:

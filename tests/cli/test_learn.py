@@ -20,8 +20,7 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.retraining.run import prepare
-from sciextract.retraining.run_folder import new_run
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import

@@ -10,7 +10,7 @@ from typing import Any
 
 from sciextract.codec import convert, plain
 from sciextract.errors import UsageError
-from sciextract.retraining.run_record import RANGES
+from sciextract.retraining.run_folder import RANGES
 from sciextract_trainer.files import read_toml
 
 TASKS = ("entity", "relation", "coreference")

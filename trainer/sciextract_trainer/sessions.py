@@ -12,8 +12,7 @@ from typing import Any
 import torch
 
 from sciextract.retraining.run import environment
-from sciextract.retraining.run_folder import Run, now
-from sciextract.retraining.run_record import WorkSession
+from sciextract.retraining.run_folder import Run, WorkSession, now
 from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group

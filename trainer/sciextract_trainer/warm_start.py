@@ -89,7 +89,7 @@ def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
 def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
     """Entity and relation labels of ``new`` that ``old`` lacks."""
     return (
-        *(label for label in new.entities if label not in old.entities),
+        *(label for label in new.types if label not in old.entities),
         *(label for label in new.relations.labels if label not in old.relations.labels),
     )
 

@@ -188,11 +188,12 @@ def results(
     elif output is None:
         board = None
         for each in chosen:
-            if board != (board := (each.material.name, each.metric.name)):
-                show([f"{each.material.name} | {each.metric.name}"])
+            if board != (board := each.board):
+                show([" | ".join(each.board)])
             value = f"{'±' if each.is_difference else ''}{each.value:g}{each.unit}"
             known = each.paper.published
-            system = f"  ({each.system.name})" if each.system else ""
+            about = [each.split, each.system.name if each.system else ""]
+            system = "".join([f"  ({one})" for one in about if one])
             title = f"{known.year or '----'}  {known.title or each.paper.doc_key}{system}"
             show(
                 [f"  {value:>8}  {title}", f"            > {' '.join(each.sentence.text.split())}"]

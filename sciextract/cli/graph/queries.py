@@ -9,8 +9,6 @@ import typer
 
 from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
-    AvoidFromOption,
-    AvoidOption,
     GraphOption,
     JsonObjectOption,
     LimitOption,
@@ -19,7 +17,7 @@ from sciextract.cli.graph.group import (
     SentencesOption,
     TypeOption,
     WithGenericOption,
-    avoided,
+    WithNarrowerOption,
     edge_line,
     nothing,
     sentence_lines,
@@ -39,6 +37,7 @@ def neighbours(
         typer.Option(help="Relations out of the node, into it, or both."),
     ] = "both",
     sentences: SentencesOption = 0,
+    with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
     as_json: JsonObjectOption = False,
 ) -> None:
@@ -53,12 +52,14 @@ def neighbours(
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
-    from sciextract.graph.queries.nodes import about, find_node
+    from sciextract.graph.queries.nodes import about, find_node, narrower
 
     with open_graph(graph) as connection:
         found = find_node(connection, node)
         known = about(connection, found)
-        edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
+        kinds = narrower(connection, found) if with_narrower else []
+        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
+        edges = edges_at(connection, found, request)
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -90,7 +91,9 @@ def neighbours(
     if rest := known.all_aliases - len(known.aliases):
         show([f"           and in {rest:,} more ways"])
     for edge in edges:
-        show([f"  {edge_line(edge, found)}"])
+        # An edge of a narrower node is told with both ends.
+        seen_from = found if found.id in (edge.head.id, edge.tail.id) else None
+        show([f"  {edge_line(edge, seen_from)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
@@ -112,6 +115,7 @@ def together(
         typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
     ] = "count",
     least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
+    with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     to: Annotated[
@@ -131,15 +135,17 @@ def together(
         sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
     """
     from sciextract.formats.tables import csv_row
+    from sciextract.graph.answers import quoted
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
-    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.nodes import find_node, narrower
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
+        kinds = narrower(connection, first) if with_narrower else []
         found = named_together(
-            connection, [first],
+            connection, [first, *kinds],
             TogetherQuestion(label, relation, least, by, with_generic, limit),
         )  # fmt: skip
     if not found:
@@ -152,7 +158,7 @@ def together(
             str(each.documents), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
             span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
             each.quote.doc_key if each.quote else "",
-            " ".join(each.quote.sentences[0].text.split()) if each.quote else "",
+            quoted(each.quote.sentences) if each.quote else "",
         )
         for each in found
     ]  # fmt: skip
@@ -222,8 +228,6 @@ def top(
         typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
     ] = "count",
     since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -240,11 +244,9 @@ def top(
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        unwanted = avoided(connection, avoid, avoid_from)
         found = first_nodes(
-            connection, label=label, by=by, since=since, avoid=unwanted, generic=with_generic,
-            limit=limit,
-        )  # fmt: skip
+            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
+        )
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:
@@ -268,8 +270,6 @@ def gaps(
         str | None,
         option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
     ] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -291,10 +291,7 @@ def gaps(
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
-        answer = gaps_of(
-            connection, first, label=label,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic, limit=limit,
-        )  # fmt: skip
+        answer = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
     if not answer.found:
         raise nothing(
             f"no gap at {first.name!r}: {counted(answer.tested, 'node')} of this type can be expected in three of its "
@@ -372,8 +369,6 @@ def subtopics(
         float,
         option("X", "Higher values give more, smaller subtopics.", min=0.01),
     ] = 1.0,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -396,12 +391,10 @@ def subtopics(
     from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
-        question = SubtopicQuestion(
-            of=find_node(connection, of) if of else None, label=label, least=least,
-            resolution=resolution,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic,
-        )  # fmt: skip
-        answer = divided(connection, question)
+        centre = find_node(connection, of) if of else None
+        answer = divided(
+            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
+        )
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return

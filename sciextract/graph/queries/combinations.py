@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -190,7 +190,6 @@ def gaps(
     node: Node,
     *,
     label: str | None = None,
-    avoid: Iterable[Node] = (),
     generic: bool = False,
     limit: int = 20,
 ) -> Gaps:
@@ -200,7 +199,6 @@ def gaps(
         connection: The graph.
         node: The node.
         label: The type of what it could be combined with; tasks for a method, methods for all others when ``None``.
-        avoid: Nodes that are neither listed nor nearest.
         generic: Generic nodes, too.
         limit: At most so many.
 
@@ -214,19 +212,14 @@ def gaps(
         raise UsageError(problem, hint)
     label = label or ("Task" if node.label == "Method" else "Method")
     question = TogetherQuestion(label, least=1, generic=generic)
-    closed = {each.id for each in avoid} | {node.id}
-    partners = {
-        each.node.id: each
-        for each in _named_with(connection, [node], question)
-        if each.node.id not in closed
-    }
+    partners = {each.node.id: each for each in _named_with(connection, [node], question)}
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
     rows = connection.execute(
         f"{NODE} WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id",
         (label_number(connection, label, "entity"), generic, least),
     )
     tested, by_chance, found = 0, 0.0, []
-    for other in [Node(*row) for row in rows if row[0] not in closed]:
+    for other in [Node(*row) for row in rows if row[0] != node.id]:
         tested += 1
         expected = node.documents * other.documents / total
         sizes = node.documents, other.documents, total

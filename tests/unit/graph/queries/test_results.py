@@ -32,7 +32,7 @@ def reported(tmp_path: Path, *sentences: str, **options: object) -> list[Result]
 
 
 def triples(found: list[Result]) -> set[tuple[str, str, str]]:
-    return {(each.material.name, each.metric.name, f"{each.value:g}{each.unit}") for each in found}
+    return {(*each.board, f"{each.value:g}{each.unit}") for each in found}
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,7 @@ def test_numbers_with_their_metric_and_material(
     [
         "We reach 28.4 BLEU on WMT14 En-De and WMT14 En-Fr.",  # which of them?
         "BLEU scores of 28.4 and 41.8 on WMT14 En-De.",
-        "We reach 28.4 BLEU.",
         "We train on Tiny-Corpus, which has 40 texts, and look at BLEU in 2014.",
-        "A model trained on Tiny-Corpus reaches 28.4 BLEU.",
-        "A BLEU of 28.4 for French to German is reported.",  # a language is no data set
         "The BLEU of 3 systems on Tiny-Corpus is known.",
         "We gain 1.2 BLEU on WMT14 En-De.",
         "Our model is 1.2 BLEU points better on WMT14 En-De.",
