@@ -13,7 +13,7 @@ from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
 from sciextract.workflows.agreement import WithSource
-from sciextract.workflows.learning_curve import LearningCurve, learning_curve
+from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.session import totals
 
 
@@ -217,7 +217,8 @@ def learning_page(curve: LearningCurve) -> LearningPage:
         "━ without the adapter"
     )
     keys = tuple(float(each.keys) for each in points)
-    return LearningPage((words,), tuple(layers), keys, tuple(each.seconds for each in points))
+    summary = (words, *(f"A accepts {line}" for line in sure_words(curve.sure)))
+    return LearningPage(summary, tuple(layers), keys, tuple(each.seconds for each in points))
 
 
 Page = ProgressPage | LabelsPage | LearningPage
