@@ -206,15 +206,13 @@ def _definitions(connection: sqlite3.Connection, node: Node) -> tuple[Statement,
 
 def _boards(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
-    rows = connection.execute("SELECT document FROM node_document WHERE node = ?", (node.id,))
-    naming = {document for (document,) in rows}
     boards: dict[tuple[str, str], list[Statement]] = {}
     try:
-        reported = results(connection)
+        reported = results(connection, named=node)
     except UsageError:  # a model without metrics
         return ()
     for each in reported:
-        if each.paper.document not in naming or each.material is None:
+        if each.material is None:
             continue
         system = f" by {each.system.name}" if each.system else ""
         board = each.material.name, each.metric.name
