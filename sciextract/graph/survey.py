@@ -108,13 +108,8 @@ def write_survey(
     check_target(output, force=force, kept=[graph])
     found = survey(connection, node)
     cited = found.papers
-    keys = dict(
-        zip(
-            [each.document for each in cited],
-            citation_keys(each.doc_key for each in cited),
-            strict=True,
-        )
-    )
+    names = citation_keys(each.doc_key for each in cited)
+    keys = {each.document: name for each, name in zip(cited, names, strict=True)}
     citations = [Citation(each.doc_key, each.published) for each in cited]
     plot = trend_picture(found.periods)
     pages = {
@@ -316,12 +311,14 @@ def _quoted(statement: Statement) -> list[str]:
 
 
 # What Markdown, or Pandoc's, gives a meaning anywhere in a line, and at its beginning; behind a backslash it has none.
-_MARKS = re.compile(r"[\\`*_{}\[\]<>|~$^@&]|:(?=//)|^[-+=#]|(?<=^[0-9])[.)]")
+_MARKS = re.compile(r"[\\`*_{}\[\]<>|~$^@&]|:(?=//)|^[-+=#]")
+_NUMBERED = re.compile(r"^([0-9]+)(?=[.)])")
 
 
 def _plain(text: str) -> str:
     """Text as it is, in Markdown on one line."""
-    return _MARKS.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
+    line = _MARKS.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
+    return _NUMBERED.sub(r"\1\\", line)
 
 
 def _escaped(text: str) -> str:
