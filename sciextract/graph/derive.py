@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
-from sciextract.graph.normalisation import MergeRule, is_generic
+from sciextract.graph.matching import COMMON
+from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
@@ -79,6 +80,8 @@ _ANOTHER_NAME = (
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
 _FAR_MORE = 3
+_GENERIC_SHARE = 0.2
+"""A node tells little where a smaller share of the places where its names stand by themselves is extracted."""
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
@@ -197,8 +200,8 @@ FROM (
     LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
 ) s
 -- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
-JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method
-LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+LEFT JOIN node m ON m.id = s.method AND m.label = (SELECT id FROM label WHERE name = 'Method')
 WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
 
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
@@ -260,14 +263,15 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     degrees = zip(nodes.tolist(), np.diff(offsets).tolist(), strict=True)
     connection.executemany("INSERT INTO degree VALUES (?, ?)", degrees)
     run_statements(connection, _NODES)
-    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
-    named = connection.execute(
-        """SELECT id, name FROM node WHERE id NOT IN (
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
+    connection.execute(
+        """UPDATE node SET generic = 1 WHERE (
+            mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
+        ) AND id NOT IN (
             SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)""",
+        (_GENERIC_SHARE, COMMON),
     )
-    generic = [(node,) for node, name in named if is_generic(name)]
-    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
     link_nodes(connection)
     fill_recent(connection)
     run_statements(connection, INDEXES)
