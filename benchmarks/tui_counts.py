@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sciextract_app.presenters.desk import Desk
-from tests.app.presenter.abstracts import corrupted, gold, project_with, share_right, truth_of
-from tests.app.presenter.annotator import Annotator
+from sciextract_app.review.desk import Desk
+from tests.app.review.abstracts import corrupted, gold, project_with, share_right, truth_of
+from tests.app.review.annotator import Annotator
 
 
 def measure(folder: Path, seeds: int) -> list[tuple[int, float]]:

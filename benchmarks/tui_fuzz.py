@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "app")]
 
 from benchmarks.rows import machine, write_report
-from tests.app.presenter.random_keys import original_project
 from tests.app.random_pilot import KEPT, Session
+from tests.app.review.random_keys import original_project
 
 Found = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.tui_bare import WORDS
 from benchmarks.tui_terminal import BARE, DESK, Repaint, Size, TimedTerminal, started
 from sciextract.store import Project, open_project
-from sciextract_app.presenters import session
+from sciextract_app.shared import session
 
 MOVES = ("tab", "shift+tab", "tab", "j", "down", "k", "l", "l", "h", "w", "b", "j")
 DECISIONS = {"enter": "accept", "x": "reject", "2": "type", "e": "edge", "F": "flag"}

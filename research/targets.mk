@@ -3,7 +3,7 @@
 ENCODER ?= .cache/minilm
 RUNS ?= runs/sci
 MODELS ?= sciextract/bundled
-# The plan of make model: sci-4 is what is bundled; sci-3.1, sci-3, sci-2.1, sci-2 and sci-1 are earlier editions.
+# The plan of make model: sci-4 is what is bundled; sci-2 and sci-1 are earlier editions.
 PLAN ?= sci-4
 # More words for python -m research.models, e.g. MAKE_ARGS="--minutes 10".
 MAKE_ARGS ?=

@@ -109,6 +109,19 @@ def field() -> list[AnnotatedDocument]:
     ]  # fmt: skip
 
 
+TASKS = ("parsing", "tagging", "ranking")
+
+
+def pairs(path: Path, *links: Sequence[str]) -> None:
+    """A graph of abstracts that each relate a method to a task."""
+    documents = []
+    for number, (method, task, *more) in enumerate(links):
+        text = f"Text {number}: {method} for {task}{' with ' + ' and '.join(more) if more else ''}."
+        mentions = {each: "Task" if each in TASKS else "Method" for each in (method, task, *more)}
+        documents.append(abstract(text, text, mentions, [(method, "USED-FOR", task)], year=2000 + number % 3))  # fmt: skip
+    build(path, *documents)
+
+
 def lines(output: str) -> list[Any]:
     """The objects of JSON lines."""
     return [json.loads(line) for line in output.splitlines()]

@@ -21,17 +21,17 @@ from sciextract.store import Project, open_project
 from sciextract.store.review import Sort
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, terminal
-from sciextract_app.dialogs.base import ErrorDialog
-from sciextract_app.presenters.actions import ACTIONS, BY_ID
-from sciextract_app.presenters.queue import Order
-from sciextract_app.presenters.view_models import Feedback
-from sciextract_app.screens.review import ReviewOptions, ReviewScreen
-from sciextract_app.screens.start import StartScreen
+from sciextract_app.review.queue import Order
+from sciextract_app.review.screen import ReviewOptions, ReviewScreen
 from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
+from sciextract_app.shared.actions import ACTIONS, BY_ID
+from sciextract_app.shared.view_models import Feedback
+from sciextract_app.start import StartScreen
+from sciextract_app.suggesting.learning import StartEngine
+from sciextract_app.suggesting.learning_process import LearningProcess
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import Readable, label_variables
-from sciextract_app.workers.learning import StartEngine
-from sciextract_app.workers.learning_process import LearningProcess
+from sciextract_app.widgets.dialogs import ErrorDialog
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor

@@ -1,9 +1,9 @@
-"""``python -m research pretrain``, ``student``, ``distill`` and ``selftrain``."""
+"""``python -m research pretrain``, ``student`` and ``distill``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ from research.commands.options import (
     ModelRunOption,
     ReadMostOption,
     RecipeOption,
-    SchemaOption,
     SeedOption,
     SkipOption,
     StepsOption,
@@ -31,10 +30,6 @@ from research.commands.options import (
 )
 from sciextract.errors import UsageError
 from sciextract.retraining.events import json_report
-
-if TYPE_CHECKING:
-    from research.distillation.task import StudentSetup
-    from research.distillation.teachers import Panel
 
 
 def pretrain(
@@ -219,86 +214,3 @@ def encoder(
 
 
 app.command("model")(distill_model)
-
-
-def selftrain(
-    texts: TextsArgument,
-    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="The teacher of the first round.")],
-    gold: Annotated[
-        Path, typer.Option(metavar="FILE", help="Gold to learn from in addition to the labels.")
-    ],
-    dev: Annotated[
-        Path, typer.Option(metavar="FILE", help="Gold to choose epochs, thresholds and round on.")
-    ],
-    run: ModelRunOption,
-    output: ModelOutputOption,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID|DIR", help="Encoder of the students (default: continue from the model)."
-        ),
-    ] = None,
-    recipe: RecipeOption = "self-training",
-    rounds: Annotated[
-        int, typer.Option(min=1, help="Number of students; each is the teacher of the next.")
-    ] = 1,
-    hard: Annotated[
-        bool, typer.Option("--hard", help="Learn only labels above a minimum probability.")
-    ] = False,
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[LABEL=]P", help="With --hard: minimum probability of a label."),
-    ] = None,
-    thresholds: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="With --hard: a TOML file with these probabilities."),
-    ] = None,
-    floor: Annotated[
-        float,
-        typer.Option(
-            help="With --hard: spans below this probability are negative; those between the two limits are ignored."
-        ),
-    ] = 0.2,
-    gold_times: GoldTimesOption = 1,
-    schema: SchemaOption = None,
-    most: LabelMostOption = 8_000,
-    skip: SkipOption = 0,
-    seed: SeedOption = None,
-    epochs: EpochsOption = None,
-    device: DeviceOption = "auto",
-    minutes: MinutesOption = NO_LIMIT,
-) -> None:
-    """Let a model learn from its own labels of unlabelled abstracts, in addition to gold.
-
-    Soft labels are the model's distributions. With --hard a label counts where its probability reaches its
-    threshold; between floor and threshold nothing is taught, neither the label nor its absence. The student with
-    the best dev F1 is kept.
-
-    Example:
-
-        python -m research selftrain cs-000.jsonl.gz --model sci --gold train.jsonl --dev dev.jsonl --run runs/self
-        --output my-model --rounds 2 --hard --threshold 0.7 --threshold USED-FOR=0.82
-    """
-    module = needs_extra("research.distillation.self_training")
-    from research.distillation.self_training import certainty
-    from research.distillation.task import Texts, open_student
-
-    if (threshold or thresholds) and not hard:
-        raise UsageError("--threshold and --thresholds are for hard labels", "add --hard")
-    changes = {"encoder": encoder, "seed": seed, "epochs": epochs}
-    job = module.SelfTraining(
-        model, Texts(texts, most, skip), rounds,
-        (lambda panel: certainty(panel.labels, threshold or (), thresholds, floor)) if hard else None,
-        run, output,
-    )  # fmt: skip
-
-    def setup(panel: Panel, folder: Path, target: Path) -> StudentSetup:
-        return open_student(
-            panel, recipe, changes, schema=schema, dev=dev, gold=gold, gold_times=gold_times,
-            run=folder, output=target, device=device,
-        )  # fmt: skip
-
-    sliced(
-        minutes,
-        lambda report, until: done_model(output, module.self_train(job, setup, report, until)),
-    )

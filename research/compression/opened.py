@@ -30,7 +30,7 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract_trainer.calibration.fitting import Dev
+from sciextract_trainer.calibration import Dev
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
@@ -106,18 +106,6 @@ def open_measured(model: str | Path, dev: Path, schema: str | None = None) -> Me
     folder = open_folder(locate_model(model))
     found = schema_of(folder, schema)
     return MeasuredModel(folder, found, read_gold(dev, found, Part.DEV), dev)
-
-
-def read_dev(file: Path, schema: LabelSchema, given: bool) -> tuple[Dev, str]:
-    """Gold documents as settings are fitted on them, and what a model card says of them.
-
-    Raises:
-        UsageError: They have labels that the schema does not know.
-        InputMissingError: There is no such file.
-    """
-    serve = GivenPredictor if given else served
-    documents = read_gold(file, schema, Part.DEV)
-    return Dev(documents, given=given, serve=serve), origin_of_dev(file)
 
 
 def origin_of_dev(file: Path) -> str:

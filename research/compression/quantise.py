@@ -25,7 +25,7 @@ from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
 from sciextract.retraining.events import Report
-from sciextract_trainer.calibration.fitting import fit_calibrated, stated
+from sciextract_trainer.calibration import fit_calibrated, stated
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import export_encoder, quiet
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model, subword_rules
@@ -57,8 +57,7 @@ class Quantisation:
 
     Attributes:
         scheme: How.
-        texts: Texts that ``static`` fixes ranges on and ``weights7`` compensates errors for; those of dev, and the
-            sample abstracts, when empty.
+        texts: Texts that ``weights7`` compensates errors for; the sample abstracts when empty.
         weights: Whether the new folder keeps the weights for training on.
     """
 
@@ -104,13 +103,12 @@ def quantise_model(
 
 
 def _texts_of(model: MeasuredModel, wanted: Quantisation, source: Path) -> list[EncoderInput]:
-    """The texts that the scheme looks at: those that were given, else dev's for ``static``, the samples for ``weights7``."""
-    kind, texts = wanted.scheme.kind, wanted.texts
-    if kind == "weights7" and not texts:
-        return sample_windows(model.folder)
-    if kind not in ("static", "weights7"):
+    """The texts that the scheme looks at."""
+    if wanted.scheme.kind != "weights7":
         return []
-    return windows_of(model.plain_pipeline(source), texts or [item.document for item in model.dev])
+    if not wanted.texts:
+        return sample_windows(model.folder)
+    return windows_of(model.plain_pipeline(source), wanted.texts)
 
 
 def _measured(

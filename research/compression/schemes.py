@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,8 +24,7 @@ from sciextract_trainer.export import load_graph, quantise_int8, quiet
 HALF = "fp16"
 """Half precision, which needs no gold and no options: see :mod:`research.compression.quantise`."""
 
-Kind = Literal["dynamic", "static", "weights4", "weights7"]
-Ranges = Literal["minmax", "entropy", "percentile"]
+Kind = Literal["dynamic", "weights4", "weights7"]
 BLOCK_SIZES = (16, 32, 64, 128, 256)
 EMBEDDING_BITS = (4, 8, 32)
 
@@ -35,12 +34,10 @@ class Scheme:
     """A way of quantising an encoder graph.
 
     Attributes:
-        kind: ``dynamic``: int8, ranges of activations taken from each input; ``static``: int8, ranges fixed beforehand
-            on texts; ``weights4``: weights of 4 bits in blocks, activations as they are; ``weights7``: weights
-            of 7 bits with a scale for each column, embeddings with one for each row, stored in bytes, which a wheel
+        kind: ``dynamic``: int8 with a scale for each column of a matrix, ranges of activations taken from each
+            input; ``weights4``: weights of 4 bits in blocks, activations as they are; ``weights7``: weights of 7
+            bits with a scale for each column, embeddings with one for each row, stored in bytes, which a wheel
             compresses by a fifth; computed as in fp32.
-        per_channel: Whether each column of a matrix has a scale of its own (for ``dynamic`` and ``static``).
-        ranges: How ``static`` chooses ranges.
         block_size: Weights that share a scale in ``weights4``.
         embeddings: Bits of the subword embeddings in ``weights4``.
 
@@ -49,14 +46,11 @@ class Scheme:
     """
 
     kind: Kind = "dynamic"
-    per_channel: bool = True
-    ranges: Ranges = "minmax"
     block_size: int = 64
     embeddings: int = 4
 
     def __post_init__(self) -> None:
         _require("--scheme", self.kind, get_args(Kind))
-        _require("--ranges", self.ranges, get_args(Ranges))
         _require("--block-size", self.block_size, BLOCK_SIZES)
         _require("--embeddings", self.embeddings, EMBEDDING_BITS)
 
@@ -72,9 +66,7 @@ class Scheme:
             return "weights and embeddings of 7 bits, computed as in fp32"
         if self.kind == "weights4":
             return f"weights of 4 bits in blocks of {self.block_size}, embeddings of {self.embeddings} bits"
-        channel = "per channel" if self.per_channel else "per tensor"
-        ranges = f", ranges by {self.ranges}" if self.kind == "static" else ""
-        return f"{self.kind} int8 {channel}{ranges}"
+        return "dynamic int8 per channel"
 
 
 def check_scheme(name: str, dev: Path | None) -> None:
@@ -96,57 +88,6 @@ def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:
         raise UsageError(
             f"{option} {value} is not possible", f"choose from: {', '.join(map(str, allowed))}"
         )
-
-
-EVEN_WORDS = 64
-"""Words of every text for ranges by histogram, which need inputs of one shape."""
-
-
-class WindowReader:
-    """What ``onnxruntime.quantization`` calls a calibration data reader.
-
-    Args:
-        windows: Texts as the encoder sees them; shorter ones are padded to the longest of equal words.
-    """
-
-    def __init__(self, windows: Sequence[EncoderInput]) -> None:
-        self._length = max(len(each.input_ids) for each in windows)
-        self._even = len({len(each.word_first) for each in windows}) == 1
-        self._windows: Iterator[EncoderInput] = iter(windows)
-
-    def get_next(self) -> dict[str, Any] | None:
-        """The next text as inputs of the graph; ``None`` after the last one."""
-        window = next(self._windows, None)
-        if window is None:
-            return None
-        missing = self._length - len(window.input_ids) if self._even else 0
-        return {
-            "input_ids": np.pad(window.input_ids, (0, missing))[None],
-            "attention_mask": np.pad(np.ones_like(window.input_ids), (0, missing))[None],
-            "word_first": window.word_first,
-            "word_last": window.word_last,
-        }
-
-
-def even_windows(windows: Sequence[EncoderInput]) -> list[EncoderInput]:
-    """The first words of every window that has enough of them.
-
-    Raises:
-        UsageError: None has.
-    """
-    long = [each for each in windows if len(each.word_first) >= EVEN_WORDS]
-    if not long:
-        raise UsageError(
-            f"none of the texts for calibration has {EVEN_WORDS} words",
-            "give longer ones: --calibration FILE, or --ranges minmax",
-        )
-    cut = []
-    for window in long:
-        end = int(window.word_last[EVEN_WORDS - 1]) + 1
-        suffix = window.input_ids[int(window.word_last[-1]) + 1 :]
-        ids = np.concatenate([window.input_ids[:end], suffix])
-        cut.append(EncoderInput(ids, window.word_first[:EVEN_WORDS], window.word_last[:EVEN_WORDS]))
-    return cut
 
 
 def windows_of(pipeline: Pipeline, documents: Sequence[Document]) -> list[EncoderInput]:
@@ -186,9 +127,6 @@ def read_texts(files: Sequence[Path], most: int) -> list[Document]:
     return found
 
 
-_MATRICES = ["MatMul", "Gemm", "Gather"]
-"""What has weights. Sums and norms between them stay real, which costs little and keeps their range."""
-
 _OPSET_OF_BLOCKS = 21
 
 
@@ -201,43 +139,18 @@ def quantise(
         source: The fp32 graph.
         target: The graph to write.
         scheme: How.
-        windows: Texts that ``static`` fixes the ranges of activations on, and that ``weights7`` compensates errors for.
+        windows: Texts that ``weights7`` compensates errors for.
     """
     if scheme.kind == "dynamic":
-        quantise_int8(source, target, scheme.per_channel)
+        quantise_int8(source, target)
         return
     import_onnxruntime()
     with quiet():
         model = load_graph(source)
-        if scheme.kind == "static":
-            _static(model, target, scheme, windows)
-        elif scheme.kind == "weights4":
+        if scheme.kind == "weights4":
             _four_bits(model, target, scheme)
         else:
             _seven_bits(model, target, windows)
-
-
-def _static(model: Any, target: Path, scheme: Scheme, windows: Sequence[EncoderInput]) -> None:
-    """Pairs of quantising and dequantising nodes, which ONNX Runtime fuses; activations without sign."""
-    from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
-
-    ways = {
-        "minmax": CalibrationMethod.MinMax,
-        "entropy": CalibrationMethod.Entropy,
-        "percentile": CalibrationMethod.Percentile,
-    }
-    even = windows if scheme.ranges == "minmax" else even_windows(windows)
-    quantize_static(
-        model,
-        target,
-        WindowReader(even),
-        quant_format=QuantFormat.QDQ,
-        op_types_to_quantize=_MATRICES,
-        per_channel=scheme.per_channel,
-        activation_type=QuantType.QUInt8,
-        weight_type=QuantType.QInt8,
-        calibrate_method=ways[scheme.ranges],
-    )
 
 
 def _four_bits(model: Any, target: Path, scheme: Scheme) -> None:
@@ -280,7 +193,15 @@ def _seven_bits(model: Any, target: Path, windows: Sequence[EncoderInput]) -> No
     matrices = [each for each in graph.initializer if len(each.dims) == 2]
     weights = [each for each in matrices if each.name in inputs]
     watched = sorted({inputs[each.name] for each in weights})
-    feeds = list(iter(WindowReader(windows).get_next, None))
+    feeds = [
+        {
+            "input_ids": each.input_ids[None],
+            "attention_mask": np.ones_like(each.input_ids)[None],
+            "word_first": each.word_first,
+            "word_last": each.word_last,
+        }
+        for each in windows
+    ]
     moments = input_moments(model, watched, feeds)
     for matrix in weights:
         values = numpy_helper.to_array(matrix)

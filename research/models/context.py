@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -136,10 +136,6 @@ class BuildContext:
     def dev(self) -> list[AnnotatedDocument]:
         """The gold that epochs and thresholds are chosen on."""
         return read_gold(self.file(self.plan.dev), self.schema, Part.DEV)
-
-    def for_plan(self, plan: Plan, runs: Path) -> BuildContext:
-        """The same data and encoders for another plan."""
-        return replace(self, plan=plan, runs=runs)
 
     def folder(self, stage: str) -> Path:
         """Where a stage keeps its result."""

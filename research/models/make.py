@@ -40,12 +40,12 @@ from sciextract.inference.model_folder import (
     open_folder,
     write_manifest,
 )
-from sciextract_trainer.calibration.fitting import fit_calibrated
+from sciextract_trainer.calibration import fit_calibrated
 from sciextract_trainer.card import FITTED_EACH, model_card
+from sciextract_trainer.checkpoint import require_time
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.loop import BEST
-from sciextract_trainer.sessions import require_time
 from sciextract_trainer.warm_start import WEIGHTS
 
 
@@ -67,15 +67,6 @@ def make(
         UsageError: A finished stage had other settings or other data.
         SciextractError: A stage cannot be done; what is finished is kept.
     """
-    make_stages(context, adopted or {})
-    return {
-        name: _model(context, name, each, output / name)
-        for name, each in context.plan.models.items()
-    }
-
-
-def make_stages(context: BuildContext, adopted: Mapping[str, Path] | None = None) -> None:
-    """Makes all stages of a plan; arguments and errors are those of :func:`make`."""
     adopted = adopted or {}
     for name in adopted:
         if name not in context.plan.stages:
@@ -96,6 +87,10 @@ def make_stages(context: BuildContext, adopted: Mapping[str, Path] | None = None
         context.report({"event": "stage", **position})
         _make_one(context, name, stage, fingerprint)
         context.report({"event": "stage_finished", **position, **context.record.stage(name)})
+    return {
+        name: _model(context, name, each, output / name)
+        for name, each in context.plan.models.items()
+    }
 
 
 def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Stages that make networks and soft labels: ``train``, ``label``, ``soup``, ``coreference``, ``plan`` and ``bundled``."""
+"""Stages that make networks and soft labels: ``train``, ``label``, ``soup`` and ``bundled``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from research.compression.opened import open_measured
-from research.compression.soup import mean_weights
-from research.coreference import train_coreference
 from research.distillation.task import LABELS, Texts, label_texts
 from research.distillation.teachers import open_panel
 from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, NetworkArtifact, Stage
@@ -27,7 +24,6 @@ from research.recipes import find_recipe
 from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_folder import (
     MANIFEST,
-    PAIRS_GRAPH,
     locate_model,
     open_folder,
 )
@@ -35,26 +31,23 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
-from sciextract_trainer.checkpoint import load_weights
+from sciextract_trainer.checkpoint import load_weights, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.data.soft_labels import SoftDocument, load_targets, soft_examples
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import explained, replacing
-from sciextract_trainer.graph_weights import read_weights
 from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
 from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import recorded
 from sciextract_trainer.warm_start import open_start_model
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from research.models.context import BuildContext
-    from research.models.plan import Plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,103 +272,13 @@ class Soup(Stage):
         return {"scores": dev_scores_of(folder / "model")}
 
 
+def mean_weights(members: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of each weight, all of equal share."""
+    return {name: torch.stack([each[name] for each in members]).mean(dim=0) for name in members[0]}
+
+
 def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in tensors.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coreference(Stage):
-    """Another coreference head for a network, on the states of the graph that is served; entities and relations stay.
-
-    Attributes:
-        network: Stage whose network it is.
-        gold: Gold in the data folder that the head learns from.
-    """
-
-    makes: ClassVar[type[Artifact]] = NetworkArtifact
-
-    network: str
-    gold: str
-
-    def uses(self) -> Mapping[str, type[Artifact]]:
-        """Earlier stages."""
-        return {self.network: NetworkArtifact}
-
-    def inputs(self, context: BuildContext) -> dict[str, str]:
-        """The gold."""
-        return context.hashes([context.file(self.gold)])
-
-    def work(self, context: BuildContext, folder: Path) -> None:
-        """Makes it."""
-        old, made = context.made(self.network, NetworkArtifact), self.product(context, folder)
-        if not (made.model / MANIFEST).is_file():
-            gold = context.file(self.gold)
-            measured = open_measured(old.model, context.file(context.plan.dev), context.plan.schema)
-            documents = read_gold(gold, context.schema)
-            train_coreference(measured, documents, str(gold), made.model, context.report)
-        tensors, prefix = load_file(old.weights), "pairs."
-        shapes = {
-            name.removeprefix(prefix): tuple(value.shape)
-            for name, value in tensors.items()
-            if name.startswith(prefix)
-        }
-        heads = read_weights(made.model / PAIRS_GRAPH, shapes)
-        changed = {prefix + name: torch.from_numpy(value) for name, value in heads.items()}
-        with replacing(folder / BEST) as temporary:
-            save_file(tensors | changed, temporary)
-
-    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
-        """What it made."""
-        config = context.made(self.network, NetworkArtifact).config
-        return NetworkArtifact(folder / BEST, config, folder / "model")
-
-    def outcome(self, folder: Path) -> dict[str, Any]:
-        """Facts for the record."""
-        return {"scores": dev_scores_of(folder / "model")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Subplan(Stage):
-    """Another plan as one stage.
-
-    Attributes:
-        plan: Its name; it has exactly one model, the same schema, and starting encoders that this plan has too.
-    """
-
-    makes: ClassVar[type[Artifact]] = NetworkArtifact
-
-    plan: str
-
-    def uses(self) -> Mapping[str, type[Artifact]]:
-        """Earlier stages."""
-        return {}
-
-    def inputs(self, context: BuildContext) -> dict[str, str]:
-        """Files and recipe."""
-        return {"plan": self._plan(context).sha256}
-
-    def work(self, context: BuildContext, folder: Path) -> None:
-        """Makes it, or goes on."""
-        from research.models.make import make_stages
-
-        make_stages(context.for_plan(self._plan(context), folder))
-
-    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
-        """What it made."""
-        plan = self._plan(context)
-        [model] = plan.models.values()
-        return context.for_plan(plan, folder).made(model.network, NetworkArtifact)
-
-    def _plan(self, context: BuildContext) -> Plan:
-        from research.models.plan import load_plan
-
-        plan = load_plan(self.plan)
-        if len(plan.models) != 1 or plan.schema != context.plan.schema:
-            raise UsageError(
-                f"plan {self.plan} has {len(plan.models)} models and schema {plan.schema!r}; as a stage of "
-                f"{context.plan.name} it needs one model and schema {context.plan.schema!r}"
-            )
-        return plan
 
 
 @dataclass(frozen=True, kw_only=True)

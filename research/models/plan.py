@@ -10,7 +10,7 @@ from typing import Any
 
 from research.compression.schemes import Scheme
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
-from research.models.network_stages import Bundled, Coreference, Label, Soup, Subplan, Train
+from research.models.network_stages import Bundled, Label, Soup, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.codec import convert
 from sciextract.errors import UsageError
@@ -24,8 +24,6 @@ KINDS: dict[str, type[Stage]] = {
     "train": Train,
     "label": Label,
     "soup": Soup,
-    "coreference": Coreference,
-    "plan": Subplan,
     "bundled": Bundled,
 }
 """What ``kind`` of a stage may say."""

@@ -19,8 +19,8 @@ from typing import Any
 from safetensors.torch import save_file
 
 from research.calibration import events
-from research.compression.soup import mean_weights
 from research.distillation.teachers import load_pipeline
+from research.models.network_stages import mean_weights
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
     SetDocument,
@@ -54,7 +54,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
-from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
+from sciextract_trainer.calibration import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights, trainable
 from sciextract_trainer.config import TrainConfig, load_config
@@ -265,7 +265,7 @@ def finish_folder(
         shutil.copytree(exported, work)
         (work / GRAPHS["fp32"]).unlink()
         write_manifest(work)
-        fit_dev = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
+        fit_dev = {name: first_words(documents, FIT_WORDS) for name, documents in dev.items()}
         served, config = load_pipeline(open_folder(work)), open_folder(work).config
         settings, calibrations = calibrated_settings(
             served, _calibration_dev(fit_dev), fit_set_settings(served, fit_dev, START)
@@ -314,7 +314,8 @@ def _write(folder: Path, config: ModelConfig) -> None:
     write_manifest(folder)
 
 
-def _first_words(documents: Sequence[SetDocument], words: int) -> list[SetDocument]:
+def first_words(documents: Sequence[SetDocument], words: int) -> list[SetDocument]:
+    """The first documents, until they have so many words."""
     taken: list[SetDocument] = []
     for each in documents:
         if words <= 0:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import ProgressLine, colours_wanted, say
@@ -70,12 +70,21 @@ def describe_run(report: Report) -> str:
         words += f"; {report.resumed} were done before"
     if bad:
         words += f"; {counted(bad, 'bad record')} left out"
+    words += _held_back(counts.held_back)
     if quarantined:
         kept = f": {report.quarantine}" if report.quarantine else ""
         words += f"; {quarantined} quarantined{kept}"
     return words + "".join(
         f"; {report.export} cannot hold {kind}: {count}" for kind, count in report.losses.items()
     )
+
+
+def _held_back(items: Mapping[str, int]) -> str:
+    """How many items a promise left out, by label; nothing where it left none."""
+    if not items:
+        return ""
+    by_label = ", ".join(f"{name} {count:,}" for name, count in sorted(items.items()))
+    return f"; {counted(sum(items.values()), 'item')} held back ({by_label})"
 
 
 def describe_project(done: ProjectReport) -> str:
@@ -88,6 +97,7 @@ def describe_project(done: ProjectReport) -> str:
     words += f"{counted(done.predicted.documents, 'abstract')} predicted by {done.predicted.model}"
     if done.predicted.skipped:
         words += f", {done.predicted.skipped:,} did not need it"
+    words += _held_back(done.predicted.held_back)
     if done.exported is None:
         project = as_command("--project", done.project)
         return f"{words}; next: sciextract export, or sciextract status, {project}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,6 +28,7 @@ from sciextract.cli.console import (
     warn_of_network,
 )
 from sciextract.errors import as_command
+from sciextract.text.characters import visible
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -131,14 +133,14 @@ def import_(
 
 def export(
     export_format: Annotated[
-        str,
+        str | None,
         option(
             "F",
-            "Format to write, such as jsonl or brat.",
+            "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
             "--to",
             autocompletion=output_formats,
         ),
-    ],
+    ] = None,
     project: ProjectOption = None,
     output: Annotated[
         str | None, option("PATH", "File or folder (default: standard output).")
@@ -166,6 +168,19 @@ def export(
     everything: Annotated[
         bool, flag("Write unfinished abstracts to training formats, too.", "--all")
     ] = False,
+    release: Annotated[
+        str | None,
+        option("FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."),
+    ] = None,
+    licence: Annotated[
+        str | None, option("NAME", "Licence of releases, such as CC-BY-4.0; kept in the project.")
+    ] = None,
+    citation: Annotated[
+        str | None, option("WORDS", "How to cite releases; kept in the project.")
+    ] = None,
+    no_text: Annotated[
+        bool, flag("Leave the texts out of a release: offsets and hashes only.", "--no-text")
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -187,9 +202,24 @@ def export(
         sciextract export --to scierc --with-base scierc/train.json --output augmented.json
 
         sciextract export --to scierc --predicted --output for-pure.json
+
+        sciextract export --release corpus --licence CC-BY-4.0 --project parsing.sciextract
     """
+    from sciextract.errors import UsageError
     from sciextract.workflows.export_project import ExportJob
 
+    if release is not None:
+        if output or undecided or source or with_base or predicted or (no_text and export_format):
+            problem = "--release writes the current annotations, to a folder of its own"
+            hint = "leave out --output, --undecided, --source, --with-base and --predicted; --to goes with texts"
+            raise UsageError(problem, hint)
+        second, switches = export_format or "brat", (not no_text, everything, strict, force)
+        made = _release(project, (Path(release), second, *switches), licence, citation)
+        report(made.to_json(), _describe_export(made), as_json, quiet=quiet)
+        raise typer.Exit(made.exit_code)
+    if export_format is None or licence or citation or no_text:
+        problem = "no format is named, or --licence, --citation or --no-text without --release"
+        raise UsageError(problem, "--to jsonl, for instance; or --release FOLDER")
     job = ExportJob(
         export_format, output, strict, undecided, source, force, with_base, predicted, everything
     )
@@ -199,6 +229,32 @@ def export(
     aside = output in (None, "-")
     report(done.to_json(), _describe_export(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
+
+
+def _release(
+    project: str | None, how: tuple[Any, ...], licence: str | None, citation: str | None
+) -> ExportReport:
+    """A release under the terms of the last one, or those that are named or asked for now."""
+    from sciextract.errors import ProjectError
+    from sciextract.store import open_project
+    from sciextract.store.project_settings import ReleaseTerms, read_terms, save_terms
+    from sciextract.workflows.release.job import ReleaseJob
+
+    with open_chosen_project(project, read=True) as opened:
+        kept = read_terms(opened)
+        licence, citation = licence or kept.licence, citation or kept.citation
+        if not licence and is_terminal(sys.stdin):
+            licence = typer.prompt("Licence, such as CC-BY-4.0", err=True)
+            citation = citation or typer.prompt("How to cite it", "", show_default=False, err=True)
+        terms = ReleaseTerms(visible(licence.strip()), visible(citation.strip(), "\n\t"))
+        made = ReleaseJob(terms, *how).run(opened)
+    if terms != kept and made.documents:
+        try:
+            with open_project(opened.path) as opened:
+                save_terms(opened, terms)
+        except ProjectError as error:
+            say("Warning", f"licence and citation are not kept: {error.message}", error.hint)
+    return made
 
 
 def _describe_import(done: ImportReport) -> str:
@@ -301,6 +357,10 @@ def convert(
     ] = None,
     input_format: InputFormatOption = None,
     rename: Annotated[str, option("OLD=NEW,...", "Rename entity and relation labels.")] = "",
+    texts: Annotated[
+        str | None,
+        option("FILE", "Texts for a release that was made with --no-text, found by their hash."),
+    ] = None,
     strict: StrictOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -320,13 +380,15 @@ def convert(
         sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
 
         cat export.jsonl | sciextract convert - --from doccano --to jsonl
+
+        sciextract convert corpus/data/train.jsonl --texts abstracts.bib --to jsonl --output train.jsonl
     """
     from sciextract.workflows.convert import ConvertJob, parse_renames
 
     aside = output in (None, "-")
     drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
     screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
-    job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force)
+    job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force, texts)
     try:
         done = job.run(screen.listener())
     finally:

@@ -150,6 +150,7 @@ class AnnotatedDocument:
         warnings: Remarks that are not errors (another language, unknown label...).
         done: Whether a person has decided all of it; ``None`` where nobody began, or nothing is known of that.
         unread: What its file held and a document has no place for, by kind: what reading has lost.
+        held_back: Predicted items that a promise of precision does not cover and that are left out, by task and label.
     """
 
     document: Document
@@ -158,6 +159,7 @@ class AnnotatedDocument:
     warnings: tuple[str, ...] = ()
     done: bool | None = field(default=None, compare=False)
     unread: Mapping[str, int] = field(default_factory=dict, compare=False)
+    held_back: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def to_dict(self, candidates: bool = False) -> dict[str, Any]:
         """The exchange record in plain Python values: what a line of the format ``jsonl`` holds.

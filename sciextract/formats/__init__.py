@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,7 +15,10 @@ __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
 
 
 def read(
-    paths: Sequence[str | Path], format: str | None = None, fields: FieldChoice | None = None
+    paths: Sequence[str | Path],
+    format: str | None = None,
+    fields: FieldChoice | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Iterator[ReadItem]:
     """Read documents one by one, in constant memory.
 
@@ -29,6 +32,7 @@ def read(
             and ``-`` (standard input). A name that exists is not used as a pattern.
         format: The id of the format; by default the content and the name of each file decide.
         fields: Which fields of SciERC records with gold and predictions to read; the gold by default.
+        texts: By their SHA-256 the texts of records that hold offsets only, as in a release without texts.
 
     Yields:
         An :class:`AnnotatedDocument` per record, or a :class:`BadRecord` with the error and its place. An unusable
@@ -39,7 +43,7 @@ def read(
         InputMissingError: A path does not exist, or nothing matches a pattern; raised at once, before anything is read.
         FormatError: The only file is empty or unusable; raised while reading.
     """
-    return read_inputs(paths, format, fields=fields)
+    return read_inputs(paths, format, fields=fields, texts=texts)
 
 
 def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -> Writer:

@@ -7,7 +7,7 @@ import os
 import reprlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,12 +89,14 @@ class Source:
         start: Bytes already taken from standard input to recognise its format.
         origin: ``ARCHIVE/MEMBER`` for what was unpacked, else empty.
         fields: Which fields of records with gold and predictions are read.
+        texts: By their SHA-256 the texts of exchange records that have none.
     """
 
     path: str
     start: bytes = b""
     origin: str = ""
     fields: FieldChoice = field(default_factory=FieldChoice, compare=False)
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def stem(self) -> str:

@@ -6,7 +6,7 @@ import codecs
 import glob
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from enum import StrEnum
@@ -195,6 +195,7 @@ def read_inputs(
     format_id: str | None,
     records: Records | None = None,
     fields: FieldChoice | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Iterator[Any]:
     """See :func:`sciextract.formats.read`.
 
@@ -203,10 +204,13 @@ def read_inputs(
         format_id: Their format; their content decides when ``None``.
         records: Gives the items of a source; they are parsed when ``None``, as members of archives always are.
         fields: Which fields of records with gold and predictions are parsed.
+        texts: By their SHA-256 the texts of exchange records that have none.
     """
+    chosen = {"fields": fields, "texts": texts}
+    changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
 
     def parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
-        return spec.load_reader()(source if fields is None else replace(source, fields=fields))
+        return spec.load_reader()(replace(source, **changes))
 
     spec = get_format(format_id) if format_id else None
     # At once, before anything is read: a path that is not there is an error of the call.

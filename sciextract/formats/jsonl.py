@@ -251,10 +251,20 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
         raise place.unexpected(version, f"{SCHEMA_VERSION}", field="schema_version")
-    if record.get("text") is None:
-        raise place.error("no text: the record has no `text`")
-    text = string_at(record["text"], "text", place)
-    given_hash, found_hash = record.get("text_sha256"), text_hash(text)
+    given_hash = record.get("text_sha256")
+    text = record.get("text", source.texts.get(str(given_hash)))
+    if text is None and source.texts:
+        raise place.error(f"no text: none of those given has the SHA-256 {quoted(given_hash)}")
+    if text is None:
+        raise place.error(
+            "no text: the record has no `text`",
+            hint="sciextract convert --texts FILE fills in the texts of a release without texts",
+        )
+    text = string_at(text, "text", place)
+    if "text" not in record and "sentence_ranges" in record:
+        record = {**record, "sentences": _cut_sentences(record, text, place)}
+        del record["sentence_ranges"]
+    found_hash = text_hash(text)
     if given_hash is not None and given_hash != found_hash:
         problem = f"{quoted(given_hash)} found, but the text has {found_hash}"
         hint = "the text was changed after the export, so offsets may be wrong"
@@ -280,6 +290,15 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         names = [string_at(given.get(name), f"model.{name}", place) for name in ("name", "hash")]
         model = ModelId(*names)
     return AnnotatedDocument(document, replace(annotations, candidates=candidates), model, warnings)
+
+
+def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
+    """The sentences of a record that has the ranges of its tokens and sentences only."""
+    ranges = list_at(record.get("token_ranges"), "token_ranges", place)
+    tokens = [span_at(each, len(text), "token_ranges", place).of(text) for each in ranges]
+    name = "sentence_ranges"
+    found = [span_at(each, len(tokens), name, place) for each in list_at(record[name], name, place)]
+    return [tokens[each.char_start : each.char_end] for each in found]
 
 
 def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -> TokenTable:

@@ -27,6 +27,7 @@ from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
+from sciextract.graph.repairs import repair_names
 from sciextract.graph.vocabulary import keep_vocabulary
 
 _BATCH = 500
@@ -223,10 +224,31 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
     with transaction(connection):
         run_statements(connection, DERIVED)
         merge_names(connection, settings.acronym_share)
+        repair_names(connection)
         match_names(connection)
         derive(connection, settings.symmetric)
         set_property(connection, "state", "finished")
     connection.execute("PRAGMA optimize")
+
+
+def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], None]) -> None:
+    """Change the repairs of a graph, and make nodes and edges with them.
+
+    Args:
+        graph: The file.
+        change: What to do, in a transaction; where it raises, nothing is changed.
+
+    Raises:
+        GraphError: The file cannot be used, or its last build was not finished.
+    """
+    with open_graph(graph):  # to write opens and makes what is not there or unfinished
+        pass
+    with open_graph(graph, write=True) as connection:
+        with transaction(connection):
+            change(connection)
+            set_property(connection, "state", "unfinished")
+        settings = DeriveSettings.from_json(property_of(connection, "understanding"))
+        make_nodes_and_edges(connection, settings)
 
 
 def totals_of(connection: sqlite3.Connection) -> GraphTotals:

@@ -53,6 +53,8 @@ CREATE TABLE expansion (
     document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
     PRIMARY KEY (document, short, long)
 ) WITHOUT ROWID;
+-- What readers decided about nodes, in this order; by names, because the next build may number nodes otherwise.
+CREATE TABLE repair (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
 -- Values that sentences report, by names; places is a JSON list of where number, metric and material begin and end.
 CREATE TABLE reported (
     document INTEGER, number INTEGER, metric INTEGER NOT NULL, material INTEGER, method INTEGER,
@@ -61,11 +63,6 @@ CREATE TABLE reported (
     PRIMARY KEY (document, number)
 ) WITHOUT ROWID;
 """
-
-MOST_RECENT = 500
-"""How many nodes of a type are ranked by their abstracts since a year."""
-ANY_TYPE = 0
-"""Stands in ``recent`` for nodes of all types."""
 
 DERIVED = """
 -- Names whose node is not the name itself.
@@ -112,12 +109,7 @@ CREATE TABLE result (
 ) WITHOUT ROWID;
 -- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
 CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
-CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
--- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
-CREATE TABLE recent (
-    since INTEGER, label INTEGER, documents INTEGER, node INTEGER, PRIMARY KEY (since, label, documents DESC, node)
-) WITHOUT ROWID;
 """
 
 INDEXES = """
@@ -125,6 +117,7 @@ CREATE INDEX node_documents ON node (documents DESC);
 CREATE INDEX node_degree ON node (degree DESC);
 CREATE INDEX node_label_documents ON node (label, documents DESC);
 CREATE INDEX node_label_degree ON node (label, degree DESC);
+CREATE INDEX document_nodes ON node_document (document);
 CREATE INDEX edge_head ON edge (head, documents DESC);
 CREATE INDEX edge_tail ON edge (tail, documents DESC);
 CREATE INDEX result_metric ON result (metric);
@@ -133,8 +126,7 @@ CREATE INDEX result_material ON result (material);
 
 DERIVED_TABLES = (
     "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
-    "edge", "support", "adjacency", "year_total", "recent", "symmetric",
-    "result",
+    "edge", "support", "year_total", "symmetric", "result",
 )  # fmt: skip
 
 

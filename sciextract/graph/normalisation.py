@@ -30,6 +30,7 @@ class MergeRule(IntFlag):
     NESTED_ACRONYM = 512
     HEAD = 1024
     MODIFIER = 2048
+    READER = 16384
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -54,6 +55,7 @@ _WORDS = {
     MergeRule.NESTED_ACRONYM: "acronym within the name",
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",
+    MergeRule.READER: "a reader merged it",
 }
 
 

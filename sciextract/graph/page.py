@@ -12,7 +12,7 @@ import hashlib
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
@@ -20,11 +20,13 @@ from string import Template
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from sciextract.errors import UsageError
 from sciextract.graph.answers import check_output
 from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node, label_number
+from sciextract.graph.queries.subtopics import SubtopicQuestion, subtopics
 from sciextract.text.characters import visible
 from sciextract.workflows.output import reported_as, whole_output
 
@@ -52,11 +54,13 @@ class PagePaper(NamedTuple):
 class PageNode(NamedTuple):
     """A node. ``extracted`` of its ``documents`` are those in which the model found it; in the others its name was matched.
 
-    ``papers`` are indices of the content's papers, the newest first, not more than 100.
+    ``papers`` are indices of the content's papers, the newest first, not more than 100; ``topic`` is an index of its
+    subtopics.
     """
 
     name: str
     type: int
+    topic: int | None
     documents: int
     extracted: int
     mentions: int
@@ -103,6 +107,8 @@ class PageContent:
         all_nodes: Nodes of the graph, on the page or not.
         all_edges: Edges of the graph.
         types: Names of node types; their indices stand in the nodes.
+        topics: Titles of subtopics of what the page shows, the one with most abstracts first.
+        keys: Nodes by the normal forms of all names that mean them, as the command line finds them.
         relations: Names of relation types.
         symmetric: Whether a relation type has no direction.
         papers: Abstracts, by index.
@@ -116,6 +122,8 @@ class PageContent:
     all_nodes: int
     all_edges: int
     types: list[str]
+    topics: list[str]
+    keys: dict[str, int]
     relations: list[str]
     symmetric: list[bool]
     papers: list[PagePaper]
@@ -259,7 +267,12 @@ def page_content(
             (_MOST_UNCONNECTED,),
         ).fetchall()
     ends |= {end for head, tail, _ in together for end in (head, tail)}
-    nodes = _page_nodes(connection, ends, types, papers)
+    try:
+        found = subtopics(connection, SubtopicQuestion(of=centre)).found
+    except UsageError:  # too few abstracts to tell any
+        found = ()
+    topic_of = {node.id: place for place, topic in enumerate(found) for node in topic.nodes}
+    nodes = _page_nodes(connection, ends, types, topic_of, papers)
     places = {number: place for place, number in enumerate(nodes)}
     page_sentences = _sentences(connection, edges, sentences, papers, texts)
     years = _grouped(
@@ -300,6 +313,16 @@ def page_content(
         all_nodes=all_nodes,
         all_edges=all_edges or len(together),
         types=[visible(names[each]) for each in types],
+        topics=[visible(each.title) for each in found],
+        keys={
+            visible(key): places[node]
+            for node, key in _among(
+                connection,
+                "SELECT coalesce(r.node, m.id), m.key FROM name m LEFT JOIN resolved r ON r.name = m.id "
+                "WHERE coalesce(r.node, m.id)",
+                places,
+            )
+        },
         relations=[NAMED_TOGETHER] if together else [visible(names[each]) for each in relations],
         symmetric=[True] if together else [each in symmetric for each in relations],
         papers=[known[number] for number in papers],
@@ -348,7 +371,11 @@ def _among(
 
 
 def _page_nodes(
-    connection: sqlite3.Connection, numbers: Iterable[int], types: _Index, papers: _Index
+    connection: sqlite3.Connection,
+    numbers: Iterable[int],
+    types: _Index,
+    topic_of: Mapping[int, int],
+    papers: _Index,
 ) -> dict[int, PageNode]:
     """Nodes by their numbers in the graph, those that most abstracts name first."""
     labels, years, aliases, documents = [
@@ -374,7 +401,7 @@ def _page_nodes(
     )
     return {
         node: PageNode(
-            visible(name), types[label], count, extracted, mentions, bool(generic), visible(known or ""),
+            visible(name), types[label], topic_of.get(node), count, extracted, mentions, bool(generic), visible(known or ""),
             [(types[each], number) for each, number in labels[node]],
             years[node],
             [

@@ -87,13 +87,23 @@ def read_vocabulary(path: Path) -> Vocabulary:
     return Vocabulary(digest, tuple(found))
 
 
-def _tsv(text: str, path: Path) -> Iterator[Term]:
+def tsv_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
+    """The lines of a vocabulary in TSV with their numbers; names may be empty.
+
+    Raises:
+        FormatError: It has no columns ``id`` and ``name``.
+    """
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     columns = rows.fieldnames or ()
     if not {"id", "name"} <= set(columns):
         problem = f"columns {', '.join(columns) or 'none'} found, needed are id and name"
         raise FormatError(problem, path=path, line=1)
     for row in rows:
+        yield rows.line_num, row
+
+
+def _tsv(text: str, path: Path) -> Iterator[Term]:
+    for _, row in tsv_rows(text, path):
         identifier = row["id"] or ""
         yield Term(identifier, row["name"] or "", preferred=True)
         for synonym in (row.get("synonyms") or "").split("|"):

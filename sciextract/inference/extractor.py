@@ -298,11 +298,11 @@ class Extractor:
 
         folder = self._origin[0] if self._origin else None
         promise = make_promise(read_held_out(self.model, folder), wanted, confidence)
-        lowest = {
-            task: min((score for name, _, score in promise.thresholds if name == task), default=1.0)
-            for task in wanted
-        }
-        settings = self.settings.with_thresholds({k: min(v, 1.0) for k, v in lowest.items()})
+        # What the model writes without a promise is predicted all the same, so that what is held back is counted.
+        lowest = {task: getattr(self.settings.thresholds, task) for task in wanted}
+        for task, _, score in promise.thresholds:
+            lowest[task] = min(lowest[task], score)
+        settings = self.settings.with_thresholds(lowest)
         return self._with(replace(settings, promised=promise.thresholds)), promise
 
     def using(self, layers: Iterable[Layer]) -> Extractor:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, lgamma, sqrt
@@ -31,12 +32,15 @@ from sciextract.resources import bundled_models
 PROMISED = ("entity", "relation")
 """The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
 
+ANY = "of any label"
+"""In place of a label where a precision is promised for all labels of a task together."""
+
 LEAST_ABSTRACTS = 5
 """Abstracts with items of a label below which their spread says nothing."""
 
-_FIRST, _STEP, _STARTS = 20, sqrt(2), 3
-"""Items above the strictest threshold, how many times as many are above the next one, and with how many thresholds a
-sequence of tests may begin, each with its share of the allowed error."""
+_FIRST, _FIRST_SHARE, _STEP, _STARTS = 20, 0.05, sqrt(2), 3
+"""Items above the strictest threshold, and their least share of all, how many times as many are above the next one, and
+with how many thresholds a sequence of tests may begin, each with its share of the allowed error."""
 
 _MOST_FURTHER = 64
 
@@ -75,6 +79,18 @@ class HeldOut:
     items: Mapping[str, tuple[HeldOutItem, ...]]
     gold: Mapping[str, Mapping[str, int]]
 
+    def pooled(self) -> HeldOut:
+        """The same without labels, for a promise about all items of a task together."""
+        items = {
+            task: tuple(
+                each._replace(label=ANY, ends=tuple((ANY, score) for _, score in each.ends))
+                for each in found
+            )
+            for task, found in self.items.items()
+        }
+        gold = {task: {ANY: sum(counts.values())} for task, counts in self.gold.items() if counts}
+        return replace(self, items=items, gold={task: gold.get(task, {}) for task in items})
+
 
 @dataclass(frozen=True, slots=True)
 class LabelPromise:
@@ -82,7 +98,7 @@ class LabelPromise:
 
     Attributes:
         task: ``entity`` or ``relation``.
-        label: The label.
+        label: The label, or ``ANY``.
         threshold: Least score of what is written; ``None`` where nothing can be promised, and nothing is written.
         precision: Share of right ones among the held-out items above the threshold; among all where there is none.
         recall: Share of the held-out gold that is found; 0 where nothing is written.
@@ -150,7 +166,7 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
     if not path.is_file():
         raise UsageError(
             f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some; so has the bundled sci",
+            "sciextract learn --project DB makes a model that has some; so have the bundled sci and bio",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
     for each in (item for items in held.items.values() for item in items):
@@ -242,7 +258,7 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
 def keep_promise(
     found: AnnotatedDocument, thresholds: Iterable[tuple[str, str, float]]
 ) -> AnnotatedDocument:
-    """A predicted document without what a promise does not cover; candidates stay as they are.
+    """A predicted document without what a promise does not cover, which is counted; candidates stay as they are.
 
     Args:
         found: The document.
@@ -252,7 +268,9 @@ def keep_promise(
     tasks = {task for task, _ in least}
 
     def kept(task: str, label: str, score: float | None) -> bool:
-        return task not in tasks or (score or 0.0) >= least.get((task, label), inf)
+        if task not in tasks:
+            return True
+        return (score or 0.0) >= least.get((task, label), least.get((task, ANY), inf))
 
     own = found.annotations
     entities = tuple(each for each in own.entities if kept("entity", each.label, each.score))
@@ -264,9 +282,11 @@ def keep_promise(
     )
     left = (each.only(ids) for each in own.clusters)
     clusters = tuple(each for each in left if len(each.mentions) > 1)
-    return replace(
-        found, annotations=replace(own, entities=entities, relations=relations, clusters=clusters)
-    )
+    counts = Counter(f"entity {each.label}" for each in own.entities if each.id not in ids)
+    written = {each.id for each in relations}
+    counts.update(f"relation {each.label}" for each in own.relations if each.id not in written)
+    left_over = replace(own, entities=entities, relations=relations, clusters=clusters)
+    return replace(found, annotations=left_over, held_back=dict(counts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +322,7 @@ def _choose(
     """The lowest threshold that keeps the promise, and else how many more abstracts one would take."""
     ranked = sorted(items, key=lambda each: -each.score)
     sizes = []
-    size = float(_FIRST)
+    size = max(float(_FIRST), _FIRST_SHARE * len(ranked))
     while size < len(ranked):
         sizes.append(ceil(size))
         size *= _STEP

@@ -13,7 +13,7 @@ from sciextract.documents.document import Document, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.formats.inputs import QUARANTINE
+from sciextract.formats.inputs import QUARANTINE, expand_inputs
 from sciextract.formats.lazy import LazyItem
 from sciextract.formats.urls import is_url, without_file_scheme
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
@@ -21,8 +21,13 @@ from sciextract.inference.batching import CPU
 from sciextract.inference.model_folder import AUTO
 from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
 from sciextract.scale.manifest import PartsManifest, encoder
-from sciextract.scale.object_store import open_object_store
-from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
+from sciextract.scale.parts import (
+    PartsFolder,
+    open_object_store,
+    open_parts,
+    quarantine,
+    read_quarantine,
+)
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
@@ -239,8 +244,9 @@ def annotate_into_stream(
     if target.resume and not ordered:
         problem = "--unordered and --resume cannot be combined"
         raise UsageError(problem, "--parts FOLDER can be resumed in any order")
-    shards = plan_shards(request.inputs, request.input_format)
-    target.check(request.inputs, candidates=request.choice.candidates)
+    inputs = expand_inputs(request.inputs)
+    shards = plan_shards(inputs, request.input_format)
+    target.check(inputs, candidates=request.choice.candidates)
     model = request.model(listener)
     kept = _Quarantine(target)
     earlier = target.earlier(model.model_of)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events, views
-from sciextract.store.document_state import DocumentState
+from sciextract.store.document_state import DocumentState, Stored
 from sciextract.store.documents import decode_annotations
-from sciextract.store.rows import Completeness, ProgressRow, from_values
+from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
 from sciextract.store.sqlite import decoded, translated
 
 if TYPE_CHECKING:
@@ -79,8 +79,33 @@ def finished_abstracts(project: Project) -> list[Finished]:
     return sorted((each for each in found if each), key=lambda each: each.event_id)
 
 
+def document_before(project: Project, number: int, event_id: int) -> AnnotatedDocument:
+    """The current view of an abstract as it was before an event.
+
+    Raises:
+        ProjectDamagedError: The log does not fit together.
+    """
+    query = "SELECT body FROM change WHERE document_id = ? AND event_id < ? ORDER BY seq"
+    connection = project.connection
+    with translated(project.path), decoded(connection, f"the changes of abstract {number}"):
+        bodies = connection.execute(query, (number, event_id))
+        changes = [change for (body,) in bodies for change in events.decode(body)]
+        return _replayed(project, documents.load(connection, number), changes)
+
+
+def _replayed(
+    project: Project,
+    stored: Stored,
+    changes: list[events.Change],
+    states: frozenset[State] = IN_VIEW,
+) -> AnnotatedDocument:
+    """What the changes from the beginning made of an abstract."""
+    rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
+    return views.annotated(DocumentState(stored, rows), project.sources, states)
+
+
 def _read_finished(project: Project, number: int) -> Finished | None:
-    connection, sources = project.connection, project.sources
+    connection = project.connection
     stored = documents.load(connection, number)
     changes: list[events.Change] = []
     before: AnnotatedDocument | None = None
@@ -95,9 +120,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
             # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
-                rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
-                state = DocumentState(stored, rows)
-                before = views.annotated(state, sources, views.WITH_UNDECIDED)
+                before = _replayed(project, stored, changes, views.WITH_UNDECIDED)
             # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)
@@ -116,7 +139,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
         return None
     layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
     adapter, other, name = _read_suggestions(project, number, touched)
-    gold, document = views.annotated(doc, sources), stored.document
+    gold, document = views.annotated(doc, project.sources), stored.document
     event_id, at = done
     return Finished(
         *(number, document.doc_key, at, event_id, layers, gold, before),

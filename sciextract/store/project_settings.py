@@ -1,13 +1,15 @@
-"""What a project keeps of its own settings: the label schema with its earlier versions, and the chosen models."""
+"""What a project keeps of its own settings: the label schema with its earlier versions, the chosen models, the terms of its releases."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from sciextract.codec import decode
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
@@ -119,3 +121,48 @@ def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
         return None
     known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
     return entries if known else None
+
+
+_TERMS = "release terms"
+_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTerms:
+    """What the releases of a project say of their use.
+
+    Attributes:
+        licence: An SPDX identifier such as ``CC-BY-4.0``, or other words; empty for nothing.
+        citation: How to cite it, one line or a BibTeX entry; empty for nothing.
+    """
+
+    licence: str = ""
+    citation: str = ""
+
+    def for_hub(self) -> dict[str, str]:
+        """Its licence in the words of the Hugging Face hub."""
+        if _IDENTIFIER.fullmatch(self.licence):
+            return {"license": self.licence.lower()}
+        return {"license": "other", "license_name": self.licence}
+
+
+def read_terms(project: Project) -> ReleaseTerms:
+    """The terms of the last release; empty before the first.
+
+    Raises:
+        ProjectDamagedError: They cannot be understood.
+    """
+    with translated(project.path):
+        body = first_value(project.connection, "SELECT value FROM meta WHERE key = ?", _TERMS)
+    return decode(body or "{}", ReleaseTerms, project.path, error=ProjectDamagedError)
+
+
+def save_terms(project: Project, terms: ReleaseTerms) -> None:
+    """Keep the terms for the next release.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    with project.writing() as connection:
+        values = (_TERMS, json.dumps(asdict(terms)))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)

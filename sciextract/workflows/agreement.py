@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,8 @@ from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
 from sciextract.store import Completeness, Project, open_project
+from sciextract.store.documents import decode_annotations
+from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
 from sciextract.store.project_settings import with_labels
@@ -150,6 +152,30 @@ def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
             WHERE {done if done_only else touched} ORDER BY d.id"""
         )
         return dict(rows.fetchall())
+
+
+def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:
+    """How far the project and those merged into it agreed before the merge, of which differences are decided since.
+
+    Args:
+        numbers: The abstracts to look at; each is compared with the first project that was merged.
+
+    Returns:
+        The figures; ``None`` where no abstract was annotated on both sides.
+    """
+    query = """SELECT a.document_id, a.event_id, a.body FROM annotation_set a JOIN event e ON e.id = a.event_id
+        WHERE e.kind = 'merge project' ORDER BY a.document_id, a.id DESC"""
+    with translated(project.path):
+        # Of several rows of a document the last one stays, which is the earliest.
+        first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
+    mine, theirs = [], []
+    for number, event_id, body in first.values():
+        before = document_before(project, number, event_id)
+        other = decided_part(decode_annotations(body))
+        if before.annotations.entities and other.entities:
+            mine.append(before)
+            theirs.append(AnnotatedDocument(before.document, other))
+    return agreement(mine, theirs, project.schema.symmetric_labels) if mine else None
 
 
 # Abstracts that are compared with a source: enough for narrow intervals, and soon done.

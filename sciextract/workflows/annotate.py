@@ -55,6 +55,7 @@ class RunCounts:
         fits_neither: Documents that ``auto`` has no suited model for.
         warned: Documents with warnings.
         models: Documents by the model that predicted them.
+        held_back: Predicted items that a promise of precision leaves out, by task and label.
     """
 
     documents: int = 0
@@ -67,6 +68,7 @@ class RunCounts:
     fits_neither: int = 0
     warned: int = 0
     models: Mapping[str, int] = field(default_factory=dict)
+    held_back: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: AnnotatedDocument) -> RunCounts:
@@ -81,6 +83,7 @@ class RunCounts:
             fits_neither=int(FITS_NEITHER in document.warnings),
             warned=int(bool(document.warnings)),
             models={str(document.model): 1},
+            held_back=document.held_back,
         )
 
     @property
@@ -90,10 +93,12 @@ class RunCounts:
 
     def __add__(self, other: RunCounts) -> RunCounts:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
-        return RunCounts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
+        models = Counter(self.models) + Counter(other.models)
+        held_back = Counter(self.held_back) + Counter(other.held_back)
+        return RunCounts(**sums, models=dict(models), held_back=dict(held_back))
 
 
-_COUNTED = tuple(each.name for each in fields(RunCounts) if each.name != "models")
+_COUNTED = tuple(each.name for each in fields(RunCounts) if each.type == "int")
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,14 @@ class Target:
     def check(self, inputs: Sequence[str], *, candidates: bool) -> None:
         """Refuse what does not fit together or cannot be written.
 
+        Args:
+            inputs: What is read, patterns and URLs of folders expanded.
+            candidates: Whether candidates are wanted.
+
         Raises:
             UsageError: Options cannot be combined, or the output would be read as input.
             OutputError: The file cannot be written, or has content.
         """
-        inputs = expand_inputs(inputs)
         if self.export is not None:
             spec = get_format(self.export, "write")
             if self.resume and spec.id not in RESUMABLE:
@@ -171,6 +174,7 @@ class Report:
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
             "models": dict(self.counts.models),
+            "held_back": dict(self.counts.held_back),
             "export": self.export,
             "output": self.output,
             "quarantine": self.quarantine or None,

@@ -78,6 +78,7 @@ class ConvertJob:
         rename: New labels of entities and relations by the old ones.
         strict: Whether a loss is a failure.
         force: Whether to replace what is at the output.
+        texts: A file with the texts of a release that has none; any format, matched by their SHA-256.
     """
 
     inputs: Sequence[str]
@@ -87,6 +88,7 @@ class ConvertJob:
     rename: Mapping[str, str] = field(default_factory=dict)
     strict: bool = False
     force: bool = False
+    texts: str | None = None
 
     def run(self, listener: ImportListener) -> ConvertReport:
         """Convert all records, in constant memory as far as both formats allow it.
@@ -111,7 +113,7 @@ class ConvertJob:
         else:
             refuse_standard_output(spec, "--to")
             check_standard_output(inputs)
-        items = read(inputs, self.input_format)
+        items = read(inputs, self.input_format, texts=self._read_texts())
         if self.output not in (None, STDIN):
             with whole_output(Path(str(self.output))) as partial:
                 report = self._write(spec, partial, items, listener)
@@ -131,6 +133,14 @@ class ConvertJob:
                 with StandardOutput() as stream:
                     shutil.copyfileobj(spool, stream, _COPIED_CHARACTERS)
             return report
+
+    def _read_texts(self) -> dict[str, str] | None:
+        if self.texts is None:
+            return None
+        documents = (
+            each.document for each in read([self.texts]) if not isinstance(each, BadRecord)
+        )
+        return {each.text_sha256: each.text for each in documents}
 
     def _write(
         self,

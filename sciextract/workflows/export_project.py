@@ -138,7 +138,7 @@ class ExportJob:
         self.check(project)
         spec = get_format(self.format, "write")
         count = len(project.numbers()) if self._only_finished(spec) else 0
-        if count and next(_read_finished(project), None) is None:
+        if count and next(finished_numbers(project), None) is None:
             raise UsageError(
                 f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
                 "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
@@ -165,7 +165,7 @@ class ExportJob:
         if training or predictions:
             documents = (training or predictions).documents()  # type: ignore[union-attr]
         elif finished:
-            documents = _read_finished(project)
+            documents = map(project.document, finished_numbers(project))
         elif source is not None:
             documents = _of_source(project, source)
         else:
@@ -244,7 +244,7 @@ class _PredictionsWithGold:
         return annotations_of_source(self._project.connection, number, self._source_id)
 
 
-def _read_finished(project: Project) -> Iterator[AnnotatedDocument]:
+def finished_numbers(project: Project) -> Iterator[int]:
     """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
     # One query, instead of reading the items of every abstract.
     waiting = set(project.documents_with_undecided())
@@ -252,7 +252,7 @@ def _read_finished(project: Project) -> Iterator[AnnotatedDocument]:
         document = project.document(number)
         untouched = document.done is None and bool(document.annotations.entities)
         if number not in waiting and (document.done or untouched):
-            yield document
+            yield number
 
 
 def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:

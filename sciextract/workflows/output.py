@@ -19,7 +19,6 @@ from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
-from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
 from sciextract.formats.urls import is_url
@@ -263,8 +262,8 @@ def check_standard_output(inputs: Sequence[str]) -> None:
 
 
 def local_inputs(inputs: Sequence[str]) -> list[str]:
-    """The files and folders of this machine that inputs mean."""
-    return [each for each in expand_inputs(inputs) if each != STDIN and not is_url(each)]
+    """The files and folders of this machine among expanded inputs."""
+    return [each for each in inputs if each != STDIN and not is_url(each)]
 
 
 def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> None:

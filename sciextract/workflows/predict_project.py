@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,14 @@ class PredictReport:
         run: The run's id; its source is ``model:NAME@HASH/RUN``.
         documents: Documents predicted.
         skipped: Documents that did not need it: done, or predicted by this model before.
+        held_back: Predicted items that a promise of precision left out, by task and label; they are candidates.
     """
 
     model: str
     run: str
     documents: int
     skipped: int
+    held_back: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -75,6 +77,7 @@ def predict_project(
     # The model reads ahead by a batch: numbers wait here until their predictions come.
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []
+    held_back = Counter[str]()
 
     def read() -> Iterator[Document]:
         left = set(numbers)
@@ -87,6 +90,7 @@ def predict_project(
 
     for predicted in predictor.stream(read()):
         batch.append((waiting.popleft(), predicted))
+        held_back.update(predicted.held_back)
         # A model that takes nothing ahead leaves none waiting: each of its documents is shown at once.
         if len(batch) == _BATCH or not waiting:
             run.add(batch)
@@ -97,7 +101,8 @@ def predict_project(
         run.add(batch)
     run.finish()
     skipped = len(project.numbers()) - len(numbers)
-    return PredictReport(str(predictor.model), run.id, run.documents, skipped)
+    model = str(predictor.model)
+    return PredictReport(model, run.id, run.documents, skipped, dict(held_back))
 
 
 def check_config(project: Project, config: ModelConfig, named: str) -> None:
@@ -121,7 +126,7 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
 def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
     """Labels of a model that a schema lacks."""
     labels = config.labels
-    lacking = [label for label in labels.entities if label not in schema.entity_labels]
+    lacking = [label for label in labels.types if label not in schema.entity_labels]
     return lacking + [
         label for label in labels.relations.labels if label not in schema.relation_labels
     ]

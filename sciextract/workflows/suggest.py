@@ -215,7 +215,7 @@ def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:
     """
     name = suited_to(project)
     labels = open_folder(locate_model(name), hashes=False).config.labels
-    return name, (*labels.entities, *labels.relations.labels)
+    return name, (*labels.types, *labels.relations.labels)
 
 
 def _join(

@@ -25,17 +25,17 @@ from textual.keys import _character_to_key
 from textual.pilot import OutOfBounds, Pilot
 
 from sciextract.store import Project
+from sciextract.store.document_state import find_broken_rules
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.row_rules import problems
 from sciextract.store.state_tables import differing
 from sciextract_app.app import DeskApp
-from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan
-from sciextract_app.presenters.actions import ACTIONS
-from sciextract_app.screens.review import ReviewScreen
+from sciextract_app.review.screen import ReviewScreen
 from sciextract_app.settings import AROUND
-from tests.app.presenter.random_keys import KEYS, check, next_key
+from sciextract_app.shared.actions import ACTIONS
+from sciextract_app.widgets.dialogs import PathDialog
+from tests.app.review.random_keys import KEYS, check, next_key
 from tests.cli.fakes import RuleExtractor
 
 LEAVING = frozenset({"ctrl+q", "ctrl+c"})
@@ -187,7 +187,8 @@ def check_store(project: Project) -> None:
     symmetric = project.schema.symmetric_labels
     assert differing(project.connection) == []
     found = {
-        number: problems(project.document_state(number), symmetric) for number in project.numbers()
+        number: find_broken_rules(project.document_state(number), symmetric)
+        for number in project.numbers()
     }
     assert not any(found.values()), found
 

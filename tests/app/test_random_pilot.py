@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.presenter.random_keys import original_project
 from tests.app.random_pilot import Session
+from tests.app.review.random_keys import original_project
 from tests.tiers import seeds
 
 SESSIONS = int(os.environ.get("SCIEXTRACT_PILOT_SESSIONS", "8"))

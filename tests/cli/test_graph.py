@@ -276,12 +276,41 @@ def test_results(work: Path, command: Command) -> None:
     assert (none.code, none.out) == (1, "")
 
 
-def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
-    missing = command("graph", "gaps", "SVM", "--least", "1", "--graph", graph)
-    assert missing.code == 0 and "speech recognition" in missing.out
-    assert "through neural network" in missing.out
-    none = command("graph", "gaps", "SVM", "--type", "Metric", "--least", "1", "--graph", graph)
+def test_together(graph: Path, command: Command) -> None:
+    words = ("graph", "together", "SVM", "--type", "task", "--graph", graph)
+    heading, row, quoted = command(*words).out.splitlines()
+    assert heading.split()[-4:] == ["with", "support", "vector", "machine"]
+    assert row.split() == ["2", "1.33", "0.42-1.88", "2001-2002", "dependency", "parsing", "[Task]"]
+    assert quoted.strip() == "> Support-vector machines help dependency parsing. [b]"
+    (found,) = lines(command(*words, "--to", "json").out)
+    assert (found["node"]["name"], found["documents"]) == ("dependency parsing", 2)
+    table = command(*words, "--to", "csv").out.splitlines()
+    assert table[0].startswith("abstracts,lift,interval") and table[1].startswith("2,1.33,")
+    none = command("graph", "together", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "")
+
+
+def test_a_gap_on_the_screen(work: Path, command: Command) -> None:
+    texts = ["Forests sort plants.", "Margins rank queries."] * 6 + ["Forests rank queries."]
+    mentions = {"Forests": "Method", "Margins": "Method", "plants": "Task", "queries": "Task"}
+    write(
+        work / "p.jsonl",
+        [abstract(str(n), f"{text} {n}", {each: kind for each, kind in mentions.items() if each in text})
+         for n, text in enumerate(texts)],
+    )  # fmt: skip
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    shown = command("graph", "gaps", "margins", "--type", "Method", "--graph", "f.graph")
+    assert "0      3.2" in shown.out and "Forests" in shown.out
+    assert "1 nodes tested" in shown.out
+    (gap,) = lines(
+        command("graph", "gaps", "margins", "--type", "Method", "--json", "--graph", "f.graph").out
+    )
+    assert gap["documents"] == 0 and gap["nearest"] == []
+
+
+def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
+    none = command("graph", "gaps", "SVM", "--type", "Metric", "--graph", graph)
+    assert (none.code, none.out) == (1, "") and "0 nodes of this type can be expected" in none.err
     found = command("graph", "compare", "SVM", "neural networks", "--graph", graph)
     assert "named together by 1 abstract" in found.out
     assert "--COMPARE--" in found.out and "SVMs are compared" in found.out
@@ -299,16 +328,47 @@ def test_view(graph: Path, command: Command, work: Path) -> None:
     assert (work / "svm.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_what_is_avoided(graph: Path, command: Command, work: Path) -> None:
-    (work / "stop.txt").write_text("SVMs\n\nno such thing\n")
-    outcome = command(
-        "graph", "top", "--avoid-from", "stop.txt", "--avoid", "treebank", "--graph", graph
+def test_survey(graph: Path, command: Command, work: Path) -> None:
+    words = ("graph", "survey", "SVM", "--output", "s", "--graph", graph)
+    outcome = command(*words)
+    assert outcome.err.startswith("s holds 3 sections, 3 papers cited")
+    assert (
+        "“SVMs are compared with neural networks.” [@c]" in (work / "s" / "survey.md").read_text()
     )
-    assert "support vector machine" not in outcome.out
-    assert "treebanks" not in outcome.out
-    assert "neural network" in outcome.out
-    unknown = command("graph", "top", "--avoid", "no such thing", "--graph", graph)
-    assert "no node is called" in unknown.err
+    assert command(*words).code == 1
+    told = json.loads(command(*words, "--force", "--json").out)
+    assert told["papers"] == 3
+
+
+def test_repairs(graph: Path, command: Command, work: Path) -> None:
+    done = command("graph", "merge", "treebanks", "SVM", "--graph", graph)
+    assert done.err.startswith("merge treebanks into SVM;")
+    assert command("graph", "hide", "Accuracy", "--quiet", "--graph", graph).err == ""
+    again = command("graph", "merge", "SVM", "treebanks", "--graph", graph)
+    assert again.code == 1 and "would make a circle" in again.err and "--undo N" in again.err
+    listed = command("graph", "repairs", "--graph", graph)
+    assert listed.out.splitlines() == ["   1  merge treebanks into SVM", "   2  hide Accuracy"]
+    assert command("graph", "repairs", "--output", "r.tsv", "--graph", graph).code == 0
+    left = command("graph", "repairs", "--undo", "1", "--json", "--graph", graph)
+    assert lines(left.out) == [{"kind": "hide", "name": "Accuracy", "other": "", "number": 2}]
+    (work / "r.tsv").write_text((work / "r.tsv").read_text() + "x\tno such thing\tSVM\tmerge\n")
+    again = command("graph", "repairs", "--import", "r.tsv", "--graph", graph)
+    assert "left out: no node is called 'no such thing'" in again.err
+    assert len(again.out.splitlines()) == 3
+    none = command("graph", "split", "top", "--graph", graph)
+    assert none.code == 1 and "no node is called 'top'" in none.err
+
+
+def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> None:
+    text = "We merge and hide with split."
+    mentions = {"merge": "Method", "hide": "Task", "split": "Method"}
+    write(work / "p.jsonl", [abstract("a", text, mentions)])
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    assert command("graph", "merge", "split", "merge", "--graph", "f.graph").code == 0
+    assert command("graph", "hide", "hide", "--graph", "f.graph").code == 0
+    assert [
+        each["name"] for each in lines(command("graph", "top", "--json", "--graph", "f.graph").out)
+    ] == ["merge"]
 
 
 def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:
@@ -319,7 +379,7 @@ def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:
 
 def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
     for words in (
-        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("path", HOSTILE, "[12] things"),
+        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"), ("path", HOSTILE, "[12] things"),
         ("neighbours", "\x1b[31mno"),
     ):  # fmt: skip
         for form in ((), ("--json",)):

@@ -20,8 +20,7 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.retraining.run import prepare
-from sciextract.retraining.run_folder import new_run
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
@@ -189,3 +188,20 @@ def test_a_retraining_starts_from_the_base(
     )
     assert prepared.start_model.config.name == "sci"
     assert run.record().start_model.id.startswith("sci-")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("more", [[], ["--workers", "2"]])
+def test_what_a_promise_holds_back_is_counted(more: list[str], tmp_path: Path) -> None:
+    words = ["annotate", "--sample", "--to", "jsonl", "--candidates", "--json"]
+    runs = []
+    for name, promise in (("all", []), ("sure", ["--promise", "entity=0.8"])):
+        output = tmp_path / f"{name}.jsonl"
+        result = CliRunner().invoke(app, [*words, "--output", str(output), *promise, *more])
+        assert result.exit_code == 0, result.output
+        runs.append(json.loads(result.stdout))
+    every, sure = runs
+    entities = sum(n for name, n in sure["held_back"].items() if name.startswith("entity "))
+    assert 0 < entities == every["entities"] - sure["entities"]
+    assert every["held_back"] == {}
+    record = json.loads((tmp_path / "sure.jsonl").read_text("utf-8").splitlines()[0])
+    assert len(record["candidates"]["spans"]) > len(record["entities"]), "candidates all the same"

@@ -16,7 +16,7 @@ from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.page import ViewSettings, draw
 from sciextract.graph.vocabulary import read_vocabulary
 from tests.browser import headless_browser, quiet_page
-from tests.graph_samples import HOSTILE, abstract, build, field
+from tests.graph_samples import HOSTILE, abstract, build, field, pairs
 
 Opened = Callable[..., AbstractContextManager[Page]]
 
@@ -135,6 +135,36 @@ def test_filters(page: Page) -> None:
     shows(2, 1)
     page.locator("#details a", has_text="treebank").click()
     shows(4, 3)  # neighbours of the chosen node show in spite of the filter
+
+
+def test_a_name_opens_what_the_command_line_opens(page: Page) -> None:
+    """Two spellings hold "network" and come first in the list; the normal form decides all the same."""
+    for typed, meant in (("SVMs", "support vector machine"), ("Neural-Networks", "neural network")):
+        page.keyboard.press("/")
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        heading(page, meant)
+        page.evaluate("location.hash = ''")
+        heading(page, "field")
+        page.evaluate(f"location.hash = '{typed}'")
+        heading(page, meant)
+
+
+def test_colours_of_subtopics(browser: Browser, tmp_path: Path) -> None:
+    one, other = ("kernels", "parsing", "margins"), ("forests", "ranking", "<b>queries")
+    pairs(tmp_path / "g.graph", *[one] * 5, *[other] * 5)
+    with open_graph(tmp_path / "g.graph") as connection:
+        draw(connection, tmp_path / "g.graph", None, tmp_path / "g.html", ViewSettings())
+    with quiet_page(browser) as page:
+        page.goto((tmp_path / "g.html").as_uri())
+        expect(page.locator("#topics p")).to_have_text(["<b>queries, forests, ranking", "kernels, margins, parsing"])  # fmt: skip
+        colours = """nodes.filter(node => node.edges.length).map(node => nodeColour(node))"""
+        assert len(set(page.evaluate(colours))) == 2  # methods and tasks
+        page.get_by_label("colour by subtopic").check()
+        shown = page.evaluate(
+            "Object.fromEntries(nodes.map(node => [node.name, nodeColour(node)]))"
+        )
+        assert shown["kernels"] == shown["parsing"] != shown["forests"] == shown["ranking"]
 
 
 def test_keys_and_theme(page: Page) -> None:

@@ -18,14 +18,13 @@ from safetensors import SafetensorError
 
 from sciextract.errors import OutputError
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer import sessions
+from sciextract_trainer import checkpoint
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.checkpoint import WEIGHTS, save_checkpoint
+from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp, save_checkpoint
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
 from sciextract_trainer.files import replacing
 from sciextract_trainer.loop import BEST, TrainingData, train
-from sciextract_trainer.sessions import TimeIsUp
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def test_slices_of_any_length_end_like_one_run(
 def test_a_long_epoch_has_checkpoints_within(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_SECONDS", 0.0)
     saved: list[int] = []
     real = save_checkpoint
 
@@ -97,7 +96,7 @@ def test_a_long_epoch_has_checkpoints_within(
         saved.append(state.progress.steps)
         real(folder, state)
 
-    monkeypatch.setattr(sessions, "save_checkpoint", counted)
+    monkeypatch.setattr(checkpoint, "save_checkpoint", counted)
     run(tmp_path, [])
     assert saved == [1, 2, 3, 1, 2, 3]
 
@@ -134,8 +133,9 @@ def test_a_full_disk_keeps_the_old_state_and_says_how_to_go_on(
     assert all(torch.equal(whole[name], again[name]) for name in whole)
 
 
-def test_other_errors_of_the_disk_stay_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(PermissionError), replacing(tmp_path / "file"):
+def test_other_errors_of_the_disk_name_the_file(tmp_path: Path) -> None:
+    denied = pytest.raises(OutputError, match="file: cannot be written")
+    with denied, replacing(tmp_path / "file"):
         raise PermissionError(errno.EACCES, "no")
     with pytest.raises(SafetensorError), replacing(tmp_path / "file"):
         raise SafetensorError("something else")

@@ -43,7 +43,7 @@ def model_card(config: ModelConfig) -> str:
         _GIVEN if config.given_entities else _WHOLE if labels.coreference else _NO_LINKS,
         "",
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
-        f"- Entity types: {', '.join(labels.entities)}",
+        f"- Entity types: {', '.join(labels.types)}",
         f"- Relation types: {', '.join(labels.relations.labels)}",
         f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} subwords",
         "",

@@ -238,21 +238,20 @@ def export_module(
     forget_traces(path)
 
 
-def quantise_int8(source: Path, target: Path, per_channel: bool = True) -> None:
+def quantise_int8(source: Path, target: Path) -> None:
     """Writes an fp32 graph with weights of 8 bits, embeddings included; activations are rounded as they come.
 
     Args:
         source: The fp32 graph.
         target: The graph to write.
-        per_channel: Whether each column of a matrix has a scale of its own; with one for all, several F1 are
-            lost (research/notes/compression.md).
     """
     import_onnxruntime()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     with quiet():
         model = load_graph(source)
-        quantize_dynamic(model, target, per_channel=per_channel, weight_type=QuantType.QInt8)
+        # With one scale for all columns of a matrix, several F1 are lost (research/notes/compression.md).
+        quantize_dynamic(model, target, per_channel=True, weight_type=QuantType.QInt8)
 
 
 def load_graph(path: Path) -> onnx.ModelProto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import errno
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from sciextract import atomic
-from sciextract.errors import NO_ROOM, InputMissingError, OutputError, UsageError
+from sciextract.errors import InputMissingError, UsageError, explain_write_errors
 
 Table = dict[str, Any]
 
@@ -60,9 +60,6 @@ def read_toml(path: Path, what: str, hint: str) -> Table:
         raise UsageError(f"{path}: {error}", hint) from error
 
 
-_CANNOT_GROW = {**NO_ROOM, errno.EROFS: "the file system is read-only"}
-
-
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file or folder to write next to ``path``, which takes its place when the block is done.
@@ -77,21 +74,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turns a full disk into an error that says how to continue.
+    """Turns what a full disk ends in into an error that says how to continue.
 
     Raises:
-        OutputError: The disk is full while something is written to ``path``.
+        OutputError: The disk is full, or ``path`` cannot be written.
     """
-    try:
-        yield
-    except (OSError, SafetensorError) as error:
-        number = error.errno if isinstance(error, OSError) else None
-        if number is None:  # safetensors tells the number of the system's error in words only
-            found = re.search(r"os error (\d+)\)", str(error))
-            number = int(found.group(1)) if found else 0
-        if reason := _CANNOT_GROW.get(number):
-            raise OutputError(
-                f"{path} cannot be written: {reason}",
-                "make room, then give the same command again: what was finished is kept",
-            ) from error
-        raise
+    again = "make room, then give the same command again: what was finished is kept"
+    with explain_write_errors(path, again, when_full=again):
+        try:
+            yield
+        except SafetensorError as error:
+            # safetensors tells the number of the system's error in words only.
+            if found := re.search(r"os error (\d+)\)", str(error)):
+                raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+            raise

@@ -1,1 +1,1 @@
-"""What draws the presenter's values: one widget a file, without access to store or model."""
+"""What several screens draw with: bars, passages, plots, dialogs. Without access to store or model."""

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
-from sciextract_app.presenters.view_models import Feedback, Header, Hint, Mode
+from sciextract_app.shared.view_models import Feedback, Header, Hint, Mode
 from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
 
 _GAP = "   "

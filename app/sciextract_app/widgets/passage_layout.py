@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import overload
 
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.paragraphs import (
     Line,
     Paragraph,

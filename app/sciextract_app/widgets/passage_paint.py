@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenters.view_models import Mark, Passage, Role
+from sciextract_app.shared.view_models import Mark, Passage, Role
 from sciextract_app.widgets.passage_layout import Line
 from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 

@@ -13,7 +13,7 @@ from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
 from textual.strip import Strip
 
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.lines import Scrolled
 from sciextract_app.widgets.passage_layout import (
     PassageLayout,

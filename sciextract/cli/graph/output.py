@@ -13,6 +13,7 @@ from sciextract.cli.console import (
     JsonOption,
     QuietOption,
     argument,
+    flag,
     is_terminal,
     option,
     report,
@@ -20,6 +21,7 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import (
     GraphOption,
+    NodeArgument,
     RelationOption,
     WithGenericOption,
 )
@@ -38,6 +40,9 @@ def export(
         int,
         option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
+    with_papers: Annotated[
+        bool, flag("Papers are nodes, too, with MENTIONS edges; not in JSON-LD.", "--with-papers")
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -54,9 +59,42 @@ def export(
     from sciextract.graph.export import export_graph
 
     with open_graph(graph) as connection:
-        export_graph(connection, graph, to, output, least=least, force=force)
+        export_graph(connection, graph, to, output, least=least, papers=with_papers, force=force)
     summary = {"format": to, "output": str(output), "least": least}
     report(summary, f"{output} written", as_json, quiet=quiet)
+
+
+def survey(
+    node: NodeArgument,
+    graph: GraphOption,
+    output: Annotated[Path, option("FOLDER", "The folder to write.")],
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write what the graph tells about a node as a survey to quote from, with its sentences and papers.
+
+    The folder holds survey.md (with citations for Pandoc), survey.html, survey.bib and trend.svg.
+
+    Example:
+
+        sciextract graph survey "speech translation" --output survey --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.survey import write_survey
+
+    with open_graph(graph) as connection:
+        found = write_survey(connection, graph, find_node(connection, node), output, force=force)
+    sections = [each.title for each in found.sections]
+    summary = {"output": str(output), "sections": sections, "papers": len(found.papers)}
+    cited = counted(len(found.papers), "paper")
+    report(
+        summary,
+        f"{output} holds {counted(len(sections), 'section')}, {cited} cited",
+        as_json,
+        quiet=quiet,
+    )
 
 
 def view(
@@ -138,7 +176,7 @@ def browse(
             "in scripts: sciextract graph top, neighbours, path, trends",
         )
     try:
-        from sciextract_app.screens.graph import run_graph
+        from sciextract_app.graph.screen import run_graph
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
             raise MissingExtraError("browsing a graph", "tui") from error

@@ -1,4 +1,4 @@
-"""``sciextract graph neighbours``, ``path``, ``top``, ``gaps``, ``compare`` and ``subtopics``: questions about nodes."""
+"""``sciextract graph neighbours``, ``together``, ``path``, ``top``, ``gaps``, ``compare`` and ``subtopics``: questions about nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import typer
 
 from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
-    AvoidFromOption,
-    AvoidOption,
     GraphOption,
     JsonObjectOption,
     LimitOption,
@@ -19,13 +17,13 @@ from sciextract.cli.graph.group import (
     SentencesOption,
     TypeOption,
     WithGenericOption,
-    avoided,
+    WithNarrowerOption,
     edge_line,
     nothing,
     sentence_lines,
     show,
     show_json,
-    years_of,
+    span_of_years,
 )
 from sciextract.text.english import counted
 
@@ -39,6 +37,7 @@ def neighbours(
         typer.Option(help="Relations out of the node, into it, or both."),
     ] = "both",
     sentences: SentencesOption = 0,
+    with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
     as_json: JsonObjectOption = False,
 ) -> None:
@@ -53,12 +52,14 @@ def neighbours(
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
-    from sciextract.graph.queries.nodes import about, find_node
+    from sciextract.graph.queries.nodes import about, find_node, narrower
 
     with open_graph(graph) as connection:
         found = find_node(connection, node)
         known = about(connection, found)
-        edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
+        kinds = narrower(connection, found) if with_narrower else []
+        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
+        edges = edges_at(connection, found, request)
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -69,7 +70,7 @@ def neighbours(
     mentions = f"{counted(found.mentions, 'mention')} extracted; named at {counted(found.matched, 'place')}"
     lines = [
         f"{found.name}  ({types})",
-        f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {years_of(found)}",
+        f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {span_of_years(found.first_year, found.last_year)}",
         f"  {mentions} by itself, {found.nested:,} within longer names",
     ]
     if found.vocabulary_id:
@@ -90,13 +91,85 @@ def neighbours(
     if rest := known.all_aliases - len(known.aliases):
         show([f"           and in {rest:,} more ways"])
     for edge in edges:
-        show([f"  {edge_line(edge, found)}"])
+        # An edge of a narrower node is told with both ends.
+        seen_from = found if found.id in (edge.head.id, edge.tail.id) else None
+        show([f"  {edge_line(edge, seen_from)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
 
 
 _MOST_FORMS = 5
+
+
+def together(
+    node: NodeArgument,
+    graph: GraphOption,
+    label: TypeOption = None,
+    relation: Annotated[
+        str | None,
+        option("TYPE", "Count only abstracts where the other node is in a relation of this type."),
+    ] = None,
+    by: Annotated[
+        Literal["count", "lift"],
+        typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
+    ] = "count",
+    least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
+    with_narrower: WithNarrowerOption = False,
+    with_generic: WithGenericOption = False,
+    limit: LimitOption = 20,
+    to: Annotated[
+        Literal["table", "csv", "json"],
+        typer.Option("--to", help="A table for reading, CSV, or one JSON object per line."),
+    ] = "table",
+) -> None:
+    """List the nodes that abstracts mention together with a node, each with a sentence to quote.
+
+    Lift is the number of abstracts that mention both, over the number expected by chance, with its 95 % interval.
+    With --relation COMPARE: what abstracts about NODE compare; EVALUATE-FOR: what they are evaluated with and on.
+
+    Examples:
+
+        sciextract graph together "speech recognition" --type Material --graph field.graph
+
+        sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
+    """
+    from sciextract.formats.tables import csv_row
+    from sciextract.graph.answers import quoted
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.combinations import TogetherQuestion
+    from sciextract.graph.queries.combinations import together as named_together
+    from sciextract.graph.queries.nodes import find_node, narrower
+
+    with open_graph(graph) as connection:
+        first = find_node(connection, node)
+        kinds = narrower(connection, first) if with_narrower else []
+        found = named_together(
+            connection, [first, *kinds],
+            TogetherQuestion(label, relation, least, by, with_generic, limit),
+        )  # fmt: skip
+    if not found:
+        raise nothing(f"no such node is named together with {first.name!r}")
+    if to == "json":
+        show_json(each.to_json() for each in found)
+        return
+    rows = [
+        (
+            str(each.documents), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
+            span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
+            each.quote.doc_key if each.quote else "",
+            quoted(each.quote.sentences) if each.quote else "",
+        )
+        for each in found
+    ]  # fmt: skip
+    if to == "csv":
+        columns = ("abstracts", "lift", "interval", "years", "node", "type", "paper", "sentence")
+        show(csv_row(row) for row in (columns, *rows))
+        return
+    show([f"{'abstracts':>9} {'lift':>7} {'interval':>13}  {'years':9}  named with {first.name}"])
+    for count, lift, interval, years, name, kind, key, sentence in rows:
+        show([f"{count:>9} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
+        show([f"{'':11}> {sentence} [{key}]"] if key else [])
 
 
 def path(
@@ -155,8 +228,6 @@ def top(
         typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
     ] = "count",
     since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -173,17 +244,15 @@ def top(
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        unwanted = avoided(connection, avoid, avoid_from)
         found = first_nodes(
-            connection, label=label, by=by, since=since, avoid=unwanted, generic=with_generic,
-            limit=limit,
-        )  # fmt: skip
+            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
+        )
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:
         show([f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"])
         show(
-            f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}  {years_of(node):9}"
+            f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}  {span_of_years(node.first_year, node.last_year):9}"
             f"  {node.label[:20]:20}  {node.name}"
             for node in found
         )
@@ -191,7 +260,6 @@ def top(
         raise nothing("the graph has no such nodes")
 
 
-_MOST_SHARED = 4
 _MOST_NAMES = 12
 
 
@@ -202,46 +270,42 @@ def gaps(
         str | None,
         option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
     ] = None,
-    least: Annotated[int, option("N", "Only nodes that at least N abstracts mention.", min=1)] = 5,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List nodes never combined with a node that has the same neighbours.
+    """List nodes that abstracts hardly ever mention together with a node, although chance alone would.
 
-    No abstract mentions both. The list is ranked by shared neighbours (Adamic-Adar index); "expected" is the
-    number of abstracts that would mention both by chance.
+    "expected" is the number of abstracts that would mention both by chance, at least 3; "chance" is the
+    probability of so few. "nearest" are combinations that exist, and their abstracts.
 
     Examples:
 
         sciextract graph gaps "knowledge distillation" --graph field.graph
 
-        sciextract graph gaps "speech translation" --type Method --least 10 --graph field.graph
-    """  # fmt: skip
+        sciextract graph gaps "speech translation" --type Method --limit 50 --graph field.graph
+    """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import gaps as gaps_of
     from sciextract.graph.queries.nodes import find_node
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
-        found = gaps_of(
-            connection, first, label=label, least=least,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic, limit=limit,
-        )  # fmt: skip
-    if not found:
+        answer = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
+    if not answer.found:
         raise nothing(
-            f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
+            f"no gap at {first.name!r}: {counted(answer.tested, 'node')} of this type can be expected in three of its "
+            "abstracts or more, and all are there"
         )
     if as_json:
-        show_json(map(asdict, found))
+        show_json(map(asdict, answer.found))
         return
-    show([f"{'score':>6} {'abstracts':>9} {'expected':>8}  never named with {first.name}"])
-    for each in found:
-        shared = ", ".join([middle.name for middle in each.shared[:_MOST_SHARED]])
-        show([f"{each.score:6.2f} {each.node.documents:9,} {each.expected:8.1f}  {each.node.name}"])
-        show([f"{'':25}  through {shared}{', ...' if len(each.shared) > _MOST_SHARED else ''}"])
+    show([f"{'abstracts':>9} {'expected':>8} {'chance':>8}  with {first.name}"])
+    for each in answer.found:
+        near = ", ".join([f"{name.name} {documents:,}" for name, documents in each.nearest])
+        show([f"{each.documents:9,} {each.expected:8.1f} {each.chance:8.1e}  {each.node.name}"])
+        show([f"{'':29}nearest: {near or '-'}"])
+    show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.1f} pass by chance"])
 
 
 def compare(
@@ -275,7 +339,11 @@ def compare(
         return
     for node in (found.first, found.second):
         words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        show([f"{node.name}  ({node.label}; {words}, years {years_of(node)})"])
+        show(
+            [
+                f"{node.name}  ({node.label}; {words}, years {span_of_years(node.first_year, node.last_year)})"
+            ]
+        )
     show([f"named together by {counted(found.together, 'abstract')}"])
     for edge in found.edges:
         show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
@@ -301,17 +369,15 @@ def subtopics(
         float,
         option("X", "Higher values give more, smaller subtopics.", min=0.01),
     ] = 1.0,
-    seed: Annotated[int, option("N", "Seed of the search.")] = 1,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
     """Divide a field into subtopics: nodes that abstracts mention together.
 
-    The 500 most mentioned nodes are divided into Louvain communities. An abstract counts for the subtopic with most
-    of its nodes. The same graph, options and seed give the same subtopics; other seeds may give others.
+    The 500 most mentioned nodes, without those in more than 15 % of the abstracts, are divided into Louvain
+    communities. An abstract counts for the subtopic with most of its nodes. Titles are the nodes that tell its
+    abstracts from all others (log-odds). The same graph and options give the same subtopics.
 
     Examples:
 
@@ -320,17 +386,15 @@ def subtopics(
         sciextract graph subtopics --of "low-resource languages" --least 3 --resolution 1.5 --graph field.graph
     """  # fmt: skip
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.combinations import SubtopicQuestion
-    from sciextract.graph.queries.combinations import subtopics as divided
     from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.subtopics import SubtopicQuestion
+    from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
-        question = SubtopicQuestion(
-            of=find_node(connection, of) if of else None, label=label, least=least,
-            resolution=resolution, seed=seed,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic,
-        )  # fmt: skip
-        answer = divided(connection, question)
+        centre = find_node(connection, of) if of else None
+        answer = divided(
+            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
+        )
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return
@@ -339,5 +403,5 @@ def subtopics(
         counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
         names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
         more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
-        show([f"{number}. {counts}{year}", f"     {names}{more}"])
+        show([f"{number}. {each.title}  ({counts}{year})", f"     {names}{more}"])
     say("", f"{counted(len(answer.found), 'subtopic')}, modularity {answer.modularity:.2f}")

@@ -3,8 +3,8 @@
 // The content: lists in the order of the fields in page.py.
 const content = JSON.parse(document.getElementById("content").textContent);
 const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ index, key, year, title, venue, doi }));
-const nodes = content.nodes.map(([name, type, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers], index) =>
-  ({ index, name, type, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers, edges: [], x: null, y: null }));
+const nodes = content.nodes.map(([name, type, topic, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers], index) =>
+  ({ index, name, type, topic, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers, edges: [], x: null, y: null }));
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
@@ -38,6 +38,7 @@ function add(parent, tag, text = "", attributes = {}) {
 // ---- Filters
 
 const everyYear = [...new Set(papers.map(paper => paper.year).filter(year => year !== null))].sort((a, b) => a - b);
+let byTopic = false;   // whether colours tell subtopics, not types
 const filters = { types: new Set(content.types.keys()), relations: new Set(content.relations.keys()),
   from: null, until: null, leastNode: 1, leastEdge: 1, generic: false };
 
@@ -88,6 +89,14 @@ function makeFilters() {
     return counts;
   };
   makeBoxes(get("types"), content.types, counted(nodes, "type"), filters.types, true);
+  get("topics-box").hidden = !content.topics.length;
+  for (const [index, title] of content.topics.entries()) {
+    if (index >= NODE_COLOURS.length - 1) break;   // the last colour is that of all others
+    const line = add(get("topics"), "p");
+    dot(line, NODE_COLOURS[index]);
+    line.append(title);
+  }
+  get("by-topic").addEventListener("change", () => { byTopic = get("by-topic").checked; show(); });
   makeBoxes(get("relations"), content.relations, counted(edges, "relation"), filters.relations, false);
   for (const id of ["from", "until"]) {
     const field = get(id);
@@ -116,7 +125,7 @@ function makeBoxes(parent, names, counts, set, coloured) {
       filtersChanged();
     });
     const words = add(label, "span");
-    if (coloured) dot(words, index);
+    if (coloured) dot(words, nodeColour({ type: index }, false));
     words.append(names[index] + " ");
     add(label, "small", counts.get(index).toLocaleString("en"));
   }
@@ -125,7 +134,7 @@ function makeBoxes(parent, names, counts, set, coloured) {
 function showEverything() {
   Object.assign(filters, { from: null, until: null, leastNode: 1, leastEdge: 1, generic: true });
   for (const name of ["types", "relations"]) content[name].forEach((_, index) => filters[name].add(index));
-  for (const box of document.querySelectorAll("#filters [type=checkbox]")) box.checked = true;
+  for (const box of document.querySelectorAll("#types input, #relations input, #generic")) box.checked = true;
   for (const id of ["from", "until"]) get(id).value = "";
   for (const id of ["least-node", "least-edge"]) get(id).value = 1;
   filtersChanged();
@@ -139,13 +148,15 @@ function filtersChanged() {
 
 // ---- The picture
 
-const nodeColour = type => NODE_COLOURS[type % NODE_COLOURS.length];
+function nodeColour({ type, topic }, topics = byTopic) {
+  return topics ? NODE_COLOURS[Math.min(topic ?? Infinity, NODE_COLOURS.length - 1)] : NODE_COLOURS[type % NODE_COLOURS.length];
+}
 const graph = new library.MultiDirectedGraph();
 let renderer = null, layout = null, hovered = null, lit = null, palette = {};
 const chosen = { node: null, edge: null, paper: null };
 
-function dot(parent, type) {
-  add(parent, "span", "", { class: "dot" }).style.background = nodeColour(type);
+function dot(parent, colour) {
+  add(parent, "span", "", { class: "dot" }).style.background = colour;
 }
 
 function readPalette() {
@@ -237,7 +248,7 @@ function light() {
 
 function drawnNode(_, { node, x, y, size }) {
   const faded = lit && !lit.nodes.has(node);
-  const colour = faded ? palette.faded : nodeColour(node.type);
+  const colour = faded ? palette.faded : nodeColour(node);
   return { x, y, size, color: colour, zIndex: faded ? 0 : 1 };
 }
 
@@ -364,7 +375,7 @@ function describeGraph() {
 
 function nodeItem(list, node) {
   const item = add(list, "li");
-  dot(item, node.type);
+  dot(item, nodeColour(node));
   nodeLink(item, node);
   item.append(" ");
   add(item, "small", count(node.documents, "abstract"));
@@ -373,13 +384,14 @@ function nodeItem(list, node) {
 function describeNode(node) {
   add(details, "h2", node.name);
   const types = add(details, "p");
-  dot(types, node.type);
+  dot(types, nodeColour(node));
   types.append(node.types.map(([type, mentions]) => content.types[type] + " " + mentions.toLocaleString("en")).join(", "));
   const matched = node.documents - node.extracted;
   add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "extracted mention")
     + (matched > 0 ? `; in ${matched.toLocaleString("en")} of them its name was matched in the text` : ""));
   if (node.vocabulary) add(details, "p", "In the vocabulary: " + node.vocabulary, { class: "quiet" });
   if (node.generic) add(details, "p", "Generic: the name alone tells little.", { class: "quiet" });
+  if (node.topic !== null) add(details, "p", "Subtopic: " + content.topics[node.topic], { class: "quiet" });
   drawYears(node.years);
   if (node.aliases.length > 1 || node.aliases.some(([, , rules]) => rules)) {
     const box = fold(details, `Written as (${node.aliases.length})`, inside => {
@@ -424,7 +436,7 @@ function fold(parent, title, fill) {
 function edgeFold(parent, edge, node) {
   const box = fold(parent, "", inside => edge.sentences.forEach(sentence => quote(inside, sentence)));
   const summary = box.firstChild, other = otherEnd(edge, node);
-  dot(summary, other.type);
+  dot(summary, nodeColour(other));
   nodeLink(summary, other);
   summary.append(" ");
   add(summary, "small", count(edge.documents, "abstract"));
@@ -547,12 +559,19 @@ function decoded(words) {
 const searchable = nodes.map(node => [node.name, ...node.aliases.map(([surface]) => surface)].map(name => name.toLowerCase()));
 const hits = get("hits"), search = get("search");
 
-// Nodes by name: the same name first, then names that begin with the words, then others that hold them.
+// What the command line finds by a name: normal forms as in normalisation.py, as far as a reader types what they change.
+function called(words) {
+  const form = words.normalize("NFKC").replace(/[-\u2010-\u2015_/~\s"'`,;:?!(){}[\]]+/g, ""), lower = form.toLowerCase();
+  const key = [form, lower, lower.replace(/s$/, ""), form.replace(/s$/, ""), form.toUpperCase()].find(each => Object.hasOwn(content.keys, each));
+  return key === undefined ? null : nodes[content.keys[key]];
+}
+
+// Nodes by name: the one that the command line finds, the same name, then names that begin with the words, then others that hold them.
 function found(words) {
-  const typed = words.trim().toLowerCase();
+  const typed = words.trim().toLowerCase(), meant = called(words);
   if (!typed) return [];
   const rank = name => name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(" " + typed) ? 2 : name.includes(typed) ? 3 : 9;
-  return nodes.map(node => [Math.min(...searchable[node.index].map(rank)), node]).filter(([order]) => order < 9)
+  return nodes.map(node => [node === meant ? -1 : Math.min(...searchable[node.index].map(rank)), node]).filter(([order]) => order < 9)
     .sort(([a, one], [b, other]) => a - b || one.index - other.index).map(([, node]) => node);
 }
 
@@ -561,7 +580,7 @@ function listHits() {
   hits.replaceChildren();
   for (const [place, node] of some.slice(0, 20).entries()) {
     const item = add(hits, "li", "", { role: "option", id: "hit-" + place, "aria-selected": String(place === 0) });
-    dot(item, node.type);
+    dot(item, nodeColour(node));
     item.append(node.name + " ");
     add(item, "small", count(node.documents, "abstract"));
     item.addEventListener("mousedown", event => { event.preventDefault(); take(node); });

@@ -1,42 +1,188 @@
-"""What is combined with what: pairs that nobody combined, two nodes side by side, groups of nodes that go together."""
+"""What is combined with what: nodes named together, pairs that hardly anybody combined, two nodes side by side."""
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
+from typing import Any, Literal
 
 from sciextract.errors import UsageError
+from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.edges import Edge, between
-from sciextract.graph.queries.nodes import (
-    NODE,
-    Node,
-    generic_nodes,
-    label_number,
-    node_of,
-    years_of,
-)
+from sciextract.graph.queries.nodes import NODE, Node, label_number, node_of, years_of
+from sciextract.graph.queries.papers import Paper, Quoter
+from sciextract.graph.queries.trends import wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A node that abstracts name together with another one.
+
+    Attributes:
+        node: It.
+        documents: Abstracts that name both.
+        expected: How many would if nodes were named independently of each other.
+        low: The lower end of the 95 % interval of the lift: Wilson's of the share of the other node's abstracts that name it.
+        high: Its upper end.
+        first_year: Of the oldest abstract that names both.
+        last_year: Of the newest.
+        quote: A paper with a sentence that names both, where there is one.
+    """
+
+    node: Node
+    documents: int
+    expected: float
+    low: float
+    high: float
+    first_year: int | None
+    last_year: int | None
+    quote: Paper | None = None
+
+    @property
+    def lift(self) -> float:
+        """Abstracts that name both over those expected: 1 for independence."""
+        return self.documents / self.expected
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--to json``."""
+        return {**asdict(self), "node": self.node.to_json(), "lift": self.lift}
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherQuestion:
+    """Which nodes are wanted.
+
+    Attributes:
+        label: Only nodes that are mostly of this type.
+        relation: Only where the other node is an end of a relation of this type in the abstract, whoever the other
+            end is: abstracts relate a system of their own to a data set, and only name the task.
+        least: Only nodes that so many of the abstracts name.
+        by: Ordered by abstracts that name both, or by the lower end of the lift's interval.
+        generic: Generic nodes, too.
+        limit: At most so many.
+    """
+
+    label: str | None = None
+    relation: str | None = None
+    least: int = 2
+    by: Literal["count", "lift"] = "count"
+    generic: bool = False
+    limit: int = 20
+
+
+def together(
+    connection: sqlite3.Connection,
+    nodes: Sequence[Node],
+    question: TogetherQuestion = TogetherQuestion(),
+) -> list[Together]:
+    """The nodes that abstracts name together with a node, each with a sentence.
+
+    Args:
+        connection: The graph.
+        nodes: The node; further ones, narrower ones for instance, count as the same.
+        question: Which nodes are wanted.
+
+    Raises:
+        UsageError: The graph has no such type.
+    """
+    found = _named_with(connection, nodes, question)
+    first = attrgetter("documents" if question.by == "count" else "low")
+    found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
+    quoter = Quoter(connection, [each.id for each in nodes])
+    relation = label_number(connection, question.relation, "relation")
+    return [
+        replace(each, quote=quoter.quote(each.node.id, relation))
+        for each in found[: question.limit]
+    ]
+
+
+# Who is named where: whoever is named at all, or whoever is an end of a relation of one type.
+_NAMED = "SELECT node, document FROM node_document"
+_RELATED = """SELECT e.head AS node, s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.label = :relation
+    UNION SELECT e.tail, s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.label = :relation"""
+
+
+def _named_with(
+    connection: sqlite3.Connection, nodes: Sequence[Node], question: TogetherQuestion
+) -> list[Together]:
+    relation = label_number(connection, question.relation, "relation")
+    named = _NAMED if relation is None else _RELATED
+    whole = "n.documents" if relation is None else "(SELECT count(*) FROM named WHERE node = n.id)"
+    rows = connection.execute(
+        f"""WITH named AS ({named}), here AS MATERIALIZED (
+            SELECT DISTINCT document FROM node_document WHERE node IN (SELECT value FROM json_each(:nodes))
+        ), counted AS (
+            SELECT o.node, count(*) AS documents, min(d.year) AS first, max(d.year) AS last
+            FROM here h CROSS JOIN named o ON o.document = h.document JOIN document d ON d.id = h.document
+            GROUP BY o.node HAVING count(*) >= :least
+        )
+        SELECT c.documents, c.first, c.last, {whole}, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
+        FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
+        WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
+        AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
+        {
+            "nodes": json.dumps([each.id for each in nodes]), "relation": relation,
+            "least": question.least, "generic": question.generic,
+            "label": label_number(connection, question.label, "entity"),
+        },
+    )  # fmt: skip
+    ours = [f" {normal_form(each.name).spaced} " for each in nodes]
+    found = []
+    for documents, first, last, theirs, here, total, *columns in rows.fetchall():
+        node = Node(*columns)
+        words = f" {normal_form(node.name).spaced} "
+        # "Speech" is named wherever "speech recognition" is: that is no company.
+        if not any(words in each or each in words for each in ours):
+            low, high = (end * total / theirs for end in wilson(documents, here))
+            found.append(Together(node, documents, here * theirs / total, low, high, first, last))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A node that no abstract names together with another one, though both are related to the same things.
+    """A node that hardly any abstract names together with another one, although many could be expected to.
 
     Attributes:
         node: It.
-        shared: What both are related to, the most telling first.
-        score: The measure of L. A. Adamic and E. Adar (Social Networks 25, 2003): the sum of 1 / log(degree) of
-            what they share, so that what is related to everything counts little.
-        expected: How many abstracts would name both if nodes were named independently.
+        documents: Abstracts that name both.
+        expected: How many would if nodes were named independently of each other.
+        chance: How probable so few are then (hypergeometric distribution).
+        nearest: What comes closest and exists: nodes of its type that are named with the other one, and how many
+            abstracts name both; those first that are most often named with this node (cosine).
     """
 
     node: Node
-    shared: tuple[Node, ...]
-    score: float
+    documents: int
     expected: float
+    chance: float
+    nearest: tuple[tuple[Node, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """The answer.
+
+    Attributes:
+        found: The gaps, the least probable first.
+        tested: How many nodes are frequent enough.
+        by_chance: How many of these would be listed if nodes were named independently.
+    """
+
+    found: tuple[Gap, ...]
+    tested: int
+    by_chance: float
+
+
+LEAST_SHARE = 0.005
+"""Of all abstracts, so many must name a node for a gap to mean something."""
+LEAST_EXPECTED = 3.0
+"""With fewer abstracts expected, none at all is no surprise: its probability is 5 % here."""
+_FEW = 0.2
+_MOST_NEAREST = 3
 
 
 def gaps(
@@ -44,65 +190,86 @@ def gaps(
     node: Node,
     *,
     label: str | None = None,
-    least: int = 5,
-    avoid: Iterable[Node] = (),
     generic: bool = False,
     limit: int = 20,
-) -> list[Gap]:
-    """Neighbours of a node's neighbours that no abstract names together with it, the highest score first.
+) -> Gaps:
+    """Nodes that are named together with a node less than a fifth as often as is expected by chance, or never.
 
     Args:
         connection: The graph.
         node: The node.
         label: The type of what it could be combined with; tasks for a method, methods for all others when ``None``.
-        least: Only nodes that so many abstracts name.
-        avoid: Nodes that neither are listed nor count as shared.
-        generic: Whether generic nodes may be listed and shared.
+        generic: Generic nodes, too.
         limit: At most so many.
 
     Raises:
-        UsageError: The graph has no such type.
+        UsageError: The graph has no such type, or too few abstracts name the node.
     """
-    wanted = label_number(
-        connection, label or ("Task" if node.label == "Method" else "Method"), "entity"
-    )
-    closed = {each.id for each in avoid} | {node.id}
-    if not generic:
-        closed |= generic_nodes(connection)
-    near = _neighbours(connection, node.id) - closed
-    shared: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
-    for middle in near:
-        others = _neighbours(connection, middle)
-        for each in others - near - closed:
-            shared[each].append((1 / math.log(max(len(others), 2)), middle))
-    together = {
-        row[0]
-        for row in connection.execute(
-            """SELECT DISTINCT o.node FROM node_document d JOIN node_document o ON o.document = d.document
-            WHERE d.node = ?""",
-            (node.id,),
-        )
-    }
-    fitting = {
-        row[0]
-        for row in connection.execute(
-            "SELECT id FROM node WHERE label = ? AND documents >= ?", (wanted, least)
-        )
-    }
-    candidates = [
-        (sum(weight for weight, _ in ways), number, sorted(ways, reverse=True))
-        for number, ways in shared.items()
-        if number in fitting and number not in together
-    ]
-    candidates.sort(key=lambda one: (-one[0], one[1]))
     (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    found = []
-    for score, number, ways in candidates[:limit]:
-        other = node_of(connection, number)
+    if node.documents < LEAST_SHARE * total:
+        problem = f"{node.name!r} is in {node.documents:,} of {total:,} abstracts"
+        hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
+        raise UsageError(problem, hint)
+    label = label or ("Task" if node.label == "Method" else "Method")
+    question = TogetherQuestion(label, least=1, generic=generic)
+    partners = {each.node.id: each for each in _named_with(connection, [node], question)}
+    least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
+    rows = connection.execute(
+        f"{NODE} WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id",
+        (label_number(connection, label, "entity"), generic, least),
+    )
+    tested, by_chance, found = 0, 0.0, []
+    for other in [Node(*row) for row in rows if row[0] != node.id]:
+        tested += 1
         expected = node.documents * other.documents / total
-        middles = tuple([node_of(connection, middle) for _, middle in ways])
-        found.append(Gap(other, middles, score, expected))
+        sizes = node.documents, other.documents, total
+        by_chance += _chance_of_at_most(int(_FEW * expected), *sizes)
+        documents = partners[other.id].documents if other.id in partners else 0
+        if documents <= _FEW * expected:
+            found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
+    found.sort(key=lambda each: (each.chance, each.node.id))
+    named = _nearest(connection, found[:limit], list(partners.values()))
+    return Gaps(tuple(named), tested, by_chance)
+
+
+def _nearest(
+    connection: sqlite3.Connection, gaps: Sequence[Gap], partners: Sequence[Together]
+) -> list[Gap]:
+    """The gaps with what comes closest to each among the nodes that are named with the other one."""
+    known = {each.node.id: each for each in partners if each.documents > 1}
+    near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
+    # The plus keeps SQLite from looking for each partner in each abstract.
+    for gap, partner, documents in connection.execute(
+        """SELECT g.node, p.node, count(*) FROM node_document g CROSS JOIN node_document p ON p.document = g.document
+        WHERE g.node IN (SELECT value FROM json_each(?)) AND +p.node IN (SELECT value FROM json_each(?))
+        AND p.node <> g.node GROUP BY 1, 2""",
+        (json.dumps(list(near)), json.dumps(list(known))),
+    ):
+        near[gap].append((documents / math.sqrt(known[partner].node.documents), partner))
+    found = []
+    for each in gaps:
+        best = sorted(near[each.node.id], reverse=True)[:_MOST_NEAREST]
+        nearest = [(known[other].node, known[other].documents) for _, other in best]
+        found.append(replace(each, nearest=tuple(nearest)))
     return found
+
+
+def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:
+    """How probable it is that two random sets of these sizes share so many members or fewer.
+
+    >>> round(_chance_of_at_most(0, 30, 100, 1_000), 3)
+    0.041
+    """
+
+    def ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    fewest = max(0, one + other - total)
+    shares = [
+        math.exp(ways(one, both) + ways(total - one, other - both) - ways(total, other))
+        for both in range(fewest, min(found, one, other) + 1)
+    ]
+    return math.fsum(shares)
 
 
 def _neighbours(connection: sqlite3.Connection, node: int) -> set[int]:
@@ -176,137 +343,3 @@ def compare(
         lists.append(tuple(kept[:limit]))
     edges = tuple(between(connection, first.id, second.id, sentences))
     return NodeComparison(first, second, together, years, edges, *lists)
-
-
-@dataclass(frozen=True, slots=True)
-class Subtopic:
-    """Nodes that abstracts name together.
-
-    Attributes:
-        nodes: The one that most abstracts name first.
-        documents: Abstracts that name more of these nodes than of any other subtopic.
-        mean_year: Of these abstracts, where years are known.
-    """
-
-    nodes: tuple[Node, ...]
-    documents: int
-    mean_year: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class SubtopicQuestion:
-    """What to divide into subtopics.
-
-    Attributes:
-        of: Only abstracts that name this node; all when ``None``.
-        label: Only nodes that are mostly of this type.
-        least: Only nodes that so many of the abstracts name.
-        most: At most so many nodes, those that most abstracts name.
-        resolution: Higher gives more and smaller subtopics.
-        seed: Of the search.
-        avoid: Nodes to leave out.
-        generic: Generic nodes, too.
-    """
-
-    of: Node | None = None
-    label: str | None = None
-    least: int = 5
-    most: int = 500
-    resolution: float = 1.0
-    seed: int = 1
-    avoid: Sequence[Node] = ()
-    generic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Subtopics:
-    """The answer.
-
-    Attributes:
-        found: The one with most abstracts first; nodes without a partner are in none.
-        modularity: How much denser than by chance their nodes are joined: 0 for not at all.
-    """
-
-    found: tuple[Subtopic, ...]
-    modularity: float
-
-
-_TRIES = 5
-_FEWEST_TOGETHER = 2
-
-
-def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Subtopics:
-    """Communities of nodes by how often abstracts name them together.
-
-    Two nodes are joined by their association strength, the abstracts that name both over those expected by chance
-    (N. J. van Eck and L. Waltman, JASIST 60, 2009), where two abstracts or more name both. The communities are those of
-    Louvain (V. D. Blondel et al., Journal of Statistical Mechanics, 2008), the best of five searches by modularity.
-
-    Raises:
-        UsageError: No such type, or no two nodes that two abstracts name together.
-    """
-    import networkx as nx  # here, because it takes a quarter of a second
-
-    nodes, by_document = _named_together(connection, question)
-    counts: Counter[tuple[int, int]] = Counter()
-    for named in by_document.values():
-        counts.update(combinations(sorted(named), 2))
-    uses = Counter(number for named in by_document.values() for number in named)
-    net = nx.Graph()
-    for (one, other), together in counts.items():
-        if together >= _FEWEST_TOGETHER:
-            net.add_edge(one, other, weight=together * len(by_document) / (uses[one] * uses[other]))
-    if not net:
-        raise UsageError(
-            "no two nodes are named together by two abstracts", "lower --least, or leave out --type"
-        )
-    tries = [
-        nx.community.louvain_communities(
-            net, resolution=question.resolution, seed=question.seed + each
-        )
-        for each in range(_TRIES)
-    ]
-    quality = [nx.community.modularity(net, each, resolution=question.resolution) for each in tries]
-    best = max(quality)
-    groups = sorted(map(sorted, tries[quality.index(best)]))
-    years = dict(connection.execute("SELECT id, year FROM document WHERE year IS NOT NULL"))
-    home: defaultdict[int, list[int]] = defaultdict(list)
-    for document, named in by_document.items():
-        shares = [len(named.intersection(group)) for group in groups]
-        if max(shares):
-            home[shares.index(max(shares))].append(document)
-    found = []
-    for place, group in enumerate(groups):
-        dated = [years[each] for each in home[place] if each in years]
-        members = sorted([nodes[each] for each in group], key=lambda one: (-uses[one.id], one.name))
-        mean = sum(dated) / len(dated) if dated else None
-        found.append(Subtopic(tuple(members), len(home[place]), mean))
-    found.sort(key=lambda each: (-each.documents, each.nodes[0].name))
-    return Subtopics(tuple(found), best)
-
-
-def _named_together(
-    connection: sqlite3.Connection, question: SubtopicQuestion
-) -> tuple[dict[int, Node], dict[int, set[int]]]:
-    """The nodes in question, and which of them each abstract names."""
-    number = label_number(connection, question.label, "entity")
-    of = question.of.id if question.of else None
-    closed = {each.id for each in question.avoid} | {of}
-    rows = connection.execute(
-        f"""{NODE} JOIN node_document o ON o.node = n.id
-        WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
-        AND (:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))
-        GROUP BY n.id HAVING count(*) >= :least ORDER BY count(*) DESC, n.id""",
-        {"generic": question.generic, "label": number, "least": question.least, "of": of},
-    )
-    nodes = {row[0]: Node(*row) for row in rows if row[0] not in closed}
-    nodes = dict(list(nodes.items())[: question.most])
-    found: dict[int, set[int]] = {}
-    for node in nodes:
-        for (document,) in connection.execute(
-            """SELECT document FROM node_document WHERE node = ?1
-            AND (?2 IS NULL OR document IN (SELECT document FROM node_document WHERE node = ?2))""",
-            (node, of),
-        ):
-            found.setdefault(document, set()).add(node)
-    return nodes, found

@@ -106,7 +106,7 @@ def papers_of(
         ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
         (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
     )
-    patterns = [_patterns(connection, each) for each in (node, *others)] if sentences else []
+    patterns = [_patterns(connection, [each.id]) for each in (node, *others)] if sentences else []
     found: list[Paper] = []
     for document, *rest in rows:
         relations = {
@@ -122,10 +122,7 @@ def papers_of(
                 "SELECT content FROM text WHERE document = ?", (document,)
             ).fetchone()
             text = unpacked(content)
-            places = []
-            for own, borrowed in patterns:
-                named = [each.span() for each in own.finditer(text)]
-                places.append(named or [each.span() for each in borrowed.finditer(text)])
+            places = [_places(text, *each) for each in patterns]
             quoted = sentences_with(text, paper.published.title, places)[:sentences]
             paper = replace(paper, sentences=tuple(quoted))
         found.append(paper)
@@ -163,16 +160,114 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, node: Node
+    connection: sqlite3.Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How a node is written: by names of its own, and by those that coreference gave it, too."""
+    """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
         """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC LIMIT ?""",
-        (_BY_COREFERENCE, node.id, _MOST_FORMS),
+        WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?""",
+        (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS),
     ).fetchall()
-    own = {node.name, *[surface for surface, borrowed in rows if not borrowed]}
+    own = {surface for surface, borrowed in rows if not borrowed}
     return names_pattern(own), names_pattern({row[0] for row in rows})
+
+
+def _places(text: str, own: re.Pattern[str], borrowed: re.Pattern[str]) -> list[Place]:
+    """Where a node is named; by names that coreference gave it only where it has no other in the text."""
+    named = [each.span() for each in own.finditer(text)]
+    return named or [each.span() for each in borrowed.finditer(text)]
+
+
+class Quoter:
+    """Finds sentences that name a node, alone or together with another one, in few abstracts.
+
+    Args:
+        connection: The graph.
+        nodes: The numbers of the node; further ones count as the same.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+        self._connection = connection
+        self._nodes = json.dumps(nodes)
+        self._pattern = _patterns(connection, nodes)[0]
+
+    def quote(self, other: int, relation: int | None = None) -> Paper | None:
+        """The paper that names both most often with a sentence that holds both; with two sentences where none does.
+
+        Args:
+            other: The number of another node.
+            relation: The number of a relation type; only of abstracts where the other node is an end of such one.
+        """
+        pattern, apart = _patterns(self._connection, [other])[0], None
+        for document, content in self._connection.execute(
+            _BOTH,
+            {"nodes": self._nodes, "other": other, "relation": relation, "most": _MOST_LOOKED_AT},
+        ):
+            text = unpacked(content)
+            ours, theirs = ([each.span() for each in one.finditer(text)] for one in (self._pattern, pattern))  # fmt: skip
+            # To find sentences takes far longer than to see that none can hold both.
+            near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
+            if not near and (apart or not (ours and theirs)):
+                continue
+            paper = paper_numbered(self._connection, document)
+            found = sentences_with(text, paper.published.title, [ours, theirs])
+            if {*ours} & {*found[0].mentions} and {*theirs} & {*found[0].mentions}:
+                return replace(paper, sentences=(found[0],))
+            if apart is None:
+                some = [next(one for one in found if {*places} & {*one.mentions}) for places in (ours, theirs)]  # fmt: skip
+                apart = replace(paper, sentences=tuple(some))
+        return apart
+
+    def defining(self, most: int) -> list[Paper]:
+        """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
+        found = []
+        rows = self._connection.execute(
+            """SELECT n.document, t.content FROM node_document n JOIN text t ON t.document = n.document
+            WHERE n.node IN (SELECT value FROM json_each(?)) ORDER BY n.mentions DESC, n.document""",
+            (self._nodes,),
+        )
+        for document, content in rows:
+            text = unpacked(content)
+            places = [
+                each.span()
+                for each in self._pattern.finditer(text)
+                if _DEFINES.match(text, each.end()) and _BEGINS.search(text, 0, each.start())
+            ]
+            if places:
+                paper = paper_numbered(self._connection, document)
+                (first, *_) = sentences_with(text, paper.published.title, [places])
+                found.append(replace(paper, sentences=(first,)))
+            if len(found) == most:
+                break
+        return found
+
+    def named_in(self, document: int) -> Paper:
+        """The paper with its first sentence beyond the title that names the node by a name of its own, if it has one."""
+        paper = paper_numbered(self._connection, document)
+        (content,) = self._connection.execute(
+            "SELECT content FROM text WHERE document = ?", (document,)
+        ).fetchone()
+        text = unpacked(content)
+        places = [each.span() for each in self._pattern.finditer(text)]
+        return replace(
+            paper, sentences=tuple(sentences_with(text, paper.published.title, [places])[:1])
+        )
+
+
+_DEFINES = re.compile(
+    r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
+)
+_BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
+
+
+_LONGEST_SENTENCE = 600
+_MOST_LOOKED_AT = 20
+_BOTH = """SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
+JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
+    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
+    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
+GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT :most"""
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

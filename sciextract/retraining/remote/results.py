@@ -15,8 +15,16 @@ from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import REMOTE_FILES, JobState, ssh_of
 from sciextract.retraining.remote.ssh import source_of
 from sciextract.retraining.remote.start import fetch
-from sciextract.retraining.run_folder import LOG, METRICS, MODEL, RUN, Run
-from sciextract.retraining.run_record import JOBS, JobLocation, RunRecord
+from sciextract.retraining.run_folder import (
+    JOBS,
+    LOG,
+    METRICS,
+    MODEL,
+    RUN,
+    JobLocation,
+    Run,
+    RunRecord,
+)
 
 WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before the line is tried again; the last one again and again."""

@@ -184,7 +184,7 @@ def compare(
     before, after = find_model(first), find_model(second)
     configs = before.open().config, after.open().config
     remarks = []
-    mine, theirs = ({*each.labels.entities, *each.labels.relations.labels} for each in configs)
+    mine, theirs = ({*each.labels.types, *each.labels.relations.labels} for each in configs)
     for model, only in ((before, mine - theirs), (after, theirs - mine)):
         if only:
             remarks.append(f"labels of {model.id} only: {', '.join(sorted(only))}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.shared.view_models import Mark, Passage
 from tests.strategies import texts
 
 WORDS = (

@@ -9,23 +9,16 @@ from rich.style import Style
 from textual.geometry import Offset
 
 from sciextract.documents.annotations import State
-from sciextract_app.dialogs.pages import help_grid
-from sciextract_app.presenters.view_models import (
-    ClusterLine,
-    Feedback,
-    Header,
-    Hint,
-    Inspector,
-    Mode,
-)
-from sciextract_app.widgets.bars import footer_lines, header_text, message_text
-from sciextract_app.widgets.panes import (
+from sciextract_app.review.lower_panes import (
     ClustersPane,
     RelationsPane,
     cluster_text,
     inspector_lines,
     relation_text,
 )
+from sciextract_app.shared.view_models import ClusterLine, Feedback, Header, Hint, Inspector, Mode
+from sciextract_app.widgets.bars import footer_lines, header_text, message_text
+from sciextract_app.widgets.help import help_grid
 from tests.app.widgets.tiny_app import CLUSTERS, HEADER, HINTS, INSPECTOR, RELATIONS, TinyDesk
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.paragraphs import Line, Paragraph, cut
 from sciextract_app.widgets.passage_layout import (
     PassageLayout,

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.passage_layout import PassageLayout
 from sciextract_app.widgets.passage_paint import Look, Painter
 from tests.app.widgets.passages import RICH, other_decisions, passages

@@ -10,7 +10,7 @@ import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from sciextract_app.presenters.view_models import Passage
+from sciextract_app.shared.view_models import Passage
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.widgets.passages import RICH, TEXT, long_passage, with_focus
 from tests.app.widgets.tiny_app import TinyDesk

@@ -9,7 +9,9 @@ from textual.message import Message
 from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
 from sciextract.store.review import DocumentSummary
-from sciextract_app.presenters.view_models import (
+from sciextract_app.review.document_list import DocumentList
+from sciextract_app.review.lower_panes import ClustersPane, InspectorPane, RelationsPane
+from sciextract_app.shared.view_models import (
     ClusterLine,
     Feedback,
     Header,
@@ -21,8 +23,6 @@ from sciextract_app.presenters.view_models import (
 )
 from sciextract_app.themes import THEMES, label_variables
 from sciextract_app.widgets.bars import FooterBar, HeaderBar, MessageBar
-from sciextract_app.widgets.document_list import DocumentList
-from sciextract_app.widgets.panes import ClustersPane, InspectorPane, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.widgets.passages import RICH
 

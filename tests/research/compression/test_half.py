@@ -94,7 +94,7 @@ def test_the_command_needs_no_gold_and_takes_int8_graphs(
     assert told["scheme"] == "fp16" and told["other_labels"] <= 2 < told["spans"]
     assert done["model"] == str(tmp_path / "half")
     assert "needs --dev" in refused(*words)
-    assert "dynamic, static, weights4, weights7, fp16" in refused(*words, "--scheme", "fp8")
+    assert "dynamic, weights4, weights7, fp16" in refused(*words, "--scheme", "fp8")
     assert "exists already" in refused(*words, "--scheme", "fp16")
 
 

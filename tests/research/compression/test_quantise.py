@@ -24,8 +24,6 @@ from tests.trainer.corpus import TEN_SENTENCES
 Events = list[dict[str, Any]]
 SCHEMES = {
     "dynamic": [],
-    "per tensor": ["--per-tensor"],
-    "static": ["--scheme", "static"],
     "weights4": ["--scheme", "weights4", "--block-size", "16"],
     "weights4, embeddings 8": ["--scheme", "weights4", "--block-size", "16", "--embeddings", "8"],
     "weights7": ["--scheme", "weights7", "--block-size", "16"],
@@ -69,20 +67,7 @@ def test_a_graph_is_made_of_weights_where_there_is_none(
     assert "round twice" in refused(*words)
 
 
-def test_ranges_by_histogram_need_words(
-    model_folder: Path, gold_file: Path, tmp_path: Path, refused: Callable[..., str]
-) -> None:
-    told = refused(
-        "quantise", model_folder, "--dev", gold_file, "--output", tmp_path / "small",
-        "--scheme", "static", "--ranges", "entropy",
-    )  # fmt: skip
-    assert "64 words" in told and "--ranges minmax" in told
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"kind": "half"}, {"ranges": "mean"}, {"block_size": 7}, {"embeddings": 16}]
-)
+@pytest.mark.parametrize("wrong", [{"kind": "half"}, {"block_size": 7}, {"embeddings": 16}])
 def test_schemes_that_there_are_not(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="is not possible") as caught:
         Scheme(**wrong)
@@ -95,7 +80,7 @@ def test_other_labels_and_no_texts(
     words = ["quantise", model_folder, "--dev", gold_file, "--output", tmp_path / "small"]
     assert "was trained with a schema 'scierc'" in refused(*words, "--schema", "genia")
     missing = tmp_path / "nowhere.jsonl"
-    assert "no texts at" in refused(*words, "--scheme", "static", "--calibration", missing)
+    assert "no texts at" in refused(*words, "--scheme", "weights7", "--calibration", missing)
     assert [each.doc_key for each in read_texts([gold_file], 2)] == ["otters", "lanterns"]
 
 

@@ -55,13 +55,8 @@ recipe = "{recipe}"
 labels = ["soft"]
 gold = "gold.jsonl"
 
-[stage.links]
-kind = "coreference"
-network = "student"
-gold = "gold.jsonl"
-
 [model.small]
-network = "links"
+network = "student"
 
 [model.small.card]
 licence = "none: it is a test"

@@ -48,38 +48,6 @@ def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
     assert first.models.keys() == plan.models.keys() == {"sci"}
 
 
-def test_the_third_edition_goes_on_from_edition_2_1_with_labels_of_other_abstracts() -> None:
-    plan, before = load_plan("sci-3"), load_plan("sci-2.1")
-    student = plan.stages[plan.models["sci"].network]
-    assert isinstance(student, Train) and student.start == before.models["sci"].network
-    [labels] = [plan.stages[name] for name in student.labels]
-    assert isinstance(labels, Label) and labels.teachers == ("teacher-base",)
-    seen = [each for each in before.stages.values() if isinstance(each, Label)]
-    assert labels.skip >= max(each.skip + each.most for each in seen)
-
-
-def test_the_bundled_edition_averages_the_third_and_students_of_further_abstracts() -> None:
-    plan, before = load_plan("sci-3.1"), load_plan("sci-3")
-    soup = plan.stages[plan.models["sci"].network]
-    assert isinstance(soup, Soup) and before.models["sci"].network in soup.members
-    third = before.stages["soft-3"]
-    assert isinstance(third, Label)
-    for name in ("soft-4", "soft-5"):
-        labels = plan.stages[name]
-        assert isinstance(labels, Label) and labels.skip >= third.skip + third.most
-
-
-def test_edition_3_1_helps_to_teach_the_base_model_on_abstracts_that_are_new_to_it() -> None:
-    plan, before = load_plan("sci-4"), load_plan("sci-3.1")
-    seen = max(e.skip + e.most for e in before.stages.values() if isinstance(e, Label))
-    for name in ("soft", "soft-2"):
-        labels = plan.stages[name]
-        assert isinstance(labels, Label) and "sci" in labels.teachers and labels.skip >= seen
-        seen = labels.skip + labels.most
-    last = plan.stages["soft-3"]
-    assert isinstance(last, Label) and last.skip >= seen
-
-
 def test_the_history_has_the_edition_that_teaches_the_base_model() -> None:
     bundled = load_plan("sci-base").stages["sci"]
     assert isinstance(bundled, Bundled)

@@ -13,9 +13,8 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from research.compression.soup import mean_weights
 from research.models import network_stages
-from research.models.network_stages import Soup
+from research.models.network_stages import Soup, mean_weights
 from research.models.stage import NetworkArtifact
 from sciextract.errors import ModelMismatchError
 from sciextract_trainer.config import config_from

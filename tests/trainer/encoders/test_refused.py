@@ -17,7 +17,6 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file
 
-from research.compression.pruning import prune_encoder
 from research.encoder_files import write_safetensors
 from research.paper.cells import layer_count
 from research.pretraining.command import write_encoder
@@ -97,7 +96,7 @@ def hostile(folder: Path, ran: Path) -> Path:
 
 
 @pytest.mark.parametrize("old", [True, False], ids=["2019", "today"])
-@pytest.mark.parametrize("read", ["encoder", "pieces", "layers", "prune", "pretrained"])
+@pytest.mark.parametrize("read", ["encoder", "pieces", "layers", "pretrained"])
 def test_code_of_an_encoder_never_runs(
     read: str, old: bool, encoder_copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +109,6 @@ def test_code_of_an_encoder_never_runs(
         "encoder": load_encoder,
         "pieces": load_subword_rules,
         "layers": layer_count,
-        "prune": lambda source: prune_encoder(source, [], 1, tmp_path / "cut", lambda event: None),
         "pretrained": lambda source: write_encoder(network, source, tmp_path / "new", head=False),
     }
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 9))

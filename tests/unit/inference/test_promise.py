@@ -95,6 +95,8 @@ def test_items_below_go_with_what_stands_on_them() -> None:
     assert [each.id for each in kept.entities] == ["a", "c"]
     assert [each.id for each in kept.relations] == ["s"]
     assert kept.clusters == ()
+    counts = keep_promise(found, [("entity", "A", 0.5), ("entity", "B", 0.5)]).held_back
+    assert counts == {"entity A": 1, "relation R": 1}
     none = keep_promise(found, [("entity", "A", 0.5)]).annotations
     assert [each.id for each in none.entities] == ["a"], (
         "B is a promised task's label without a threshold"
@@ -120,11 +122,24 @@ def test_a_relation_counts_where_both_of_its_ends_are_written() -> None:
     ]
 
 
-def test_the_bundled_model_promises_by_labels_and_writes_nothing_else() -> None:
-    extractor, promise = Extractor.load("sci", threads=1).promising({"entity": 0.8})
+@pytest.mark.parametrize(
+    ("model", "source", "text"),
+    [
+        (
+            "sci",
+            "SciERC dev",
+            "We train a parser for dependency parsing. The parser beats a tagger.",
+        ),
+        ("bio", "BC5CDR", "Aspirin relieved migraine in mice and inhibited cyclooxygenase-2."),
+    ],
+)
+def test_a_bundled_model_promises_by_labels_and_writes_nothing_else(
+    model: str, source: str, text: str
+) -> None:
+    extractor, promise = Extractor.load(model, threads=1).promising({"entity": 0.8})
     made = {each.label: each.threshold for each in promise.labels if each.threshold is not None}
-    assert made and "SciERC dev" in promise.source
-    text = "We train a parser for dependency parsing on the Penn Treebank. The parser beats a neural tagger."
+    assert made and source in promise.source
+    assert extractor.annotate(text).annotations.entities
     for each in extractor.annotate(text).annotations.entities:
         assert each.score is not None and each.score >= made[each.label]
 

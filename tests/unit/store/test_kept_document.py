@@ -22,7 +22,7 @@ from sciextract.store import (
     open_project,
 )
 from sciextract.store.state_tables import load_rows
-from tests.app.presenter.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
+from tests.app.review.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
 from tests.unit.store.projects import spread
 
 

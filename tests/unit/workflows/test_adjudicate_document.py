@@ -18,8 +18,8 @@ from sciextract.workflows.disagreements import (
     compare_with_source,
     other_sources,
 )
-from tests.app.merged import BEN, merged_project
-from tests.app.presenter.abstracts import TEXT, document, gold, predict
+from tests.app.adjudication.merged import BEN, merged_project
+from tests.app.review.abstracts import TEXT, document, gold, predict
 
 
 @pytest.fixture

@@ -1,50 +1,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.combinations import SubtopicQuestion, compare, gaps, subtopics
+from sciextract.graph.queries.combinations import TogetherQuestion, compare, gaps, together
 from sciextract.graph.queries.nodes import find_node
-from tests.graph_samples import abstract, build
-
-TASKS = ("parsing", "tagging", "ranking")
+from tests.graph_samples import abstract, build, pairs
 
 
-def pairs(path: Path, *links: Sequence[str]) -> None:
-    """A graph of abstracts that each relate a method to a task."""
-    documents = []
-    for number, (method, task, *more) in enumerate(links):
-        text = f"Text {number}: {method} for {task}{' with ' + ' and '.join(more) if more else ''}."
-        mentions = {each: "Task" if each in TASKS else "Method" for each in (method, task, *more)}
-        documents.append(abstract(text, text, mentions, [(method, "USED-FOR", task)], year=2000 + number % 3))  # fmt: skip
-    build(path, *documents)
-
-
-def test_gaps_are_two_steps_away_and_never_named_together(tmp_path: Path) -> None:
+def test_what_is_named_together_with_lift_years_and_a_sentence(tmp_path: Path) -> None:
     pairs(
         tmp_path / "g.graph",
-        ("kernels", "parsing"), ("trees", "parsing"), ("trees", "tagging"), ("forests", "parsing"),
-        ("forests", "ranking"), ("kernels", "zebras", "ranking"), ("lone words", "lone things"),
+        ("kernels", "parsing"), ("kernels", "parsing"), ("kernels", "tagging"), ("trees", "parsing"),
+        ("trees", "tagging"), ("trees", "ranking"), ("trees", "ranking"), ("forests", "sparse kernels"),
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
         kernels = find_node(connection, "kernels")
-        assert gaps(connection, kernels, least=1) == []  # tasks are three steps away
-        found = gaps(connection, kernels, label="Method", least=1)
-        assert [(each.node.name, [one.name for one in each.shared]) for each in found] == [
-            ("forests", ["parsing"]), ("trees", ["parsing"]),
-        ]  # fmt: skip
-        assert found[0].score == pytest.approx(1 / math.log(3))
-        assert found[0].expected == pytest.approx(2 * 2 / 7)
-        (missing,) = gaps(connection, find_node(connection, "tagging"), label="Task", least=1)
-        assert missing.node.name == "parsing"
-        parsing = [find_node(connection, "parsing")]
-        assert gaps(connection, kernels, label="Method", least=1, avoid=parsing) == []
-        assert gaps(connection, kernels, label="Method", least=3) == []
+        one, other = together(connection, [kernels], TogetherQuestion("Task", least=1))
+        assert (one.node.name, one.documents, one.first_year, one.last_year) == ("parsing", 2, 2000, 2001)  # fmt: skip
+        assert one.expected == pytest.approx(kernels.documents * 3 / 8)
+        assert one.low < one.lift < one.high
+        assert one.quote is not None and one.quote.published.year == 2001
+        assert one.quote.sentences[0].text == "Text 1: kernels for parsing."
+        assert other.node.name == "tagging"
+        # Longer names of the same thing are no company.
+        names = [
+            each.node.name for each in together(connection, [kernels], TogetherQuestion(least=1))
+        ]
+        assert "sparse kernels" not in names and "forests" in names
+        by_lift = TogetherQuestion("Task", least=1, by="lift")
+        trees = [
+            each.node.name
+            for each in together(connection, [find_node(connection, "trees")], by_lift)
+        ]
+        assert trees[0] == "ranking"
+
+
+def test_a_relation_to_another_node_counts_where_both_are_named(tmp_path: Path) -> None:
+    text = "We parse with a new thing, Zeta. Zeta is measured on Tiny-Corpus and on Old-Corpus."
+    mentions = {
+        "Zeta#2": "Method",
+        "Tiny-Corpus": "Material",
+        "Old-Corpus": "Material",
+        "parse": "Task",
+    }
+    measured = abstract("a", text, mentions, [("Tiny-Corpus", "EVALUATE-FOR", "Zeta#2")])
+    build(tmp_path / "g.graph", measured)
+    with open_graph(tmp_path / "g.graph") as connection:
+        question = TogetherQuestion("Material", "evaluate-for", least=1)
+        (found,) = together(connection, [find_node(connection, "parse")], question)
+        assert (found.node.name, found.lift) == ("Tiny-Corpus", 1.0)
+        # No sentence holds both: two do.
+        assert found.quote is not None
+        assert " ".join([each.text for each in found.quote.sentences]) == text
+        with pytest.raises(UsageError, match="no relation type 'X'"):
+            together(connection, [found.node], TogetherQuestion(relation="X"))
+
+
+def test_a_gap_is_what_chance_alone_would_fill(tmp_path: Path) -> None:
+    """Kernels and ranking are named by a third of the abstracts each, and never together."""
+    pairs(
+        tmp_path / "g.graph",
+        *[("kernels", "parsing")] * 12, *[("trees", "ranking")] * 12, *[("forests", "parsing", "ranking")] * 6,
+        *[("trees", "tagging")] * 2, *[("forests", "tagging")] * 4,
+    )  # fmt: skip
+    with open_graph(tmp_path / "g.graph") as connection:
+        answer = gaps(connection, find_node(connection, "kernels"))
+        (gap,) = answer.found
+        assert (gap.node.name, gap.documents, gap.expected) == ("ranking", 0, 12 * 18 / 36)
+        assert gap.chance == pytest.approx(math.comb(18, 12) / math.comb(36, 12))
+        # Parsing is combined with both; tagging is expected twice only, so that none tells nothing.
+        assert [(each.name, documents) for each, documents in gap.nearest] == [("parsing", 12)]
+        assert answer.tested == 2 and answer.by_chance < 0.1
+
+
+def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
+    pairs(tmp_path / "g.graph", *[("kernels", "parsing")] * 299, ("trees", "ranking"))
+    rare = pytest.raises(UsageError, match="'trees' is in 1 of 300 abstracts")
+    with open_graph(tmp_path / "g.graph") as connection, rare:
+        gaps(connection, find_node(connection, "trees"))
 
 
 def test_two_nodes_side_by_side(tmp_path: Path) -> None:
@@ -62,23 +100,3 @@ def test_two_nodes_side_by_side(tmp_path: Path) -> None:
         ]
         assert names == [["parsing"], ["ranking"], ["tagging"]]
         assert found.edges == ()
-
-
-def test_subtopics_are_what_is_named_together(tmp_path: Path) -> None:
-    one = [("kernels", "parsing", "margins")] * 3 + [("kernels", "parsing")] * 2
-    other = [("forests", "ranking", "queries")] * 4
-    pairs(tmp_path / "g.graph", *one, *other, ("kernels", "ranking"))
-    with open_graph(tmp_path / "g.graph") as connection:
-        found = subtopics(connection, SubtopicQuestion(least=2))
-        assert [{each.name for each in topic.nodes} for topic in found.found] == [
-            {"kernels", "parsing", "margins"}, {"forests", "ranking", "queries"},
-        ]  # fmt: skip
-        assert [each.nodes[0].name for each in found.found] == ["kernels", "ranking"]
-        assert found.modularity > 0.4
-        assert sum(each.documents for each in found.found) == 10
-        assert subtopics(connection, SubtopicQuestion(least=2)) == found
-        ranking = find_node(connection, "ranking")
-        (topic,) = subtopics(connection, SubtopicQuestion(least=2, of=ranking)).found
-        assert {each.name for each in topic.nodes} == {"forests", "queries"}
-        with pytest.raises(UsageError, match="no two nodes"):
-            subtopics(connection, SubtopicQuestion(least=100))

@@ -1,0 +1,275 @@
+"""One decision for the whole project: asked for by a key, counted and done elsewhere while the person continues.
+
+The desk only knows how far it is. Whoever counts tells it through :class:`BulkApply`, and the question comes
+when the count is there: at once for a person who waits, behind ``&`` for one who went on meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+
+from sciextract.store import EntityRef, LinkRef, Outcome
+from sciextract.store.actions.bulk import Count
+from sciextract.text.english import counted
+from sciextract_app.review.queue import Key
+from sciextract_app.review.state import ReviewState
+from sciextract_app.shared.actions import Action
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, named, problem
+
+COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
+PLACES = "places"
+"""What the app is asked for."""
+
+
+class Phase(StrEnum):
+    """How far it is."""
+
+    COUNTING = "counting"
+    COUNTED = "counted"
+    DOING = "doing"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkDecision:
+    """A decision on its way through the project.
+
+    Attributes:
+        number: The abstract of the mention.
+        entity_id: The mention.
+        name: Its string, as messages show it.
+        phase: How far it is.
+        done: Abstracts that are behind it.
+        total: All that have to be looked at, or changed.
+        count: What it would change, once that is known.
+    """
+
+    number: int
+    entity_id: str
+    name: str
+    phase: Phase = Phase.COUNTING
+    done: int = 0
+    total: int = 0
+    count: Count | None = None
+
+    @property
+    def question(self) -> str:
+        """What is asked before anything is changed."""
+        if self.count is None:
+            return ""
+        items = counted(self.count.items, "item")
+        return f"{self.name}: decide {items} in {_abstracts(len(self.count.numbers))}"
+
+    @property
+    def status(self) -> str:
+        """How far it is, in a few words."""
+        match self.phase:
+            case Phase.COUNTED:
+                return f"{self.question}? & previews, Esc cancels"
+            case Phase.DOING:
+                return f"{self.name}: {self.done:,} of {_abstracts(self.total)} decided; Esc stops"
+        found = f": {self.done:,} of {_abstracts(self.total)}" if self.total else ""
+        return f"counting {self.name}{found}; Esc stops"
+
+
+def ask(state: ReviewState, target: str) -> Feedback:
+    """Have it counted; where something is on its way already tell how far that is."""
+    if state.bulk is not None:
+        if state.bulk.phase is Phase.COUNTED:
+            return _question(state, state.bulk)
+        if state.bulk.phase is Phase.COUNTING:
+            _enter_counting(state)
+        return Feedback(state.bulk.status)
+    if state.project.mode != "write":
+        return problem("The project is read-only here")
+    state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
+    _enter_counting(state)
+    return Feedback(state.bulk.status, request=COUNT)
+
+
+def stop(state: ReviewState) -> Feedback:
+    """Count or do no more of it; what is done already stays until it is taken back."""
+    decision, state.bulk = state.bulk, None
+    if decision is None:
+        return Feedback()
+    more = "stopping" if decision.phase is Phase.DOING else "nothing else is decided"
+    return Feedback(f"{decision.name}: {more}", request=STOP)
+
+
+def press_counting(state: ReviewState) -> Feedback:
+    """Enter of a person who waits for the count: there is nothing to agree to yet."""
+    if state.bulk is None:
+        state.leave_mode()
+        return Feedback()
+    return problem(f"still {state.bulk.status}")
+
+
+def hint(state: ReviewState) -> Hint | None:
+    """The key that speaks of it now."""
+    if state.bulk is None:
+        return None
+    if state.bulk.phase is Phase.COUNTED:
+        return Hint("&", f"decide {state.bulk.name} everywhere")
+    return Hint("Esc", f"stop {state.bulk.phase}")
+
+
+class BulkApply:
+    """Takes what those tell who count and decide.
+
+    Args:
+        state: The state of the desk.
+    """
+
+    def __init__(self, state: ReviewState) -> None:
+        self._state = state
+
+    @property
+    def pending(self) -> BulkDecision | None:
+        """What is on its way, ``None`` for nothing."""
+        return self._state.bulk
+
+    def progress(self, decision: BulkDecision, done: int, total: int) -> Feedback:
+        """Some more abstracts are behind it."""
+        if not self._is_current(decision):
+            return Feedback()
+        self._state.bulk = replace(decision, done=done, total=total)
+        return Feedback(self._state.bulk.status)
+
+    def counted(self, decision: BulkDecision, count: Count) -> Feedback:
+        """All is counted: ask the person who waits; tell the one who went on."""
+        if not self._is_current(decision):
+            return Feedback()
+        # Enter of somebody who went on meanwhile must not agree to what they did not see.
+        waits = self._leave_counting()
+        if not count.numbers:
+            self._state.bulk = None
+            return Feedback(f"No other {decision.name} in the project waits for that")
+        self._state.bulk = replace(decision, phase=Phase.COUNTED, count=count)
+        question = _question(self._state, self._state.bulk) if waits else None
+        return question or Feedback(self._state.bulk.status)
+
+    def ended(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
+        """Everything is decided, or it was stopped on the way."""
+        self._clear(decision)
+        if outcome.event_id is None:
+            return Feedback(f"{decision.name}: nothing was changed")
+        items = counted(outcome.items, "item")
+        summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
+        more = ", then stopped; u undoes that" if stopped else "; u undoes all of it"
+        return Feedback(f"{summary}{more}", changed=True)
+
+    def failed(self, decision: BulkDecision, why: str) -> Feedback:
+        """It could not be counted or done."""
+        if self._is_current(decision):
+            self._leave_counting()
+        self._clear(decision)
+        return problem(f"{decision.name}: {why}")
+
+    def drop(self) -> None:
+        """It failed in a way that nobody foresaw."""
+        self._leave_counting()
+        self._state.bulk = None
+
+    def _is_current(self, decision: BulkDecision) -> bool:
+        """Whether this is what the person wants now; they may have stopped it, and begun another one."""
+        now = self._state.bulk
+        return now is not None and _identity(now) == _identity(decision)
+
+    def _clear(self, decision: BulkDecision) -> None:
+        if self._is_current(decision):
+            self._state.bulk = None
+
+    def _leave_counting(self) -> bool:
+        """Out of the mode of a person who waits for the count; says whether they did."""
+        waits = self._state.mode is Mode.COUNTING
+        if waits:
+            self._state.leave_mode()
+        return waits
+
+
+def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
+    return decision.number, decision.entity_id, decision.phase is Phase.DOING
+
+
+def _enter_counting(state: ReviewState) -> None:
+    """The person waits for the count: Enter decides nothing else meanwhile, every other key continues."""
+    _enter(state, Mode.COUNTING, None)
+
+
+def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
+    def confirmed() -> Feedback:
+        total = len(decision.count.numbers) if decision.count else 0
+        state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
+        words = f"{decision.name}: deciding in {_abstracts(total)}; Esc stops"
+        return Feedback(words, request=DO)
+
+    _enter(state, Mode.CONFIRM, confirmed)
+    state.pending.question = f"{decision.question}? Enter confirms, Esc cancels"
+    return Feedback(state.pending.question, request=PLACES)
+
+
+def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:
+    state.leave_mode()
+    state.mode = mode
+    state.pending.on_confirm, state.pending.on_leave = confirmed, partial(stop, state)
+
+
+def _abstracts(count: int) -> str:
+    return counted(count, "abstract")
+
+
+def alike_target(state: ReviewState) -> str | None:
+    """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
+    view = state.open_view
+    # Right after a decision the focus is on the next item already; "alike" still means the one before.
+    if state.alike and view.document.entity(state.alike):
+        return state.alike
+    match state.focus:
+        case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):
+            return entity_id
+    return None
+
+
+def alike(state: ReviewState, action: Action) -> Feedback:
+    """The decision holds for all identical strings of this abstract."""
+    target = alike_target(state)
+    if target is None:
+        return problem("a applies to mentions: focus one with j and k")
+    name, position = named(state.open_view.surface(target)), state.position()
+    outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
+    _advance_if_decided(state, position)
+    if outcome.event_id is None:
+        return Feedback(f"No other {name} here waits for that")
+    words = f"{name}: {counted(outcome.items, 'item')} decided; u undoes all of it"
+    return Feedback(words, changed=True)
+
+
+def alike_in_project(state: ReviewState, action: Action) -> Feedback:
+    """The same in the whole project: it is counted first, then asked."""
+    target = alike_target(state)
+    if target is None and state.bulk is None:
+        return problem("& applies to mentions: focus one with j and k")
+    return ask(state, target or "")
+
+
+def accept_above(state: ReviewState, action: Action) -> Feedback:
+    """Accept everything above the threshold at once, and say how much that was."""
+    position = state.position()
+    outcome = state.project.actions.accept_above(state.threshold, state.number)
+    state.after_action(outcome)
+    state.alike = None
+    _advance_if_decided(state, position)
+    least = f"{state.threshold:.2f} or more"
+    if outcome.event_id is None:
+        return Feedback(f"No undecided item has a score of {least}")
+    message = f"{counted(outcome.items, 'item')} with {least} accepted; u undoes all of it"
+    message += "" if state.undecided_count() else ". D: done, next abstract"
+    return Feedback(message, changed=True)
+
+
+def _advance_if_decided(state: ReviewState, position: Key) -> None:
+    """After a bulk decision: the focus stays while it is undecided."""
+    if not state.is_undecided(state.focus):
+        state.advance(position)

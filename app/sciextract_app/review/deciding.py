@@ -1,0 +1,246 @@
+"""Keys that decide the focused item: accept, reject, type, edges, and the same for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from sciextract.documents.annotations import State
+from sciextract.documents.spans import Span
+from sciextract.errors import IllegalPairError
+from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
+from sciextract.text.english import counted
+from sciextract_app.review.state import Refused, ReviewState
+from sciextract_app.shared import document_view
+from sciextract_app.shared.actions import Action
+from sciextract_app.shared.document_view import DocumentView, Item
+from sciextract_app.shared.view_models import ILLEGAL, NOTHING_LEFT, Feedback, Mode, named, problem
+
+ACCEPTED, REJECTED = "accepted", "rejected"
+SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
+_EDGES = {
+    "grow-start": ("start", -1),
+    "shrink-start": ("start", 1),
+    "grow-end": ("end", 1),
+    "shrink-end": ("end", -1),
+}
+
+
+def accept(state: ReviewState, action: Action | None = None) -> Feedback:
+    """The item is right; go on. One that is decided already is only left."""
+    item, before = state.focus, state.open_view
+    row = before.row(item)
+    if item is None or row is None:
+        return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
+    position, changed = state.position(), False
+    if row.state not in SETTLED:
+        state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
+        state.repeat, changed = accept, True
+    state.alike = row.id if isinstance(row, EntityRow) else None
+    message = _decided(state, before, row, ACCEPTED) if changed else ""
+    more = state.advance(position)
+    return Feedback(_joined(message, more), changed=changed)
+
+
+def reject(state: ReviewState, action: Action | None = None) -> Feedback:
+    """The item is wrong; say what goes with it, and go on."""
+    item, before = state.focus, state.open_view
+    row = before.row(item)
+    if item is None or row is None:
+        return problem("No item is under the cursor; Tab goes to the next undecided one")
+    position = state.position()
+    state.after_action(state.project.actions.reject(state.number, item, state.seconds()))
+    state.repeat = reject
+    state.alike = row.id if isinstance(row, EntityRow) else None
+    message = _decided(state, before, row, REJECTED)
+    more = state.advance(position)
+    return Feedback(_joined(message, more), changed=True)
+
+
+def _joined(message: str, more: bool) -> str:
+    """A message, and that nothing is left where that is so."""
+    return ". ".join(filter(None, (message, "" if more else NOTHING_LEFT)))
+
+
+def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
+    """What was decided, and what with it; empty for a mention with which nothing else changed."""
+    after, with_it = state.open_view, list[str]()
+    if verb == REJECTED:
+        relations = len(before.relations) - len(after.relations) - isinstance(row, RelationRow)
+        links = len(before.links) - len(after.links) - isinstance(row, LinkRow)
+        with_it += [counted(relations, "relation")] if relations else []
+        with_it += [counted(links, "cluster link")] if links else []
+    elif not isinstance(row, EntityRow):  # its mentions are accepted with a relation or a link
+        for each in after.entities:
+            was = before.by_id.get(each.id)
+            if was and was.state is State.UNDECIDED and each.state in SETTLED:
+                with_it.append(named(each.surface(after.text), 28))
+    along = " and ".join(with_it)
+    if isinstance(row, EntityRow):
+        name = named(row.surface(before.text)) if along else ""
+    elif isinstance(row, RelationRow):
+        name = document_view.relation_words(before, row.head, row.label, row.tail)
+    else:
+        letter = state.letters.of(row.cluster_id)
+        name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"
+    with_them = f", with {along}" if along else ""
+    undo = "; u undoes it" if verb == REJECTED else ""
+    return f"{name} {verb}{with_them}{undo}" if name else ""
+
+
+def set_type(state: ReviewState, action: Action) -> Feedback:
+    """A digit: the type at that place of the schema's list."""
+    relation = isinstance(state.focus, RelationRef)
+    schema = state.open_view.schema
+    known = schema.relation_labels if relation else schema.entity_labels
+    label = document_view.by_digit(known, action.argument)
+    if label is None:
+        kind = "relation" if relation else "entity"
+        return problem(f"The schema has {counted(len(known), f'{kind} type')}")
+    return apply_label(state, label)
+
+
+def ask_letter(state: ReviewState, action: Action) -> Feedback:
+    """``;``: the next key is the letter of a type."""
+    state.leave_mode()
+    state.mode = Mode.TYPE
+    return Feedback()
+
+
+def press_letter(state: ReviewState, key: str) -> Feedback:
+    """The letter of a type, after ``;``."""
+    schema = state.open_view.schema
+    relation = isinstance(state.focus, RelationRef)
+    known = schema.relations if relation else schema.entities
+    label = document_view.by_letter(known, key)
+    if label is None:
+        letters = " ".join(each.key for each in known)
+        return problem(f"No type has the letter {key}; there are {letters}")
+    state.leave_mode()
+    return apply_label(state, label)
+
+
+def apply_label(state: ReviewState, label: str) -> Feedback:
+    """Relabel the focused mention or relation; without one make a mention of the token."""
+    row = state.open_view.row(state.focus)
+    if isinstance(row, RelationRow):
+        return _relabel(state, RelationRef(row.id), label)
+    mention = state.open_view.mention_of(state.focus)
+    if mention is not None:
+        return _relabel(state, EntityRef(mention), label)
+    span = state.open_view.token_span(state.cursor)
+    if span.char_start == span.char_end:
+        return problem("There is no token for a mention")
+    return add_mention(state, (span.char_start, span.char_end), label)
+
+
+def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> Feedback:
+    """The item is decided with it, whether it was before or not, and the desk continues.
+
+    The focus stays where it is a cluster link that is still undecided: its mention has the type then.
+    """
+    if isinstance(item, RelationRef) and label not in state.open_view.schema.relation_labels:
+        return problem(f"{label} is not a type of relations")
+    position = state.position()
+    set_label = partial(state.project.actions.set_label, state.number, item, label)
+    outcome = legally(state, ("label", item.id, label), set_label)
+    state.after_action(outcome)
+    state.repeat = partial(apply_label, label=label)
+    state.alike = item.id if isinstance(item, EntityRef) else None
+    more = True if state.is_undecided(state.focus) else state.advance(position)
+    words = document_view.item_words(state.open_view, item)
+    set_to = words if isinstance(item, RelationRef) else f"{words}: {label}"
+    message = "; ".join(outcome.warnings) or set_to
+    return Feedback(_joined(message, more), changed=outcome.event_id is not None)
+
+
+def legally(state: ReviewState, relation: Refused, change: Callable[..., Outcome]) -> Outcome:
+    """Change a relation; one that the schema does not allow only when the same is wanted twice in a row.
+
+    Args:
+        state: The state of the desk.
+        relation: What is wanted, to know it again.
+        change: Does it, with the seconds it took and whether it may be illegal.
+
+    Raises:
+        IllegalPairError: It was wanted for the first time.
+    """
+    try:
+        return change(seconds=state.seconds())
+    except IllegalPairError as error:
+        if state.insists(relation):
+            return change(seconds=state.seconds(), illegal=True)
+        message = f"Again to keep it, marked {ILLEGAL}: {error.message}"
+        raise IllegalPairError(message, error.hint) from None
+
+
+def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedback:
+    """A mention that nobody had found; it becomes the focus."""
+    span = Span(*edges)
+    outcome = state.project.actions.add_entity(state.number, [span], label, state.seconds())
+    state.after_action(outcome)
+    made = [row for row in state.open_view.document.on_fragments((span,)) if row.label == label]
+    live = next((row for row in made if row.state is not State.REJECTED), None)
+    if live is not None:
+        state.focus_on(EntityRef(live.id))
+        state.alike = live.id
+    return Feedback(f"{named(span.of(state.open_view.text))} added as {label}", changed=True)
+
+
+def move_edge(state: ReviewState, action: Action, characters: bool = False) -> Feedback:
+    """Move an edge of the mention by one token or character; the focus stays for more of it."""
+    mention = state.open_view.mention_of(state.focus)
+    if mention is None or isinstance(state.focus, RelationRef):
+        return problem("Only mentions have edges: focus one with j and k")
+    edge, steps = _EDGES[action.id]
+    outcome = state.project.actions.move_edge(
+        state.number, mention, edge, steps, state.seconds(), characters=characters
+    )
+    state.after_action(outcome)
+    state.focus_on(state.focus)
+    state.repeat = partial(move_edge, action=action, characters=characters)
+    state.alike = None
+    return Feedback(named(state.open_view.surface(mention)), changed=outcome.event_id is not None)
+
+
+def ask_characters(state: ReviewState, action: Action) -> Feedback:
+    """The keys of edges move them by characters from now on."""
+    if state.open_view.mention_of(state.focus) is None or isinstance(state.focus, RelationRef):
+        return problem("z moves the edges of a mention by characters: focus one with j and k")
+    state.leave_mode()
+    state.mode = Mode.CHARACTERS
+    return Feedback()
+
+
+def press_characters(state: ReviewState, key: str, action: Action | None) -> Feedback:
+    """Move an edge by a character; Enter leaves the mode."""
+    if action is not None and action.id in _EDGES:
+        return move_edge(state, action, characters=True)
+    if action is not None and action.id in ("accept", "characters"):
+        state.leave_mode()
+        return Feedback()
+    return problem(
+        f"{key} does nothing here: s S e E move edges by a character, Enter or Esc leaves"
+    )
+
+
+def invert(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Turn the focused relation around, or the only one of the focused mention; the focus stays."""
+    focus, view = state.focus, state.open_view
+    related = view.relations_of.get(focus.id, []) if isinstance(focus, EntityRef) else []
+    relation = focus.id if isinstance(focus, RelationRef) else related[0].id if related else ""
+    if not relation or len(related) > 1:
+        return problem("i inverts a relation: focus one with j and k")
+    turn = partial(state.project.actions.invert, state.number, relation)
+    state.after_action(legally(state, ("invert", relation), turn))
+    state.repeat = invert
+    row = state.open_view.relation_by_id[relation]
+    words = document_view.relation_words(state.open_view, row.head, row.label, row.tail)
+    return Feedback(words, changed=True)
+
+
+def repeat(state: ReviewState, action: Action) -> Feedback:
+    """Do to the focus what was done last."""
+    if state.repeat is None:
+        return problem("There is nothing to repeat yet")
+    return state.repeat(state)

@@ -1,0 +1,330 @@
+"""The review desk without its screen: keys go in, values to show come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from sciextract.documents.schema import EntityType, RelationType
+from sciextract.errors import SciextractError
+from sciextract.store import (
+    EntityRef,
+    EntityRow,
+    ItemRef,
+    LinkRow,
+    Project,
+    RelationRef,
+    RelationRow,
+    review,
+)
+from sciextract.store.quality_checks import Check, Finding
+from sciextract_app.review import key_dispatch, navigation, panes
+from sciextract_app.review.bulk import BulkApply
+from sciextract_app.review.document_order import DocumentOrder
+from sciextract_app.review.footer import footer, legend
+from sciextract_app.review.key_dispatch import MouseInput
+from sciextract_app.review.queue import Order
+from sciextract_app.review.saved_queues import Queues
+from sciextract_app.review.state import ReviewState
+from sciextract_app.shared import document_view, session
+from sciextract_app.shared.actions import BY_ID, keymap, plain
+from sciextract_app.shared.session import Clock, Totals, totals
+from sciextract_app.shared.view_models import (
+    ClusterLine,
+    Feedback,
+    Header,
+    Hint,
+    Inspector,
+    Mode,
+    Passage,
+    RelationLine,
+    guarded,
+    problem,
+    refusal,
+)
+
+
+class Desk:
+    """One person at one project.
+
+    Args:
+        project: The open project.
+        number: The abstract to open; without one where the person stopped, else the first that is not done.
+        order: How undecided items follow each other; without one as when the person stopped.
+        seed: Of the random order.
+        threshold: The score from which ``A`` accepts.
+        keys: Keys by action id that replace the default ones.
+        clock: Seconds, for the time spent on a decision.
+
+    Attributes:
+        document_order: The order of the abstracts.
+        queues: Saved queues; one of them may be the documents.
+        predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
+        totals: Numbers of the project for the header, as old as the last change of abstract.
+        counts: How often they were counted; in large projects acceptance is counted elsewhere after that.
+        mouse: What the mouse does.
+        state: The state between two keys, for panes that need more than the views.
+        bulk: Receives the progress of a decision that goes through the whole project.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        number: int | None = None,
+        *,
+        order: Order | None = None,
+        seed: int | None = None,
+        threshold: float = 0.8,
+        keys: Mapping[str, str] | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        before = session.load(project.path)
+        known = before is not None and before.order in list(Order)
+        chosen = order or (Order(before.order) if before and known else Order.TEXT)
+        drawn = seed if seed is not None else (before.seed if before else 0)
+        self.state = ReviewState(project, chosen, drawn, threshold, clock)
+        self._keys = keymap(keys)
+        self.document_order = DocumentOrder(project.connection)
+        self.predicting: tuple[int, int] | None = None
+        self.totals: Totals = totals(project.connection)
+        self.counts = 1
+        self.mouse = MouseInput(self.state, self._guard)
+        self.bulk = BulkApply(self.state)
+        self.queues = Queues(self.state, self._guard, self._take, before.places if before else {})
+        self.queues.recall(before.queue if before else "")
+        self._model = review.newest_model(project.connection)
+        self._placed: tuple[int, DocumentOrder, int] | None = None
+        self._position: tuple[int, int] | None = None
+        self._begin(number, before)
+
+    @property
+    def number(self) -> int:
+        """The open abstract, 0 for none."""
+        return self.state.number
+
+    @property
+    def mode(self) -> Mode:
+        """What the next key means."""
+        return self.state.mode
+
+    @property
+    def focus(self) -> ItemRef | None:
+        """The item that keys speak of."""
+        return self.state.focus
+
+    @property
+    def focused_type(self) -> EntityType | RelationType | None:
+        """The type of the focused relation or mention, ``None`` without one."""
+        view = self.state.view
+        row = view.row(self.focus) if view else None
+        if view is None or row is None:
+            return None
+        if isinstance(row, RelationRow):
+            return document_view.relation_type(view.schema, row.label)
+        mention = view.by_id[view.mention_of(self.focus) or ""]
+        return document_view.entity_type(view.schema, mention.label)
+
+    @property
+    def waiting(self) -> int:
+        """Undecided items of the open abstract."""
+        return self.state.undecided_count()
+
+    @guarded
+    def press(self, key: str) -> Feedback:
+        """Do what a key means now; what is refused comes back as a problem, never as an exception."""
+        number, name = self.state.number, plain(key)
+        # A key decides what is on the screen: where somebody else has changed that, it decides nothing.
+        if self.is_stale() and self._is_changed_elsewhere():
+            return self._refuse_older_view()
+        feedback = key_dispatch.press(self.state, self.document_order, name, self._keys.get(name))
+        left = feedback.moved or self.state.number != number
+        if feedback.recount or (feedback.changed and left):
+            self._count()
+        return feedback
+
+    def _is_changed_elsewhere(self) -> bool:
+        """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
+        item, number = self.state.focus, self.state.number
+        if item is None or self.state.open_view.row(item) is None:
+            return False
+        seen = self.state.open_view.row(item)
+        try:
+            doc = self.state.project.document_state(number)
+        except (KeyError, SciextractError):
+            return False  # the key itself says what is wrong
+        now: EntityRow | RelationRow | LinkRow | None
+        match item:
+            case EntityRef():
+                now = doc.entity(item.id)
+            case RelationRef():
+                now = doc.relation(item.id)
+            case _:
+                now = doc.link(item.cluster_id, item.entity_id)
+        # Scores are left out: a model that predicts anew changes them, and not the item.
+        fields = ("state", "label", "fragments", "head", "tail")
+        return any(getattr(seen, each, None) != getattr(now, each, None) for each in fields)
+
+    @guarded
+    def _refuse_older_view(self) -> Feedback:
+        event = review.newest_event(self.state.project.connection, self.number)
+        feedback = self.refresh()
+        by = f": {event.kind} by {event.author}" if event else ""
+        changed = problem(f"The item has changed{by}. Nothing was decided here; look again")
+        return replace(feedback, message=changed.message, problem=True)
+
+    @guarded
+    def open(self, number: int) -> Feedback:
+        """Open an abstract of the project."""
+        before = self.state.number
+        if not self.state.load(number):
+            self.state.load(before)
+            return problem(f"The project has no abstract {number} (any more)")
+        return Feedback(moved=number != before)
+
+    @guarded
+    def refresh(self) -> Feedback:
+        """Read anew what other processes and model runs have changed; focus and mode stay."""
+        state, before, focus = self.state, self.state.view, self.state.focus
+        self._count()
+        self._model = review.newest_model(state.project.connection)
+        if not state.read():
+            state.number = 0
+            self._begin(None, None)
+            gone = "The abstract is not in the project any more" if before else ""
+            return Feedback(gone, moved=True)
+        if focus is None or state.open_view.row(focus) is not None:
+            return Feedback()
+        state.focus_nearest()
+        event = review.newest_event(state.project.connection, self.number)
+        return Feedback(
+            f"The item is gone: {event.kind} by {event.author}" if event else "The item is gone"
+        )
+
+    def is_stale(self) -> bool:
+        """Whether another connection has written since the desk last read; cheap enough for every second."""
+        return self.state.project.data_version() != self.state.seen
+
+    def set_order(self, order: Order, seed: int = 0) -> Feedback:
+        """Change how undecided items follow each other."""
+        self.state.order, self.state.seed = order, seed
+        return self.refresh()
+
+    @guarded
+    def work_through(self, check: Check, found: Sequence[Finding]) -> Feedback:
+        """Go to the first place that a check has found; its abstracts are the queue from now on."""
+        if not found:
+            return Feedback(f"{check}: nothing found")
+        self.state.leave_mode()
+        documents = self.queues.check(check, found)
+        return navigation.step_finding(self.state, documents, BY_ID["next-finding"])
+
+    def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
+        """Take abstracts in the order of a list; ``None`` for the project's own order.
+
+        A queue that is worked on stays the way: it is left by :meth:`Queues.leave`.
+
+        Args:
+            numbers: The abstracts.
+            searched: What was searched for, where the list holds only what fits.
+        """
+        # A search inside of a queue does not leave it.
+        if not self.queues.active:
+            kind = "search" if searched else ""
+            connection = self.state.project.connection
+            self.document_order = DocumentOrder(connection, numbers, kind, searched, self.number)
+
+    def _take(self, documents: DocumentOrder) -> None:
+        self.document_order = documents
+
+    @guarded
+    def set_note(self, text: str) -> Feedback:
+        """Replace the abstract's note."""
+        self.state.after_action(self.state.project.actions.note(self.number, text))
+        return Feedback("note saved", changed=True)
+
+    def remember(self) -> None:
+        """Note where the person is, for the next time."""
+        state = self.state
+        if state.number:
+            place = session.Session(
+                number=state.number,
+                item=session.item_fields(state.focus),
+                order=state.order,
+                seed=state.seed,
+                queue=self.queues.active,
+                places=self.queues.places,
+            )
+            session.save(state.project.path, place)
+
+    def passage(self) -> Passage:
+        """The text with everything that is drawn into it."""
+        return panes.passage(self.state)
+
+    def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
+        """Relations of the focused mention, or of the abstract."""
+        return panes.relation_lines(self.state, everything=everything)
+
+    def clusters(self) -> tuple[ClusterLine, ...]:
+        """Clusters of the abstract."""
+        return panes.cluster_lines(self.state)
+
+    def inspector(self) -> Inspector:
+        """Everything about the focused item."""
+        return panes.inspector(self.state)
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something now."""
+        return footer(self.state)
+
+    def legend(self) -> tuple[Hint, ...]:
+        """Which key means which label now."""
+        return legend(self.state)
+
+    def header(self) -> Header:
+        """The project as a whole; its numbers are as old as :attr:`totals`."""
+        # A place is looked up only when the abstract, or the order, is another one: every key draws the header.
+        known = self.number, self.document_order, self.counts
+        if known != self._placed:
+            self._placed = known
+            self._position = self.document_order.place_of(self.number) if self.number else None
+        return Header(
+            project=self.state.project.path.name,
+            done=self.totals.done,
+            documents=self.totals.documents,
+            acceptance=self.totals.acceptance,
+            model=self._model,
+            predicting=self.predicting,
+            queue=self.document_order.progress,
+            place=self._position,
+            speed=self.state.speed,
+        )
+
+    def bibliography(self) -> str:
+        """Authors, year, venue, DOI and key of the open abstract."""
+        return panes.bibliography(self.state)
+
+    def _begin(self, number: int | None, before: session.Session | None) -> None:
+        if number is None and before and self.state.load(before.number, before.focus):
+            return
+        wanted = self.document_order.first() if number is None else number
+        if wanted is not None:
+            self.state.load(wanted)
+
+    def _guard(self, work: Callable[[], Feedback]) -> Feedback:
+        number = self.state.number
+        try:
+            feedback = work()
+        except SciextractError as error:
+            self.state.leave_mode()
+            feedback = refusal(error)
+        if self.state.number != number:
+            # At every change of abstract, since a terminal that is closed gives no time for it.
+            self.document_order.visit(self.state.number)
+            self.remember()
+        return feedback
+
+    def _count(self) -> None:
+        self.totals = totals(self.state.project.connection, self.totals)
+        self.counts += 1
+        self.document_order.refresh()

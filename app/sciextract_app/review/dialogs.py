@@ -1,0 +1,371 @@
+"""Dialogs and other screens over the review screen, and what becomes of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sciextract.errors import FormatError, SciextractError, UsageError
+from sciextract.inference.model_folder import AUTO
+from sciextract.store import EntityRef, review
+from sciextract.store.sqlite import replaced
+from sciextract_app.adjudication.screen import MERGED
+from sciextract_app.review import bulk
+from sciextract_app.review.prompts import (
+    BadRecordsDialog,
+    MessagesDialog,
+    NoteDialog,
+    PlacesDialog,
+    QueueNameDialog,
+    QueuesDialog,
+    SearchDialog,
+    Wish,
+)
+from sciextract_app.review.saved_queues import suggested_name
+from sciextract_app.settings import KEYMAP_FILE, user_folder
+from sciextract_app.shared.actions import ACTIONS
+from sciextract_app.shared.view_models import Feedback
+from sciextract_app.widgets.dialogs import (
+    ChoiceDialog,
+    ErrorDialog,
+    KeyedDialog,
+    LineDialog,
+    PathDialog,
+    QuestionDialog,
+    ask,
+)
+from sciextract_app.widgets.help import GuidelineDialog, KeysDialog, help_rows
+
+if TYPE_CHECKING:
+    from sciextract.documents.schema import EntityType, RelationType
+    from sciextract.store.quality_checks import Check, Finding
+    from sciextract.workflows.disagreements import OtherSource
+    from sciextract_app.review.screen import ReviewScreen
+
+_SOURCES = (
+    ("t", "terms: a CSV or TSV file with a term and its label in each row"),
+    ("p", "patterns: token and phrase patterns of spaCy or Prodigy"),
+    ("m", "labels of a bundled model, mapped to yours, such as Method=Technique"),
+    ("s", "mentions of the bundled models without labels: 1 to 9 gives the label"),
+    ("f", "annotations of another tool or model, from a file of any format"),
+)
+"""Keys of the sources of suggestions."""
+
+_LABELS = 12
+"""Labels that the dialog of suggestions names."""
+
+MOST_PLACES = 200
+"""Abstracts that are listed before a decision for the whole project."""
+
+
+class ReviewDialogs:
+    """Opens dialogs and other screens; those that are seldom needed are imported then.
+
+    Args:
+        screen: The review screen, which shows what becomes of results.
+    """
+
+    def __init__(self, screen: ReviewScreen) -> None:
+        self._screen = screen
+
+    def open(self, request: str) -> None:
+        """Open what the presenter requests."""
+        app = self._screen.app
+        openers: dict[str, Callable[[], object]] = {
+            "adjudicate": self.adjudicate,
+            "checks": self.checks,
+            "compare": self.compare,
+            "files": self.files,
+            "guideline": self.guideline,
+            "help": self.keys,
+            "note": self.note,
+            "palette": app.action_command_palette,
+            bulk.PLACES: self.places,
+            "queues": self.queues,
+            "quit": partial(app.call_later, app.action_quit),
+            "relations": self.relations,
+            "retraining": self.retraining,
+            "save-queue": self.save_queue,
+            "search": self.search,
+            "statistics": self.statistics,
+            "suggest": self.suggest,
+        }
+        if request in openers:
+            openers[request]()
+        else:
+            self._refuse(f"{request} is not available here")
+
+    def keys(self) -> None:
+        """Show all keys."""
+        note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
+        self._screen.app.push_screen(KeysDialog(help_rows(self._screen.keys), note))
+
+    def error(self, title: str, error: SciextractError) -> None:
+        """Show an error."""
+        self._screen.app.push_screen(ErrorDialog(title, error))
+
+    def guideline(self) -> None:
+        """Show the definitions of the types, that of the focused item first."""
+        schema, focused = self._screen.project.schema, self._screen.desk.focused_type
+        types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
+        at = types.index(focused) if focused else 0
+        self._screen.app.push_screen(GuidelineDialog(types, at))
+
+    def messages(self) -> None:
+        """Show the messages until now."""
+        self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
+
+    def save_copy(self) -> None:
+        """Ask whether to continue in a file next to the one that has taken the project's place."""
+        screen = self._screen
+        error = replaced(screen.project.path)
+        explained = (
+            f"{error.message}. Nothing can be saved into it from here.\n\n"
+            "What is open, with all decisions until then, can be saved as a project next to it."
+        )
+        title = "The project file was replaced"
+
+        dialog = QuestionDialog(title, explained, "saves it next to that file")
+        ask(screen.app, dialog, lambda _: screen.post_message(screen.SaveBeside()))
+
+    def menu(self) -> None:
+        """Offer what can be done now: the live keys of the footer, and the types."""
+        screen = self._screen
+        ids = {each.key: each.id for each in reversed(ACTIONS)}
+        live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
+        choices = [(ids[hint.key], f"{hint.key:>9}  {hint.words}") for hint in live]
+        if isinstance(screen.desk.focus, EntityRef):
+            labels = screen.project.schema.entity_labels[:9]
+            choices += [(f"type-{n}", f"{n:>9}  {each}") for n, each in enumerate(labels, start=1)]
+        ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), screen.do)
+
+    def note(self) -> None:
+        """Edit the note of the abstract."""
+        screen = self._screen
+        number = screen.desk.number
+        progress = screen.project.document_state(number).progress if number else None
+        if progress is None:
+            return
+        dialog = NoteDialog(progress.note)
+        ask(screen.app, dialog, lambda text: screen.show_result(screen.desk.set_note(text)))
+
+    def places(self) -> None:
+        """List the places of a decision for the whole project, and ask whether to continue."""
+        screen, decision = self._screen, self._screen.desk.bulk.pending
+        if decision is None or decision.count is None:
+            return
+        count = decision.count
+        numbers = count.numbers[:MOST_PLACES]
+        found = review.contexts(screen.project.connection, numbers, count.decided.text)
+        left = len(count.numbers) - len(numbers)
+        dialog = PlacesDialog(decision.question, count.decided.text, found, left)
+        # The presenter waits for one of these keys, so the dialog only passes it on.
+        screen.app.push_screen(dialog, lambda yes: screen.press("enter" if yes else "escape"))
+
+    def search(self) -> None:
+        """Search abstracts."""
+        screen = self._screen
+        schema = screen.project.schema
+        labels = (*schema.entity_labels, *schema.relation_labels)
+        dialog = SearchDialog(screen.search_text, labels)
+        ask(screen.app, dialog, lambda found: screen.search(*found))
+
+    # Imports
+
+    def files(self) -> None:
+        """Ask for a file or folder, and import it."""
+        start = self._screen.imports.import_files
+        self._ask_file("Import abstracts", lambda path: start([str(path)]))
+
+    def paste(self, text: str = "") -> None:
+        """Show a pasted text and its format, and ask whether to import it."""
+        from sciextract_app.paste import PasteDialog
+
+        imports = self._screen.imports
+        if not imports.is_refused():
+            dialog = PasteDialog(text, self._screen.project.path.name)
+            ask(self._screen.app, dialog, imports.import_text)
+
+    def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
+        """Show records that an import left out, and how many there are in all."""
+        self._screen.app.push_screen(BadRecordsDialog(shown, count))
+
+    # Suggestions
+
+    def suggest(self) -> None:
+        """Ask where suggestions come from, then for the file or the labels."""
+        schema = self._screen.project.schema
+        shown = ", ".join(schema.entity_labels[:_LABELS])
+        more = ", …" if len(schema.entity_labels) > _LABELS else ""
+        explained = (
+            f"Labels of this project: {shown}{more}. Suggestions are undecided and record their source; "
+            "u undoes all those of one call. Abstracts whose entities are done get none."
+        )
+        dialog = KeyedDialog("Suggest before you correct", explained, _SOURCES)
+        ask(self._screen.app, dialog, self._suggest_from)
+
+    def _suggest_from(self, source: str) -> None:
+        from sciextract.workflows.suggest import Sources
+
+        start = self._screen.imports.suggest
+        match source:
+            case "t":
+                self._ask_file("Terms: a CSV or TSV file", lambda path: start(Sources((path,))))
+            case "p":
+                title = "Patterns: JSON Lines of spaCy's EntityRuler"
+                self._ask_file(title, lambda path: start(Sources(patterns=(path,))))
+            case "m":
+                self._ask_labels(lambda text: start(Sources(labels=text, model=AUTO)))
+            case "s":
+                start(Sources(spans=True, model=AUTO))
+            case "f":
+                self._ask_file("Annotations in any format", start)
+
+    def _ask_file(self, title: str, then: Callable[[Path], None]) -> None:
+        ask(self._screen.app, PathDialog(title, Path.cwd()), then)
+
+    def _ask_labels(self, then: Callable[[str], None]) -> None:
+        from sciextract.workflows.convert import parse_renames
+        from sciextract.workflows.suggest import fitting_labels
+
+        def problem_of(text: str) -> str:
+            try:
+                return "" if parse_renames(text, "--map") else "type at least one pair"
+            except UsageError as error:
+                return f"{error.message}; {error.hint}"
+
+        project, schema = self._screen.project, self._screen.project.schema
+        model, labels = fitting_labels(project)
+        own = ", ".join((*schema.entity_labels, *schema.relation_labels))
+        explained = (
+            f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
+        )
+        dialog = LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
+        ask(self._screen.app, dialog, then)
+
+    # Saved queues
+
+    def save_queue(self) -> None:
+        """Keep the list as it is, under a name."""
+        listing = self._screen.listing
+        if not listing.count():
+            self._refuse("The list is empty: there is nothing to save")
+            return
+
+        def save(name: str) -> None:
+            text = self._screen.search_text
+            self._follow_queue(self._screen.desk.queues.save(name, listing, text))
+
+        name = suggested_name(listing, self._screen.search_text)
+        ask(self._screen.app, QueueNameDialog(name, listing.count()), save)
+
+    def queues(self) -> None:
+        """Offer the saved queues."""
+        queues = self._screen.desk.queues
+        dialog = QueuesDialog(queues.lines(), queues.active)
+        ask(self._screen.app, dialog, self._choose_queue)
+
+    def leave_queue(self) -> None:
+        """Go on with all abstracts."""
+        self._choose_queue(("leave", ""))
+
+    def list_queue(self) -> None:
+        """List the queue that is worked on, if there is one."""
+        if self._screen.desk.queues.active:
+            self._screen.listing.show(self._screen.desk.queues.numbers)
+
+    def _choose_queue(self, wish: Wish) -> None:
+        what, name = wish
+        queues = self._screen.desk.queues
+        if what == "start":
+            self._follow_queue(queues.start(name))
+            return
+        before = queues.active
+        feedback = queues.leave() if what == "leave" else queues.forget(name)
+        if before and not queues.active:
+            self._screen.search_text = ""
+            self._screen.listing.show_all()
+        self._follow_queue(feedback)
+
+    def _follow_queue(self, feedback: Feedback) -> None:
+        self.list_queue()
+        self._screen.show_result(feedback)
+        self._screen.draw_list()
+
+    # Other screens
+
+    def statistics(self) -> None:
+        """Show plots of the project."""
+        from sciextract_app.statistics.screen import DashboardScreen
+
+        self._screen.app.push_screen(DashboardScreen(self._screen.project.path))
+
+    def retraining(self) -> None:
+        """Show the training that runs, the result of the last one, or what would be trained on."""
+        from sciextract_app.training.screen import RetrainingScreen
+
+        service = self._screen.retraining
+        service.watch.find()
+        self._screen.app.push_screen(RetrainingScreen(service))
+
+    def checks(self) -> None:
+        """Look for inconsistencies, and go to the places of the chosen kind."""
+        from sciextract_app.review.prompts import ChecksDialog
+
+        screen = self._screen
+
+        def work_through(found: tuple[Check, Sequence[Finding]]) -> None:
+            self._follow_queue(screen.desk.work_through(*found))
+
+        ask(screen.app, ChecksDialog(screen.project.path), work_through)
+
+    def relations(self) -> None:
+        """Show all relations of the abstract."""
+        from sciextract_app.review.relations import RelationsScreen
+
+        screen = self._screen
+        relations = RelationsScreen(screen.desk, screen.keys)
+        screen.app.push_screen(relations, lambda each: screen.show_result(each or Feedback()))
+
+    def compare(self) -> None:
+        """Compare the model's predictions with the person's decisions."""
+        from sciextract_app.adjudication.screen import ComparisonScreen
+        from sciextract_app.adjudication.sides import compare
+
+        screen = self._screen
+        comparison = compare(screen.project, screen.desk.number, screen.custom_keys)
+        if comparison is None:
+            self._refuse("No predictions for this abstract: F6 predicts")
+        else:
+            screen.app.push_screen(ComparisonScreen(screen.project, comparison))
+
+    def adjudicate(self) -> None:
+        """Adjudicate: with merged projects at once, else after the choice of another source."""
+        from sciextract.workflows.disagreements import Decisions, other_sources
+        from sciextract_app.adjudication.screen import chosen, side_dialog
+
+        screen = self._screen
+        sides = other_sources(screen.project, Decisions(screen.project))
+        if any(each.merged for each in sides):
+            self._adjudicate_with(chosen(sides, MERGED))
+        elif sides:
+            adjudicate = lambda name: self._adjudicate_with(chosen(sides, name))
+            ask(screen.app, side_dialog(sides), adjudicate)
+        else:
+            self._refuse(
+                "Nobody else has annotations here: sciextract merge brings in a colleague's project"
+            )
+
+    def _adjudicate_with(self, sides: Sequence[OtherSource]) -> None:
+        from sciextract_app.adjudication.presenter import Adjudication
+        from sciextract_app.adjudication.screen import AdjudicationScreen
+
+        screen = self._screen
+        project, keys = screen.project, screen.custom_keys
+        adjudication = Adjudication(project, sides, screen.desk.number, keys=keys)
+        screen.app.push_screen(AdjudicationScreen(project, adjudication, keys, screen.return_from))
+
+    def _refuse(self, message: str) -> None:
+        self._screen.show_reply(Feedback(message, problem=True))

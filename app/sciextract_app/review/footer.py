@@ -1,0 +1,193 @@
+"""Keys that mean something now: the footer, and the legend with the labels that keys set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from sciextract.documents.schema import EntityType, RelationType
+from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
+from sciextract_app.review import bulk, linking
+from sciextract_app.review.linking import best_type, legal_types
+from sciextract_app.review.selecting import selected, suggestion, takes_out
+from sciextract_app.review.state import ReviewState
+from sciextract_app.shared import document_view
+from sciextract_app.shared.actions import action_hint
+from sciextract_app.shared.view_models import Hint, Mode, named
+
+DIGITS = 9
+_SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
+_BACK = Hint("Esc", "back")
+_HINTED = Hint("a-z", "the letters over the text")
+LIST_HINTS = (
+    Hint("Enter", "open"),
+    Hint("Esc", "back to the text"),
+    Hint("↑ ↓ j k", "row"),
+    Hint("PgUp PgDn Home End", "page"),
+    action_hint("search"),
+    Hint("F4", "save as a queue"),
+    action_hint("help"),
+)
+"""The keys of the list of abstracts, while it has the focus."""
+
+
+def footer(state: ReviewState) -> tuple[Hint, ...]:
+    """The most important keys first; those that would be refused now are not live."""
+    if state.view is None:
+        return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
+    pending, schema = state.pending, state.view.schema
+    match state.mode:
+        case Mode.RELATE:
+            return _HINTED, Hint("Space", "all mentions", not pending.any_type), _BACK
+        case Mode.JUMP:
+            return _HINTED, _BACK
+        case Mode.SELECT:
+            best = suggestion(state)
+            return (
+                Hint("Enter", f"add as {best}" if best else "add", best is not None),
+                Hint(document_view.type_keys(schema.entity_labels), "add as type"),
+                *([Hint("y", f"next of {len(pending.offers)}")] if pending.offers else []),
+                Hint("arrows w b f", "move the end"),
+                _BACK,
+            )
+        case Mode.FRAGMENT:
+            return (
+                Hint("+", "take this part out" if takes_out(state) else "add this part"),
+                Hint("v", "longer part", pending.start is None),
+                Hint("arrows w b f", "move"),
+                _BACK,
+            )
+        case Mode.CHARACTERS:
+            return Hint("s S", "start"), Hint("e E", "end"), Hint("Enter", "leave")
+        case Mode.RELATE_TYPE:
+            best = best_type(state)
+            return (
+                *([Hint("Enter", best)] if best else []),
+                Hint(document_view.type_keys(schema.relation_labels), "type"),
+                Hint("Space", "turn around"),
+                _BACK,
+            )
+        case Mode.TYPE:
+            return Hint("a-z", "the type's letter"), _BACK
+        case Mode.CLUSTER | Mode.MERGE:
+            return *_cluster_keys(state), _BACK
+        case Mode.CONFIRM:
+            return Hint("Enter", "do it"), Hint("Esc", "do not")
+        case Mode.GO_TO:
+            return Hint("0-9", "number"), Hint("Enter", "open it", bool(pending.typed)), _BACK
+    return tuple(_review_keys(state))
+
+
+def _review_keys(state: ReviewState) -> Iterator[Hint]:
+    view, item = state.open_view, state.view.row(state.focus) if state.view else None
+    relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
+    mention = not relation and item is not None
+    if spread := bulk.hint(state):
+        yield spread
+    accept, reject = "accept" if item else "next", "reject"
+    if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
+        others = [each.entity_id for each in view.members[item.cluster_id]]
+        other = next((each for each in others if each != item.entity_id), item.entity_id)
+        accept, reject = f"same as {named(view.surface(other), 20)}", "not the same"
+    can_accept = bool(item or state.undecided_count())
+    yield action_hint("accept", can_accept, accept, pinned=True)
+    yield action_hint("reject", item is not None, reject, pinned=True)
+    if item is None:  # elsewhere the legend shows the digits
+        yield Hint(document_view.type_keys(view.schema.entity_labels), "make a mention")
+    if relation:
+        yield action_hint("invert")
+    if not link:
+        yield action_hint("relate", item is not None and bool(view.schema.relations))
+    yield action_hint("join", mention and view.schema.coreference)
+    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
+    if at_home:
+        yield from (action_hint(each) for each in ("leave", "merge", "split"))
+    if not relation:
+        yield Hint("s e", "grow", mention)
+        yield Hint("S E", "shrink", mention)
+    # The order is that of importance: what finds no room in the line is left out from the end.
+    yield action_hint("jump")
+    yield Hint("arrows", "move")
+    if at_home:
+        yield action_hint("next-mention")
+    target = bulk.alike_target(state)
+    words = f"all {named(view.surface(target), 16)}" if target else "all alike"
+    yield action_hint("alike", target is not None, words)
+    yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
+    least = f"accept ≥ {state.threshold:.2f}"
+    yield action_hint("accept-above", state.undecided_count() > 0, least)
+    yield action_hint("fragment", mention)
+    yield from (action_hint(each) for each in ("relations", "note"))
+    yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
+    yield action_hint("next-abstract", words="next", pinned=True)
+    yield action_hint("help", pinned=True)
+
+
+def _cluster_keys(state: ReviewState) -> Iterator[Hint]:
+    if state.pending.hints is not None:
+        yield _HINTED
+        return
+    members = state.open_view.members
+    yield Hint("a-Z", "the cluster's letter", bool(members))
+    if state.mode is Mode.CLUSTER:
+        yield Hint("c", "the last one", state.last_cluster in members)
+        proposal = linking.proposal(state)
+        if proposal:
+            yield Hint("Enter", proposal.words)
+        yield Hint("Space" if proposal else "Enter", "new, with another mention")
+
+
+def legend(state: ReviewState) -> tuple[Hint, ...]:
+    """The labels of the focus with the keys that set them; in modes of letters what the letters mean."""
+    if state.view is None:
+        return ()
+    schema, row = state.view.schema, state.view.row(state.focus)
+    match state.mode:
+        case Mode.RELATE_TYPE:
+            allowed = legal_types(state)
+            return tuple(_types(schema.relations, best_type(state), allowed, letters=True))
+        case Mode.CLUSTER | Mode.MERGE if state.pending.hints is None:
+            return tuple(_clusters(state))
+        case Mode.TYPE:
+            mentions = selected(state) or not isinstance(row, RelationRow)
+            types = schema.entities if mentions else schema.relations
+            return tuple(Hint(each.key, each.label, label=each.label) for each in types)
+        case Mode.REVIEW if isinstance(row, RelationRow):
+            by_id = state.view.by_id
+            allowed = document_view.legal(schema, by_id[row.head], by_id[row.tail])
+            return tuple(_types(schema.relations, row.label, allowed))
+        case Mode.REVIEW:
+            mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
+            return tuple(_types(schema.entities, mention.label if mention else None))
+        case Mode.SELECT:
+            return tuple(_types(schema.entities, None))
+    return ()  # digits mean no label
+
+
+def _types(
+    types: Sequence[EntityType | RelationType],
+    current: str | None,
+    allowed: Sequence[str] | None = None,
+    *,
+    letters: bool = False,
+) -> Iterator[Hint]:
+    """Types with their digits, and with ``;`` and their letters where digits have run out."""
+    for place, each in enumerate(types, start=1):
+        key = str(place) if place <= DIGITS else ("" if letters else ";") + each.key
+        yield Hint(
+            f"{key} {each.key}" if letters and place <= DIGITS else key,
+            each.label,
+            live=allowed is None or each.label in allowed,
+            label=each.label,
+            current=each.label == current,
+        )
+
+
+def _clusters(state: ReviewState) -> Iterator[Hint]:
+    """The letters of the first clusters, each with its first mentions."""
+    view = state.open_view
+    for cluster_id, links in islice(view.members.items(), _SHOWN_CLUSTERS):
+        names = [view.surface(link.entity_id) for link in links]
+        more = f" +{len(names) - _SHOWN_MENTIONS}" if len(names) > _SHOWN_MENTIONS else ""
+        words = ", ".join(named(name, 16) for name in names[:_SHOWN_MENTIONS]) + more
+        yield Hint(state.letters.of(cluster_id), words)

@@ -1,0 +1,226 @@
+"""What a key means: the state machine over modes and key names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sciextract.store import ItemRef
+from sciextract_app.review import bulk, deciding, linking, navigation, selecting
+from sciextract_app.review.document_order import DocumentOrder
+from sciextract_app.review.state import ReviewState
+from sciextract_app.shared.actions import Action
+from sciextract_app.shared.view_models import Feedback, Guard, Mode, guarded, problem
+
+Handler = Callable[[ReviewState, Action], Feedback]
+_SPREADING = frozenset({"alike", "alike-everywhere"})
+_WAITING = frozenset({"enter", "escape"})
+HANDLERS: Mapping[str, Handler] = {
+    "next-undecided": navigation.next_undecided,
+    "previous-undecided": navigation.previous_undecided,
+    "next-item": navigation.step_item,
+    "previous-item": navigation.step_item,
+    "next-token": navigation.step_token,
+    "previous-token": navigation.step_token,
+    "next-sentence": navigation.step_sentence,
+    "previous-sentence": navigation.step_sentence,
+    "jump": selecting.jump,
+    "accept": deciding.accept,
+    "reject": deciding.reject,
+    "letter": deciding.ask_letter,
+    "repeat": deciding.repeat,
+    "alike": bulk.alike,
+    "alike-everywhere": bulk.alike_in_project,
+    "accept-above": bulk.accept_above,
+    "undo": navigation.undo,
+    "redo": navigation.redo,
+    "flag": navigation.flag,
+    "grow-start": deciding.move_edge,
+    "shrink-start": deciding.move_edge,
+    "grow-end": deciding.move_edge,
+    "shrink-end": deciding.move_edge,
+    "characters": deciding.ask_characters,
+    "select": selecting.select,
+    "fragment": selecting.ask_fragment,
+    "candidate": selecting.candidate,
+    "relate": linking.relate,
+    "relate-anywhere": linking.relate,
+    "invert": deciding.invert,
+    "join": linking.ask_cluster,
+    "leave": linking.leave,
+    "merge": linking.ask_merge,
+    "split": linking.split,
+    "next-mention": linking.step_mention,
+    "previous-mention": linking.step_mention,
+    **{f"type-{digit}": deciding.set_type for digit in range(1, 10)},
+}
+
+ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = {
+    "next-abstract": navigation.step_abstract,
+    "previous-abstract": navigation.step_abstract,
+    "first-abstract": navigation.open_end,
+    "last-abstract": navigation.open_end,
+    "go-to": navigation.ask_place,
+    "next-finding": navigation.step_finding,
+    "previous-finding": navigation.step_finding,
+    "done": navigation.done,
+}
+"""Those that follow the order of the abstracts."""
+_WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
+
+
+def press(
+    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
+) -> Feedback:
+    """Do what a key means in the present mode; only the very next key can insist on what was refused.
+
+    Args:
+        state: The state of the desk.
+        documents: The order of the abstracts.
+        key: The key's name.
+        action: What the key is bound to, for the modes in which bindings hold.
+    """
+    refused = state.refused
+    feedback = _press(state, documents, key, action)
+    if state.refused is refused:
+        state.refused = None
+    return feedback
+
+
+def _press(
+    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
+) -> Feedback:
+    # Only a and & may still speak of the mention that was decided before this key.
+    spreads = action is not None and action.id in _SPREADING
+    if state.mode is Mode.REVIEW and not spreads:
+        state.alike = None
+    if state.mode is Mode.COUNTING and key not in _WAITING:
+        state.leave_mode()  # the person does not wait: the count runs alongside
+    if state.mode is not Mode.REVIEW:
+        return _in_mode(state, documents, key, action)
+    # Every other key takes back the question whether the abstract is done.
+    asked, state.asked_done = state.asked_done, False
+    if action is None:
+        return (
+            bulk.stop(state)
+            if key == "escape"
+            else problem(f"{key} does nothing; ? shows the keys")
+        )
+    if action.request:
+        return Feedback(request=action.request)
+    if state.view is None and action.id not in _WITHOUT_ABSTRACT:
+        return problem("No abstract is open")
+    state.asked_done = asked and action.id == "done"
+    if action.id in ALONG:
+        return ALONG[action.id](state, documents, action)
+    return HANDLERS[action.id](state, action)
+
+
+def _in_mode(
+    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
+) -> Feedback:
+    if key == "escape":
+        return _escape(state)
+    match state.mode:
+        case Mode.JUMP:
+            return selecting.press_jump(state, key)
+        case Mode.SELECT:
+            return selecting.press_select(state, key, action)
+        case Mode.FRAGMENT:
+            return selecting.press_fragment(state, key, action)
+        case Mode.CHARACTERS:
+            return deciding.press_characters(state, key, action)
+        case Mode.RELATE:
+            return linking.press_relate(state, key)
+        case Mode.RELATE_TYPE:
+            return linking.press_relation_type(state, key, action)
+        case Mode.CLUSTER:
+            return linking.press_cluster(state, key)
+        case Mode.MERGE:
+            return linking.press_merge(state, key)
+        case Mode.GO_TO:
+            return navigation.press_place(state, documents, key)
+        case Mode.COUNTING:
+            return bulk.press_counting(state)
+        case Mode.TYPE if selecting.selected(state):
+            return selecting.press_type(state, key)
+        case Mode.TYPE:
+            return deciding.press_letter(state, key)
+    pending = state.pending
+    if key != "enter" or pending.on_confirm is None:
+        return problem(pending.question)
+    state.leave_mode()
+    return pending.on_confirm()
+
+
+def _escape(state: ReviewState) -> Feedback:
+    """Out of the mode; a jump during a selection goes back to the selection."""
+    if state.mode is Mode.JUMP:
+        selecting.leave_jump(state)
+        return Feedback()
+    # Read before: leaving the mode forgets both.
+    pointed, left = state.mode is Mode.FRAGMENT, state.pending.on_leave
+    state.leave_mode()
+    if pointed:
+        state.focus_on(state.focus)  # the cursor goes back to the mention
+    return left() if left else Feedback()
+
+
+class MouseInput:
+    """Clicks and drags.
+
+    Args:
+        state: The desk's state.
+        guard: Runs work so that refusals come back as problems.
+    """
+
+    def __init__(self, situation: ReviewState, guard: Guard) -> None:
+        self._state = situation
+        self._guard = guard
+
+    @guarded
+    def click(self, char: int) -> Feedback:
+        """Put cursor and focus on what is at a character; while relating, choose that mention.
+
+        While a mention gets a further part, only the cursor moves.
+        """
+        state = self._state
+        if state.view is None:
+            return Feedback()
+        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
+            head = state.pending.head
+            tails = [row for row in state.view.covering(char) if row.id != head]
+            if not tails:
+                return problem("There is no other mention; Esc leaves")
+            return linking.ask_type(state, head, tails[0].id)
+        if state.mode is Mode.FRAGMENT:
+            state.pending.start, state.cursor = None, state.view.token_at(char)
+            return Feedback()
+        state.leave_mode()
+        state.alike = None  # a and & speak of what was clicked
+        selecting.focus_token(state, char)
+        return Feedback()
+
+    @guarded
+    def focus(self, item: ItemRef) -> Feedback:
+        """Make an item the focus: a row of a pane."""
+        state = self._state
+        if state.view is None or state.view.row(item) is None:
+            return problem("The item no longer exists")
+        state.leave_mode()
+        state.alike = None
+        state.focus_on(item)
+        return Feedback()
+
+    @guarded
+    def drag(self, char_start: int, char_end: int) -> Feedback:
+        """Select the tokens under some characters."""
+        state = self._state
+        if state.view is None or not len(state.view.tokens):
+            return Feedback()
+        low, high = sorted((char_start, char_end))
+        if state.mode is not Mode.FRAGMENT:
+            state.leave_mode()
+            state.mode = Mode.SELECT
+        state.pending.start = state.view.token_at(low)
+        state.cursor = state.view.token_at(max(low, high - 1))
+        return Feedback()

@@ -1,0 +1,366 @@
+"""Keys that make relations and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sciextract.documents.annotations import State
+from sciextract.errors import IllegalPairError
+from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
+from sciextract.text.english import counted
+from sciextract_app.review.deciding import legally
+from sciextract_app.review.state import ReviewState, assign_hints
+from sciextract_app.shared import document_view
+from sciextract_app.shared.actions import Action, key_label
+from sciextract_app.shared.document_view import DocumentView
+from sciextract_app.shared.view_models import Feedback, Mode, named, problem, refusal
+
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def relate(state: ReviewState, action: Action) -> Feedback:
+    """Letters over the mentions that the focus may be related to."""
+    head = state.open_view.mention_of(state.focus)
+    if head is None:
+        return problem("r adds a relation from the focused mention: focus one with j and k")
+    far = action.id == "relate-anywhere"
+    state.leave_mode()
+    state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
+    name = named(state.open_view.surface(head), 28)
+    if _offer(state):
+        warning = ", across sentences: many models do not predict such relations" if far else ""
+        return Feedback(f"relate {name} to the mention with which letter?{warning}")
+    name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
+    more = "" if far else "; R looks in the whole abstract"
+    if _offer(state, any_type=True):
+        words = f"The schema allows no relation of {name} in this {where}"
+        return Feedback(f"{words}: all mentions are offered{more}")
+    state.leave_mode()
+    return problem(f"There is no mention in this {where} to relate {name} to{more}")
+
+
+def _offer(state: ReviewState, *, any_type: bool = False) -> bool:
+    """Put letters over the mentions that a relation may lead to; gives whether there are some."""
+    view, pending = state.open_view, state.pending
+    found = targets(view, view.by_id[pending.head], far=pending.far, any_type=any_type)
+    pending.any_type = any_type
+    pending.hints = assign_hints((row.id, row.char_start) for row in found)
+    return bool(found)
+
+
+def targets(
+    view: DocumentView, head: EntityRow, *, far: bool, any_type: bool = False
+) -> list[EntityRow]:
+    """Mentions to which the schema allows a relation from the head, or from them to it; nearest first."""
+    sentence = _sentence(view, head)
+    found = [
+        row
+        for row in view.entities
+        if row.id != head.id
+        and (far or _sentence(view, row) == sentence)
+        and (
+            any_type
+            or document_view.legal(view.schema, head, row)
+            or document_view.legal(view.schema, row, head)
+        )
+    ]
+    return sorted(found, key=lambda row: abs(row.char_start - head.char_start))
+
+
+def _sentence(view: DocumentView, row: EntityRow) -> int:
+    return view.tokens.sentence_of(view.token_at(row.char_start))
+
+
+def press_relate(state: ReviewState, key: str) -> Feedback:
+    """A letter over a mention, or the wish to see letters over all."""
+    if key == "space":
+        _offer(state, any_type=True)
+        return Feedback("all mentions, regardless of the schema")
+    found = state.press_hint(key, "mention")
+    if isinstance(found, Feedback):
+        return found
+    return ask_type(state, state.pending.head, str(found))
+
+
+def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
+    """The next key is the relation's type; where only the other direction is legal, it is taken."""
+    schema = state.open_view.schema
+    ends = [state.open_view.by_id.get(each) for each in (head, tail)]
+    if ends[0] is None or ends[1] is None:
+        state.leave_mode()
+        return problem("The mention no longer exists: another window or person has changed it")
+    # Who points at two mentions need not know which of them the schema wants as the head.
+    if not document_view.legal(schema, ends[0], ends[1]) and document_view.legal(
+        schema, ends[1], ends[0]
+    ):
+        head, tail = tail, head
+    state.pending.hints = None
+    state.mode, state.pending.head, state.pending.tail = Mode.RELATE_TYPE, head, tail
+    return Feedback(relation_question(state))
+
+
+def relation_question(state: ReviewState) -> str:
+    """What is about to be made."""
+    ends = (state.pending.head, state.pending.tail)
+    head, tail = (named(state.open_view.surface(each), 28) for each in ends)
+    return f"{head} ─▶ {tail}: which type?"
+
+
+def legal_types(state: ReviewState) -> tuple[str, ...]:
+    """Types that the relation to be may have."""
+    by_id = state.open_view.by_id
+    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    # Another person may have taken one of them away meanwhile.
+    return document_view.legal(state.open_view.schema, head, tail) if head and tail else ()
+
+
+def best_type(state: ReviewState) -> str | None:
+    """The type that Enter takes."""
+    by_id = state.open_view.by_id
+    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    if head is None or tail is None:
+        return None
+    return document_view.best_relation(state.candidates, head, tail, legal_types(state))
+
+
+def press_relation_type(state: ReviewState, key: str, action: Action | None) -> Feedback:
+    """The type of the relation: its digit, its letter, or Enter for the best one."""
+    if key == "space":
+        pending = state.pending
+        pending.head, pending.tail = pending.tail, pending.head
+        return Feedback(relation_question(state))
+    if key == "enter":
+        label = best_type(state)
+    elif action is not None and action.id.startswith("type-"):
+        label = document_view.by_digit(state.open_view.schema.relation_labels, action.argument)
+    else:
+        label = document_view.by_letter(state.open_view.schema.relations, key)
+    if label is None:
+        allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
+        return problem(f"{key_label(key)} is not a relation type; allowed between these: {allowed}")
+    head, tail = state.pending.head, state.pending.tail
+    add = partial(state.project.actions.add_relation, state.number, head, tail, label)
+    try:
+        made = legally(state, ("add", head, tail, label), add)
+    except IllegalPairError as error:
+        return refusal(error)  # the mode stays, for the second time
+    state.leave_mode()
+    state.after_action(made)
+    words = document_view.relation_words(state.open_view, head, label, tail)
+    return Feedback(f"{words} added", changed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What Enter does with a mention that shall join a cluster.
+
+    Attributes:
+        words: For the footer.
+        cluster_id: The cluster that has the same string, empty for none.
+        companion: A mention of the same string that is in no cluster, empty for none.
+    """
+
+    words: str
+    cluster_id: str = ""
+    companion: str = ""
+
+
+def proposal(state: ReviewState) -> Proposal | None:
+    """The cluster of the same string, else a mention of the same string; ``None`` where there is neither.
+
+    Strings are compared without case and without an article before them.
+    """
+    view, mention = state.open_view, state.pending.head
+    same = _normal(view.surface(mention))
+    here = view.place(mention)[0]
+    others = [
+        row for row in view.entities if row.id != mention and _normal(view.surface(row.id)) == same
+    ]
+    others.sort(key=lambda row: abs(row.char_start - here))
+    # A mention may be in several clusters: those that it is in already are no proposal.
+    own = {link.cluster_id for link in view.homes.get(mention, ())}
+    for row in others:
+        for home in view.homes.get(row.id, ()):
+            if home.cluster_id not in own:
+                letter = state.letters.of(home.cluster_id)
+                return Proposal(
+                    f"cluster {letter} of {named(view.surface(row.id), 20)}", home.cluster_id
+                )
+    free = next((row for row in others if row.id not in view.homes), None)
+    if free is None or own:
+        return None
+    return Proposal(f"new, with the other {named(view.surface(free.id), 20)}", companion=free.id)
+
+
+def _normal(surface: str) -> str:
+    first, _, rest = " ".join(surface.casefold().split()).partition(" ")
+    return rest if rest and first in _ARTICLES else f"{first} {rest}".strip()
+
+
+def ask_cluster(state: ReviewState, action: Action) -> Feedback:
+    """The next key is the cluster that the focused mention joins."""
+    if not state.open_view.schema.coreference:
+        return problem("This project's schema has no coreference")
+    mention = _mention(state)
+    if mention is None:
+        return problem("c adds a mention to a cluster: focus one with j and k")
+    state.leave_mode()
+    state.mode, state.pending.head = Mode.CLUSTER, mention
+    proposed = proposal(state)
+    name = named(state.open_view.surface(mention), 28)
+    enter = f"Enter: {proposed.words}" if proposed else "Enter: a new one"
+    return Feedback(f"{name} into which cluster? {enter}")
+
+
+def press_cluster(state: ReviewState, key: str) -> Feedback:
+    """A cluster's letter; ``c`` for the last one; Enter and then a mention for a new one."""
+    if state.pending.hints is not None:
+        return _press_companion(state, key)
+    if key in ("enter", "space"):
+        proposed = proposal(state) if key == "enter" else None
+        if proposed is None:
+            return _ask_companion(state)
+        mention = state.pending.head
+        state.leave_mode()
+        if proposed.cluster_id:
+            return join(state, proposed.cluster_id, mention)
+        return _make_cluster(state, mention, proposed.companion)
+    wanted = state.last_cluster if key == "c" else state.letters.cluster(key, state.open_view)
+    if not wanted or wanted not in state.open_view.members:
+        which = "No cluster was used last" if key == "c" else f"No cluster has the letter {key}"
+        return problem(f"{which}; Enter makes a new one, Esc leaves")
+    mention = state.pending.head
+    state.leave_mode()
+    return join(state, wanted, mention)
+
+
+def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
+    """Put a mention, else the focused one, into a cluster."""
+    chosen = mention or _mention(state)
+    if chosen is None:
+        return problem("Focus a mention first")
+    state.after_action(state.project.actions.join(state.number, chosen, cluster, state.seconds()))
+    state.repeat, state.last_cluster = partial(join, cluster=cluster), cluster
+    _keep_focus(state, EntityRef(chosen))
+    name, letter = named(state.open_view.surface(chosen)), state.letters.of(cluster)
+    return Feedback(f"{name} is in cluster {letter}", changed=True)
+
+
+def _ask_companion(state: ReviewState) -> Feedback:
+    view, here = state.open_view, state.open_view.place(state.pending.head)[0]
+    others = [row for row in view.entities if row.id != state.pending.head]
+    if not others:
+        return problem("A cluster needs a second mention, and there is none")
+    others.sort(key=lambda row: abs(row.char_start - here))
+    state.pending.hints = assign_hints((row.id, row.char_start) for row in others)
+    return Feedback("together with which mention?")
+
+
+def _press_companion(state: ReviewState, key: str) -> Feedback:
+    found = state.press_hint(key, "mention")
+    if isinstance(found, Feedback):
+        return found
+    mention, companion = state.pending.head, str(found)
+    state.leave_mode()
+    home = state.open_view.homes.get(companion)
+    if home and not any(
+        link.entity_id == mention for link in state.open_view.members[home[0].cluster_id]
+    ):
+        return join(state, home[0].cluster_id, mention)
+    return _make_cluster(state, mention, companion)
+
+
+def _make_cluster(state: ReviewState, mention: str, companion: str) -> Feedback:
+    mentions = (companion, mention)
+    state.after_action(state.project.actions.new_cluster(state.number, mentions, state.seconds()))
+    home = state.open_view.homes.get(mention)
+    state.last_cluster = home[0].cluster_id if home else ""
+    _keep_focus(state, EntityRef(mention))
+    return Feedback(f"new cluster {state.letters.of(state.last_cluster)}", changed=True)
+
+
+def leave(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Take the focused mention out of its cluster."""
+    mention = _mention(state)
+    if mention is None:
+        return problem("C removes a mention from its cluster: focus one with j and k")
+    state.after_action(state.project.actions.leave(state.number, mention, state.seconds()))
+    state.repeat = leave
+    _keep_focus(state, EntityRef(mention))
+    return Feedback(f"{named(state.open_view.surface(mention))} is in no cluster", changed=True)
+
+
+def ask_merge(state: ReviewState, action: Action) -> Feedback:
+    """The next key is the cluster that joins the focused mention's one."""
+    cluster = _cluster(state)
+    if cluster is None:
+        return problem("m merges the cluster of the focused mention; it is in no cluster")
+    state.leave_mode()
+    state.mode, state.pending.head = Mode.MERGE, cluster
+    return Feedback()
+
+
+def press_merge(state: ReviewState, key: str) -> Feedback:
+    """The other cluster's letter."""
+    other, cluster = state.letters.cluster(key, state.open_view), state.pending.head
+    if other is None:
+        return problem(f"No cluster has the letter {key}; Esc leaves")
+    state.leave_mode()
+    state.after_action(state.project.actions.merge(state.number, cluster, other, state.seconds()))
+    state.last_cluster = cluster
+    mention = state.open_view.mention_of(state.focus) or _mention(state)
+    _keep_focus(state, EntityRef(mention) if mention else None)
+    left = _undecided_in(state, state.open_view.members.get(cluster))
+    return Feedback(f"cluster {key} is part of {state.letters.of(cluster)} now{left}", changed=True)
+
+
+def _undecided_in(state: ReviewState, links: Sequence[LinkRow] | None) -> str:
+    """How many mentions of the cluster of some links nobody has decided, for a message."""
+    members = state.open_view.members[links[0].cluster_id] if links else []
+    count = sum(link.state is State.UNDECIDED for link in members)
+    return f"; {counted(count, 'mention')} of it undecided: Tab" if count else ""
+
+
+def split(state: ReviewState, action: Action) -> Feedback:
+    """This and the later mentions of the cluster become one of their own."""
+    mention, cluster = _mention(state), _cluster(state)
+    if mention is None or cluster is None:
+        return problem("X splits the cluster of the focused mention; it is in no cluster")
+    state.after_action(state.project.actions.split(state.number, cluster, mention, state.seconds()))
+    _keep_focus(state, EntityRef(mention))
+    home = state.open_view.homes.get(mention)
+    where = f"in cluster {state.letters.of(home[0].cluster_id)}" if home else "in no cluster"
+    name, left = named(state.open_view.surface(mention)), _undecided_in(state, home)
+    return Feedback(f"{name} is {where} now{left}", changed=True)
+
+
+def step_mention(state: ReviewState, action: Action) -> Feedback:
+    """The next or previous mention of the same cluster, around its ends."""
+    cluster, mention = _cluster(state), _mention(state)
+    if cluster is None or mention is None:
+        return problem("o visits the cluster of the focused mention; it is in no cluster")
+    ids = [link.entity_id for link in state.open_view.members[cluster]]
+    step = 1 if action.id == "next-mention" else -1
+    state.focus_on(EntityRef(ids[(ids.index(mention) + step) % len(ids)]))
+    return Feedback()
+
+
+def _mention(state: ReviewState) -> str | None:
+    """The focused mention, or that of the focused link."""
+    return None if isinstance(state.focus, RelationRef) else state.open_view.mention_of(state.focus)
+
+
+def _cluster(state: ReviewState) -> str | None:
+    if isinstance(state.focus, LinkRef) and state.open_view.row(state.focus):
+        return state.focus.cluster_id
+    mention = _mention(state)
+    home = state.open_view.homes.get(mention) if mention else None
+    return home[0].cluster_id if home else None
+
+
+def _keep_focus(state: ReviewState, instead: ItemRef | None) -> None:
+    """The focus stays where it is, or goes to the mention when the link is gone."""
+    if state.open_view.row(state.focus) is None:
+        state.focus_on(instead)

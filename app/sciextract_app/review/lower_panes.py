@@ -1,0 +1,332 @@
+"""The panes below the passage: relations, clusters, the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from sciextract.documents.annotations import State
+from sciextract.text.characters import visible
+from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
+from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, LinesPane, RowsPane, fit, padded, score
+
+ARROW, BOTH_WAYS = " ─▶ ", " ── "
+_BEHIND = len("  .91 ?")
+_MOST_LABEL = 24
+
+
+class RelationsPane(RowsPane[RelationLine]):
+    """Draws head, label, tail, score and state of relations in columns."""
+
+    BORDER_TITLE = "Relations"
+
+    @dataclass
+    class RowClicked(Message):
+        """A relation was clicked.
+
+        Attributes:
+            item_id: The relation.
+        """
+
+        item_id: str
+
+    @property
+    def focused_line(self) -> int | None:
+        """The focused relation."""
+        return next((y for y, row in enumerate(self._rows) if row.focused), None)
+
+    def row_text(self, row: RelationLine, width: int) -> Text:
+        """A relation."""
+        style = Style(color=self.label_look(row.label).color, bold=True)
+        return relation_text(row, relation_columns(self._rows, width), width, style)
+
+    def click(self, y: int, x: int, width: int) -> None:
+        """Tell which relation was clicked."""
+        if 0 <= y < len(self._rows):
+            self.post_message(self.RowClicked(self._rows[y].item_id))
+
+
+def relation_columns(rows: Sequence[RelationLine], width: int) -> tuple[int, int]:
+    """Cells for heads, no more than half of what labels leave, and for labels."""
+    heads = max(cell_len(fit(row.head, width)) for row in rows)
+    labels = max(cell_len(fit(row.label, _MOST_LABEL)) for row in rows)
+    room = width - len("▸ ") - labels - len(ARROW) - _BEHIND - 1
+    return max(4, min(heads, room // 2)), labels
+
+
+def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style: Style) -> Text:
+    """A relation in so many cells.
+
+    Args:
+        row: The relation.
+        columns: Cells for heads and for labels.
+        width: All cells.
+        style: The look of its label.
+    """
+    heads, labels = columns
+    label = f" {padded(row.label, labels)}{BOTH_WAYS if row.symmetric else ARROW}"
+    room = width - len("▸ ") - heads - cell_len(label) - _BEHIND
+    line = Text(f"{FOCUS} " if row.focused else "  ", "bold" if row.focused else "")
+    line.append(padded(row.head, heads))
+    line.append(label, style)
+    line.append(padded(row.tail, max(1, room)))
+    line.append(ILLEGAL if row.illegal else " ", "bold")
+    line.append(f"{score(row.score)} {SIGNS[row.state]}")
+    if row.focused:
+        line.stylize("reverse")
+    elif row.state is State.UNDECIDED:
+        line.stylize("italic")
+    return line
+
+
+_INDENT = 5
+_LONGEST = 28
+_AROUND = f"{ELLIPSIS} , {ELLIPSIS}"
+
+
+class ClustersPane(RowsPane[ClusterLine]):
+    """Draws the letter of each cluster, its mentions in text order, and what has been decided."""
+
+    BORDER_TITLE = "Clusters"
+
+    @dataclass
+    class LinkClicked(Message):
+        """A mention in a cluster was clicked.
+
+        Attributes:
+            cluster_id: The cluster.
+            index: The mention's place among its mentions.
+        """
+
+        cluster_id: str
+        index: int
+
+    @property
+    def focused_line(self) -> int | None:
+        """The cluster of the focused link."""
+        return next((y for y, row in enumerate(self._rows) if row.focused is not None), None)
+
+    def row_text(self, row: ClusterLine, width: int) -> Text:
+        """A cluster."""
+        return cluster_text(row, width)[0]
+
+    def click(self, y: int, x: int, width: int) -> None:
+        """Tell which mention was clicked; next to all of them the first one."""
+        if not 0 <= y < len(self._rows):
+            return
+        row = self._rows[y]
+        columns = cluster_text(row, width)[1]
+        index = next((each for each, span in columns.items() if x in span), 0)
+        self.post_message(self.LinkClicked(row.cluster_id, index))
+
+
+def cluster_text(row: ClusterLine, width: int) -> tuple[Text, dict[int, range]]:
+    """A cluster in so many cells, and the columns of each mention that finds room.
+
+    Mentions far before the focused one are left out, so that it is always seen.
+    """
+    focused = row.focused is not None
+    line = Text(f"{FOCUS if focused else ' '} ", "bold" if focused else "")
+    line.append(fit(row.letter, 2).ljust(_INDENT - 2), "bold")
+    first = _first(row, width - _INDENT)
+    if first:
+        line.append(f"{ELLIPSIS} ")
+    columns: dict[int, range] = {}
+    for index in range(first, len(row.mentions)):
+        if line.cell_len >= width - 1:
+            break
+        start = line.cell_len
+        line.append(*_mention(row, index))
+        columns[index] = range(start, line.cell_len)
+        line.append(", " if index + 1 < len(row.mentions) else "")
+    line.truncate(width, overflow="ellipsis")
+    return line, columns
+
+
+def _mention(row: ClusterLine, index: int) -> tuple[str, str]:
+    """A mention with its sign, and its style."""
+    state = row.states[index]
+    style = "italic" if state is State.UNDECIDED else ""
+    words = f"{fit(row.mentions[index], _LONGEST)} {SIGNS[state]}"
+    return words, "reverse bold" if index == row.focused else style
+
+
+def _first(row: ClusterLine, room: int) -> int:
+    """The first mention that is shown, so that the focused one finds room."""
+    if row.focused is None:
+        return 0
+    first = row.focused
+    used = cell_len(_mention(row, first)[0]) + len(_AROUND)
+    while first and used + cell_len(_mention(row, first - 1)[0]) + 2 <= room:
+        first -= 1
+        used += cell_len(_mention(row, first)[0]) + 2
+    return first
+
+
+NAMES = 9
+"""Columns for the names of values."""
+_CONSOLE = Console()  # only measures
+
+
+class InspectorPane(LinesPane):
+    """Draws the title of an item, then names and values."""
+
+    BORDER_TITLE = "Focus"
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._item = Inspector("", ())
+        self._lines: dict[int, list[Text]] = {}
+
+    def show(self, inspector: Inspector) -> None:
+        """Draw an item from its beginning."""
+        if inspector != self._item:
+            self._item = inspector
+            self._lines.clear()
+            self.redraw(0)
+
+    def count(self, width: int) -> int:
+        """As many lines as its values need."""
+        return len(self._wrapped_to(width))
+
+    def line(self, y: int, width: int) -> Text:
+        """One of them."""
+        lines = self._wrapped_to(width)
+        return lines[y].copy() if y < len(lines) else Text()
+
+    def _wrapped_to(self, width: int) -> list[Text]:
+        """The lines at a width: its own, or that of the strip."""
+        if width not in self._lines:
+            self._lines[width] = inspector_lines(self._item, width)
+        return self._lines[width]
+
+
+def inspector_lines(item: Inspector, width: int) -> list[Text]:
+    """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
+    lines = _wrapped(Text(visible(item.title), "bold"), width) if item.title else []
+    for name, value in item.lines:
+        column = NAMES if name else 0
+        for place, part in enumerate(_wrapped(Text(visible(value)), width - column)):
+            first = padded(name, column - 1) + " " if place == 0 and column else " " * column
+            lines.append(Text().append(first, "dim").append_text(part))
+    return lines
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    if text.cell_len <= width and "\n" not in text.plain:
+        return [text]
+    lines = text.wrap(_CONSOLE, max(2, width))
+    for line in lines:
+        line.rstrip()
+    return list(lines)
+
+
+TABS = ("Relations", "Clusters", "Focus")
+
+
+class PaneTabs(Static):
+    """The names of the panes, shown where only one of them has room."""
+
+    def show(self, current: str) -> None:
+        """Mark the pane that is shown."""
+        line = Text()
+        for name in TABS:
+            line.append(f" {name} ", "reverse bold" if name == current else "dim")
+            line.append(" ")
+        self.update(line, layout=False)
+
+
+class StripPane(LinesPane):
+    """Draws one of the other panes, which are hidden: to show and hide them would take a layout and a frame more."""
+
+    DEFAULT_CSS = """
+    StripPane { display: none; }
+    """
+
+    _pane: LinesPane | None = None
+
+    def show(self, pane: LinesPane) -> None:
+        """Draw a pane as it is now."""
+        self._pane = pane
+        self.redraw(pane.focused_line or 0)
+
+    def count(self, width: int) -> int:
+        """As many lines as the pane has."""
+        return self._pane.count(width) if self._pane else 0
+
+    def line(self, y: int, width: int) -> Text:
+        """The pane's line."""
+        return self._pane.line(y, width) if self._pane else Text()
+
+    def click(self, y: int, x: int, width: int) -> None:
+        """The pane knows what was clicked."""
+        if self._pane is not None:
+            self._pane.click(y, x, width)
+
+
+class LowerPanes(Vertical):
+    """Relations above clusters and inspector; where there is no room for all, one of them in a strip."""
+
+    current: reactive[str] = reactive("Focus", repaint=False)
+
+    _front = ""
+
+    def compose(self) -> ComposeResult:
+        """Tabs and panes."""
+        yield PaneTabs(id="strip-tabs")
+        yield StripPane(id="strip")
+        yield RelationsPane(id="relations")
+        with Horizontal(id="below"):
+            yield ClustersPane(id="clusters")
+            yield InspectorPane(id="inspector")
+
+    def watch_current(self, current: str) -> None:
+        """Draw one pane in the strip, where there is one."""
+        # The first value is watched before the panes are there.
+        if self.is_mounted and self.screen.has_class("-narrow"):
+            panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
+            self.query_one(PaneTabs).show(current)
+            self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
+
+    def on_resize(self) -> None:
+        """Show the pane of the focus where there is room for one."""
+        self.watch_current(self.current)
+
+    def show(
+        self,
+        relations: tuple[RelationLine, ...],
+        clusters: tuple[ClusterLine, ...],
+        inspector: Inspector,
+    ) -> None:
+        """Draw all panes, and bring the one of the focused item to the front."""
+        self.query_one(RelationsPane).show(relations)
+        self.query_one(ClustersPane).show(clusters)
+        self.query_one(InspectorPane).show(inspector)
+        in_clusters = any(each.focused is not None for each in clusters)
+        in_relations = any(each.focused for each in relations)
+        before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]
+        # Only a move of the focus changes the pane: else nobody could look at another one.
+        if front != self._front:
+            self._front = self.current = front
+        if self.current == before:
+            self.watch_current(before)
+
+    def show_next(self) -> None:
+        """Show the next pane."""
+        self.current = TABS[(TABS.index(self.current) + 1) % len(TABS)]
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a tab shows its pane."""
+        if isinstance(event.widget, PaneTabs):
+            self.current = TABS[min(event.x // 11, len(TABS) - 1)]

@@ -1,0 +1,280 @@
+"""Keys that move: between items, tokens, sentences and abstracts, and through the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
+from sciextract.store.events import Change, Event
+from sciextract.text.english import counted
+from sciextract.workflows.adjudicate import follow
+from sciextract.workflows.disagreements import KIND
+from sciextract_app.review.document_order import CHECK, DocumentOrder
+from sciextract_app.review.queue import Key
+from sciextract_app.review.state import ReviewState
+from sciextract_app.shared.actions import Action
+from sciextract_app.shared.document_view import item_words
+from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Mode, problem
+
+LARGE = frozenset({"import", "predict", "merge project"})
+"""What may concern the whole project and was not done at the desk: it is taken back only after a question."""
+_COUNTED = frozenset({"done", "completeness"})
+"""What changes how many abstracts are done."""
+# Nine digits are more than any project has abstracts.
+_DIGITS, _LONGEST_PLACE = frozenset("0123456789"), 9
+_FIRST = {"relation": 0, "link": 1, "entity": 2}
+
+
+def next_undecided(state: ReviewState, action: Action) -> Feedback:
+    """The next item that waits, without deciding this one."""
+    return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
+
+
+def previous_undecided(state: ReviewState, action: Action) -> Feedback:
+    """The previous item that waits."""
+    found = state.open_queue.before(state.position())
+    if found is not None:
+        state.focus_on(found)
+    return Feedback("" if found else NOTHING_LEFT)
+
+
+def step_item(state: ReviewState, action: Action) -> Feedback:
+    """The next or previous item of the text, decided or not."""
+    place: Key = (state.open_view.token_span(state.cursor).char_start, float("-inf"))
+    if state.focus is not None and state.open_view.row(state.focus) is not None:
+        place = state.open_queue.place(state.focus)
+    found = state.open_queue.neighbour(place, int(action.argument))
+    if found is not None:
+        state.focus_on(found)
+    return Feedback("" if found else "There is no other item in this direction")
+
+
+def step_token(state: ReviewState, action: Action) -> Feedback:
+    """The cursor one token on or back."""
+    state.move_cursor(state.cursor + int(action.argument))
+    return Feedback()
+
+
+def step_sentence(state: ReviewState, action: Action) -> Feedback:
+    """The cursor to the beginning of a sentence."""
+    state.move_cursor(sentence_start(state, int(action.argument)))
+    return Feedback()
+
+
+def sentence_start(state: ReviewState, step: int) -> int:
+    """The first token of the next sentence, of this one, or of the previous one."""
+    tokens = state.open_view.tokens
+    if not len(tokens):
+        return 0
+    current = tokens.sentence_of(state.cursor)
+    if step < 0 and tokens.sentences[current].token_start < state.cursor:
+        return tokens.sentences[current].token_start
+    wanted = max(0, min(current + step, len(tokens.sentences) - 1))
+    return tokens.sentences[wanted].token_start
+
+
+def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """Open the next or the previous abstract."""
+    found = documents.neighbour(state.number, int(action.argument))
+    if found is None:
+        end = "last" if action.argument == "1" else "first"
+        is_search = documents.kind == "search"
+        more = "; / with an empty line shows all" if is_search else ""
+        if documents.numbers is not None and not documents.numbers:
+            return Feedback(f"There is no abstract{documents.suffix}{more}")
+        return Feedback(f"This is the {end} abstract{documents.suffix}{more}")
+    return _open(state, documents, found)
+
+
+def _open(state: ReviewState, documents: DocumentOrder, number: int) -> Feedback:
+    """Open an abstract; along a check at the first place in it that was found."""
+    state.load(number)
+    if documents.kind == CHECK and state.findings is not None:
+        places = enumerate(state.findings.found)
+        here = [place for place, each in places if each.number == number]
+        return replace(_go_to_finding(state, documents, here), moved=True)
+    return Feedback(moved=True)
+
+
+def step_finding(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """Go to the next or previous place that a check has found; items that are gone are passed over."""
+    findings = state.findings
+    if findings is None:
+        return problem("No check was run yet; K lists the checks")
+    step = int(action.argument)
+    end = len(findings.found) if step > 0 else -1
+    return _go_to_finding(state, documents, range(findings.place + step, end, step))
+
+
+def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterable[int]) -> Feedback:
+    """Go to the first of some places that is still there."""
+    findings, before = state.findings, state.number
+    if findings is None:
+        raise LookupError("no check is worked through")
+    for place in places:
+        found = findings.found[place]
+        # What a check has found may be gone since: such places are passed over.
+        if found.number != state.number and not state.load(found.number):
+            continue
+        if found.item is None or state.open_view.row(found.item) is not None:
+            findings.place = place
+            documents.finding = place + 1, len(findings.found)
+            state.move_cursor(state.open_view.token_at(found.char_start))
+            if found.item is not None:
+                state.focus_on(found.item)
+            return Feedback(
+                f"{found.why}; ] next, [ previous, F3 leaves", moved=state.number != before
+            )
+    if state.number != before:
+        state.load(before)
+    return Feedback(f"No further place: {findings.check}; K checks again, F3 leaves")
+
+
+def open_end(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """Open the first or the last abstract."""
+    total = documents.place_of(state.number)[1]
+    return _open_at(state, documents, 1 if action.id == "first-abstract" else total)
+
+
+def ask_place(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """The next digits are the place of an abstract."""
+    state.leave_mode()
+    state.mode = Mode.GO_TO
+    return _place_question(state, documents)
+
+
+def _place_question(state: ReviewState, documents: DocumentOrder) -> Feedback:
+    total = documents.place_of(state.number)[1]
+    return Feedback(f"Go to abstract 1 to {total:,}{documents.suffix}: {state.pending.typed}_")
+
+
+def press_place(state: ReviewState, documents: DocumentOrder, key: str) -> Feedback:
+    """A digit of a place, or Enter to go there."""
+    if key == "enter" and state.pending.typed:
+        return _open_at(state, documents, int(state.pending.typed))
+    if key == "backspace":
+        state.pending.typed = state.pending.typed[:-1]
+    elif key in _DIGITS and len(state.pending.typed) < _LONGEST_PLACE:
+        state.pending.typed += key
+    return _place_question(state, documents)
+
+
+def _open_at(state: ReviewState, documents: DocumentOrder, place: int) -> Feedback:
+    found, before = documents.at(place), state.number
+    state.leave_mode()
+    if found is None:
+        total = documents.place_of(before)[1]
+        return problem(f"There is no abstract {place:,}; there are {total:,}{documents.suffix}")
+    if found != before:
+        state.load(found)
+    return Feedback(moved=found != before)
+
+
+def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """The abstract is done; with undecided items the first time only says how many there are."""
+    waiting = state.undecided_count()
+    if waiting and not state.asked_done:
+        state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
+        # The same key again rejects them: only a person who was told how many can mean that.
+        state.asked_done = True
+        return Feedback(
+            f"{counted(waiting, 'item')} undecided: A accepts those above the threshold, D again rejects all and marks as done"
+        )
+    number, seconds = state.number, state.seconds()
+    state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
+    rejected = f", {counted(waiting, 'item')} rejected" if waiting else ""
+    following = documents.not_done_after(number)
+    if following is None:
+        state.read()
+        state.focus_nearest()
+        message = f"Done{rejected}. All abstracts{documents.suffix} are done"
+        return Feedback(message, changed=True, recount=True)
+    opened = _open(state, documents, following)
+    message = ". ".join(filter(None, (f"Done{rejected}", opened.message)))
+    return Feedback(message, changed=True, moved=True, recount=True)
+
+
+def flag(state: ReviewState, action: Action) -> Feedback:
+    """Set or clear the flag."""
+    flagged = not state.open_view.progress.flagged
+    state.after_action(state.project.actions.flag(state.number, flagged))
+    return Feedback("flagged" if flagged else "flag cleared", changed=True)
+
+
+def undo(state: ReviewState, action: Action) -> Feedback:
+    """Take back the last action; one that was not done at the desk only after a question."""
+    latest = events.to_undo(state.project.connection, state.project.author_id)
+    event = events.read_event(state.project.connection, latest) if latest else None
+    if event is not None and event.kind in LARGE:
+        state.leave_mode()
+        state.mode = Mode.CONFIRM
+        state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter confirms, Esc cancels"
+        state.pending.on_confirm = lambda: _show_turned(state, "taken back", *state.project.undo())
+        return Feedback(state.pending.question)
+    return _show_turned(state, "taken back", *state.project.undo())
+
+
+def redo(state: ReviewState, action: Action) -> Feedback:
+    """Do again what was taken back."""
+    return _show_turned(state, "done again", *state.project.redo())
+
+
+def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
+    """Go where an event was turned around and show what it changed."""
+    # The lists show how many differences wait, and those come and go with such an event.
+    if event.kind == KIND or event.kind in LARGE:
+        follow(state.project, event)
+    before, seen, recount = state.number, state.view, event.kind in LARGE | _COUNTED
+    number, changed = _changed_item(state, event)
+    item = changed
+    if number is not None and number != before:
+        state.load(number)
+    elif not state.read():
+        state.number = 0
+        return Feedback(f"{event.kind} {verb}", changed=True, moved=True, recount=recount)
+    moved = state.number != before
+    # What an undo removed is only in the view before.
+    views = [view for view in (state.view, seen if not moved else None) if view is not None]
+    known = next((view for view in views if view.row(item) is not None), None)
+    if state.view is not None:
+        # The item if it is there; else the mention that it had; else what is nearest.
+        if state.view.row(item) is None and known is not None:
+            item = EntityRef(known.mention_of(item) or "")
+        if state.view.row(item) is not None:
+            state.focus_on(item)
+        elif state.view.row(state.focus) is None:
+            state.focus_nearest()
+    several = outcome.documents > 1
+    where = f" in {counted(outcome.documents, 'abstract')}" if several else ""
+    what = f": {item_words(known, changed)}" if known and changed and not several else ""
+    message = f"{event.kind}{where} {verb}{what}"
+    return Feedback(message, changed=True, moved=moved, recount=recount)
+
+
+def _changed_item(state: ReviewState, event: Event) -> tuple[int | None, ItemRef | None]:
+    """The abstract and the item that an event changed, in the open abstract if it did there."""
+    found: dict[int, list[Change]] = {}
+    for number, changes in events.changes_of_event(state.project.connection, event.id):
+        found.setdefault(number, []).extend(changes)
+    if not found:
+        return None, None
+    number = state.number if state.number in found else next(iter(found))
+    match event.params:
+        case {"cluster": str(cluster_id), "entity": str(entity_id)}:
+            return number, LinkRef(cluster_id, entity_id)
+        case {"entity": str(entity_id)}:
+            return number, EntityRef(entity_id)
+        case {"relation": str(relation_id)}:
+            return number, RelationRef(relation_id)
+    # Without one in the parameters a relation says more about what was done than its mentions, which it changed, too.
+    ordered = sorted(found[number], key=lambda each: _FIRST.get(each.table, len(_FIRST)))
+    for change in ordered:
+        match change.table, change.key:
+            case "relation", (relation_id,):
+                return number, RelationRef(relation_id)
+            case "link", (cluster_id, entity_id):
+                return number, LinkRef(cluster_id, entity_id)
+            case "entity", (entity_id,):
+                return number, EntityRef(entity_id)
+    return number, None

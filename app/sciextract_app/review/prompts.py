@@ -1,0 +1,378 @@
+"""Dialogs of the review: a note, a search, queues, consistency checks, places, messages, bad records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
+
+from rich.text import Text
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from sciextract.documents.annotations import State
+from sciextract.errors import FormatError, UsageError
+from sciextract.store import open_project
+from sciextract.store.quality_checks import Check, Finding, find
+from sciextract.store.review import StringContext
+from sciextract.store.search import Place, Query
+from sciextract.text.characters import visible
+from sciextract.text.english import counted
+from sciextract_app.review.saved_queues import QueueLine
+from sciextract_app.shared.jobs import Job, error_line, start_job
+from sciextract_app.shared.session import PastMessage
+from sciextract_app.shared.view_models import Feedback
+from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, plain, words
+
+
+class NoteDialog(Dialog[str]):
+    """Gives the new text of the note.
+
+    Args:
+        text: The note as it is.
+    """
+
+    FIRST = "TextArea"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "keep", "keep", id="note.keep", priority=True)
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__("Note of this abstract", "Ctrl+S saves it, Esc discards changes")
+        self._text = text
+        self._asked_for = text
+
+    def content(self) -> list[Widget]:
+        """The text to edit."""
+        return [TextArea(self._text, id="note")]
+
+    def action_keep(self) -> None:
+        """Keep what was typed."""
+        self.dismiss(self.query_one(TextArea).text)
+
+    def action_leave(self) -> None:
+        """Leave without a result; what was typed goes only with a second Esc."""
+        typed = self.query_one(TextArea).text
+        # The second Esc finds the text that the warning was about.
+        if typed in (self._text, self._asked_for):
+            self.dismiss(None)
+        else:
+            self._asked_for = typed
+            self.box.border_subtitle = "Ctrl+S saves what you typed, Esc again discards it"
+
+
+HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed'
+_PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
+
+
+def parse_query(text: str, labels: Collection[str]) -> Query:
+    """What a person typed as a query.
+
+    Args:
+        text: Words and filters.
+        labels: The types of the project.
+
+    Raises:
+        UsageError: A filter has a value that is not allowed; names those that are.
+
+    >>> parse_query("parser state:undecided", [])
+    Query(words='parser', place='text', label=None, state='undecided', score_below=None, disagreement=False, flagged=False)
+    """
+    words: list[str] = []
+    filters: dict[str, Any] = {}
+    for piece in _PIECE.findall(text):
+        name, _, value = piece.partition(":")
+        value = value.strip('"')
+        match name if value else "":
+            case "in":
+                filters["place"] = _one_of(name, value, get_args(Place))
+            case "label":
+                filters["label"] = _one_of(name, value, labels)
+            case "state":
+                filters["state"] = _one_of(name, value, tuple(State))
+            case "below":
+                try:
+                    filters["score_below"] = float(value)
+                except ValueError:
+                    problem = f"below:{value} is not a number"
+                    raise UsageError(problem, "for example below:0.5") from None
+            case "is":
+                disputed = _one_of(name, value, ("flagged", "disputed")) == "disputed"
+                filters["disagreement" if disputed else "flagged"] = True
+            case _:  # a word may have a colon, as in "self-supervised:"
+                words.append(piece)
+    return Query(" ".join(words), **filters)
+
+
+def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
+    """The allowed value that is meant, whatever its case."""
+    for each in allowed:
+        if each.casefold() == value.casefold():
+            return str(each)
+    raise UsageError(f"{name}:{value} is not known", f"there are: {', '.join(allowed)}")
+
+
+class SearchDialog(Dialog[tuple[str, Query]]):
+    """Gives what was typed and the query that it means; an empty one shows all abstracts.
+
+    Args:
+        typed: What was looked for last.
+        labels: The types of the project.
+    """
+
+    FIRST = "Input"
+
+    def __init__(self, typed: str, labels: Collection[str]) -> None:
+        super().__init__("Search", "Enter shows what fits, empty shows all, Esc back")
+        self._typed = typed
+        self._labels = labels
+
+    def content(self) -> list[Widget]:
+        """The line to type in, and what may be typed."""
+        return [
+            Input(self._typed, id="search"),
+            words(HELP, "hint"),
+            Static("", id="search-problem"),
+        ]
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        try:
+            query = parse_query(event.value, self._labels)
+        except UsageError as error:
+            self.query_one("#search-problem", Static).update(
+                plain(f"{error.message}; {error.hint}", "bold")
+            )
+        else:
+            self.dismiss((event.value, query))
+
+
+Wish = tuple[Literal["start", "leave", "forget"], str]
+"""What to do with which queue."""
+_EMPTY = "No queue is saved yet. F4 saves the list as it is: search and sort first, then F4."
+
+
+class QueueNameDialog(Dialog[str]):
+    """Gives the name of a queue to be.
+
+    Args:
+        name: A name that is offered.
+        count: Abstracts that are listed.
+    """
+
+    FIRST = "Input"
+
+    def __init__(self, name: str, count: int) -> None:
+        super().__init__("Save the list as a queue", "Enter saves and begins it, Esc back")
+        self._suggested = name
+        self._count = count
+
+    def content(self) -> list[Widget]:
+        """The line to type in."""
+        explained = (
+            f"{self._count:,} abstracts in the order of the list; the queue stays as it is now."
+        )
+        return [Input(self._suggested, id="queue-name"), words(explained, "hint")]
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value)
+
+
+class QueuesDialog(Dialog[Wish]):
+    """Gives what to do with which queue.
+
+    Args:
+        lines: The queues.
+        active: The queue or check that is worked on, empty for none.
+    """
+
+    FIRST = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x,delete", "forget", "forget", id="queues.forget")
+    ]
+
+    def __init__(self, lines: Sequence[QueueLine], active: str = "") -> None:
+        super().__init__("Queues", "Enter opens it, x x deletes it, Esc back")
+        self._lines = list(lines)
+        self._active = active
+        self._asked = ""
+
+    def content(self) -> list[Widget]:
+        """The queues, or how to make one."""
+        if not self._lines and not self._active:
+            return [words(_EMPTY)]
+        options = [Option(plain(queue_text(each))) for each in self._lines]
+        if self._active:
+            options.append(Option(plain(f"  leave {self._active}: all abstracts in their order")))
+        return [OptionList(*options), words("", "hint")]
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        place = event.option_index
+        if place < len(self._lines):
+            self.dismiss(("start", self._lines[place].name))
+        else:
+            self.dismiss(("leave", ""))
+
+    def action_forget(self) -> None:
+        """Forget the queue under the cursor, the second time that it is asked for."""
+        place = next((found.highlighted for found in self.query(OptionList)), None)
+        if place is None or place >= len(self._lines):
+            return
+        name = self._lines[place].name
+        if self._asked == name:
+            self.dismiss(("forget", name))
+            return
+        self._asked = name
+        hint = self.query(Static).filter(".hint").last()
+        hint.update(plain(f"x again deletes {name}; its abstracts stay as they are"))
+
+
+def queue_text(line: QueueLine) -> str:
+    """A queue in one line."""
+    sign = "▸" if line.active else " "
+    return f"{sign} {line.name}   {line.place:,} of {line.length:,}, {line.done:,} done"
+
+
+_CHECKS = tuple(Check)
+
+
+class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
+    """Gives the chosen check with what it has found.
+
+    Args:
+        path: The project.
+    """
+
+    FIRST = "OptionList"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("Consistency", "Enter works through it, Esc back")
+        self._path = path
+        self._found: dict[Check, Sequence[Finding]] = {}
+
+    def content(self) -> list[Widget]:
+        """The checks with what they have found so far."""
+        hint = "Of what is accepted, edited, added or imported, in the whole project:"
+        options = [Option(self._line(each), id=each.name) for each in _CHECKS]
+        return [words(hint, "hint"), OptionList(*options), Static("", id="checks-problem")]
+
+    def on_mount(self) -> None:
+        """Begin to count."""
+
+        def count(job: Job) -> None:
+            with open_project(self._path, read=True) as project:
+                for check in _CHECKS:
+                    if job.is_cancelled:
+                        return
+                    job.call(self._show, check, find(project, check))
+
+        def explain(words: str) -> None:
+            self.query_one("#checks-problem", Static).update(plain(words, "bold"))
+
+        def crashed(feedback: Feedback) -> None:
+            explain(feedback.message)
+
+        start_job(self, "the check", count, lambda error: explain(error_line(error)), crashed)
+
+    def _line(self, check: Check) -> str:
+        count = f"{len(self._found[check]):,}" if check in self._found else "…"
+        return f"{count:>7}  {check}"
+
+    def _show(self, check: Check, found: Sequence[Finding]) -> None:
+        self._found[check] = found
+        options = self.query_one(OptionList)
+        options.replace_option_prompt_at_index(_CHECKS.index(check), self._line(check))
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        check = _CHECKS[event.option_index]
+        if self._found.get(check):
+            self.dismiss((check, self._found[check]))
+        else:
+            still = "nothing was found" if check in self._found else "still counting"
+            self.query_one("#checks-problem", Static).update(plain(still))
+
+
+class PlacesDialog(QuestionDialog):
+    """Where a decision would change something, each with its abstract; then the question.
+
+    Args:
+        question: What would be decided.
+        surface: The string.
+        places: Where it stands.
+        left: How many more abstracts there are.
+    """
+
+    def __init__(
+        self, question: str, surface: str, places: Sequence[StringContext], left: int
+    ) -> None:
+        super().__init__(f"{question}?", "", "confirms")
+        self._surface = surface
+        self._places = places
+        self._left = left
+
+    def content(self) -> list[Widget]:
+        """Title and surroundings of each place."""
+        shown = Text()
+        for each in self._places:
+            shown.append(visible(each.title), "dim").append("\n  …")
+            shown.append(visible(each.before)).append(visible(self._surface), "bold reverse")
+            shown.append(visible(each.after)).append("…\n")
+        if self._left:
+            shown.append(f"and {self._left:,} more")
+        return [Static(shown)]
+
+
+class MessagesDialog(Dialog[None]):
+    """Lists messages, the latest first.
+
+    Args:
+        history: The messages.
+    """
+
+    def __init__(self, history: Sequence[PastMessage]) -> None:
+        super().__init__("Messages", "↑ ↓ PgDn scroll, Esc back")
+        self._history = history
+
+    def content(self) -> list[Widget]:
+        """A line each."""
+        lines = [
+            f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in self._history
+        ]
+        return [words("\n".join(lines) or "No messages yet")]
+
+
+class BadRecordsDialog(Dialog[None]):
+    """Records that could not be read; everything else is in the project.
+
+    Args:
+        bad: Those that are shown.
+        count: All of them.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
+
+    def __init__(self, bad: Sequence[FormatError], count: int) -> None:
+        super().__init__(
+            f"{counted(count, 'record')} left out", "Enter or Esc closes; the rest is imported"
+        )
+        self._bad = bad
+        self._count = count
+
+    def content(self) -> list[Widget]:
+        """Place and problem of each."""
+        found: list[Widget] = []
+        for error in self._bad:
+            found.append(words(error.message, "problem"))
+            if error.hint:
+                found.append(words(error.hint, "hint"))
+        if self._count > len(self._bad):
+            found.append(words(f"and {self._count - len(self._bad):,} more", "hint"))
+        return found

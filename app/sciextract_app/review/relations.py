@@ -1,0 +1,382 @@
+"""All relations of an abstract, grouped by sentence or by type, or as a map with arcs: their presenter and their screen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, TypeVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from sciextract.store import RelationRef
+from sciextract.text.english import counted
+from sciextract_app.review.desk import Desk
+from sciextract_app.review.lower_panes import relation_columns, relation_text
+from sciextract_app.settings import key_name
+from sciextract_app.shared.actions import Action, action_hint
+from sciextract_app.shared.document_view import DocumentView, type_keys
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, RelationLine, problem
+from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.lines import RowsPane, fit
+
+PAGE = 10
+"""Relations that Page Down passes."""
+_DECISIONS = frozenset({"accept", "reject", "invert", "undo", "redo", "repeat"})
+_STEPS = {
+    **dict.fromkeys(("j", "down", "right"), 1),
+    **dict.fromkeys(("k", "up", "left"), -1),
+    "pagedown": PAGE,
+    "pageup": -PAGE,
+    # More than an abstract has relations, so that these lead to the ends.
+    "home": -(1 << 31),
+    "end": 1 << 31,
+}
+
+
+class Grouping(StrEnum):
+    """How the relations are arranged."""
+
+    SENTENCE = "by sentence"
+    TYPE = "by type"
+    MAP = "map"
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A line of the view.
+
+    Attributes:
+        words: A heading, or a mention of the map; empty on a line with a relation.
+        label: The mention's type, empty for headings.
+        margin: The arcs next to the line, as they are drawn.
+        relation: The relation on the line, ``None`` for none.
+    """
+
+    words: str = ""
+    label: str = ""
+    margin: str = ""
+    relation: RelationLine | None = None
+
+
+class RelationMap:
+    """The relations of the desk's open abstract, one of them in focus.
+
+    Args:
+        desk: The desk; what is decided here is decided there.
+
+    Attributes:
+        grouping: How they are arranged.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.grouping = Grouping.SENTENCE
+        view = desk.state.view
+        mention = view.mention_of(desk.focus) if view else None
+        related = {each.id for each in view.relations_of.get(mention or "", ())} if view else set()
+        order = self._order()
+        first = next((place for place, each in enumerate(order) if each in related), 0)
+        self._keep_focus(self._place() or first)
+
+    @property
+    def title(self) -> str:
+        """How many relations there are, and how many of them wait."""
+        lines = self._desk.relations(everything=True)
+        waiting = sum(self._desk.state.is_undecided(RelationRef(line.item_id)) for line in lines)
+        return f"{counted(len(lines), 'relation')}, {waiting} undecided"
+
+    def rows(self) -> tuple[MapRow, ...]:
+        """All lines."""
+        view = self._desk.state.view
+        if view is None:
+            return ()
+        lines = {line.item_id: line for line in self._desk.relations(everything=True)}
+        match self.grouping:
+            case Grouping.TYPE:
+                types = _grouped((line.label, line) for line in lines.values())
+                headings = (MapRow(f"{label} ({len(types[label])})", label) for label in types)
+                return _with_headings(headings, types.values())
+            case Grouping.MAP:
+                return _map(view, lines)
+        # A relation is judged at its later argument, so it stands under that one's sentence.
+        anchors = {each: view.anchor(RelationRef(each)) or "" for each in lines}
+        sentences = _grouped((_sentence_at(view, anchors[each]), lines[each]) for each in lines)
+        return _with_headings((_heading(view, each) for each in sentences), sentences.values())
+
+    def press(self, key: str, action: Action | None) -> Feedback:
+        """Move, arrange, or decide what is in focus; the next relation comes into focus.
+
+        Args:
+            key: The key's name.
+            action: What it does at the desk, ``None`` for nothing.
+        """
+        place = self._place()
+        if key in ("tab", "shift+tab"):
+            order = list(Grouping)
+            step = 1 if key == "tab" else -1
+            self.grouping = order[(order.index(self.grouping) + step) % len(order)]
+            return Feedback()
+        if key in _STEPS:
+            self._keep_focus(place + _STEPS[key])
+            return Feedback()
+        if action is None or not (action.id in _DECISIONS or action.id.startswith("type-")):
+            return problem(f"{key} does nothing here; Esc goes back to the passage")
+        if action.id not in ("undo", "redo") and not isinstance(self._desk.focus, RelationRef):
+            return problem("There is no relation here")
+        order_before = self._order()
+        feedback = self._desk.press(key)
+        # What was decided stays in sight at the desk; here the next one of the old order comes.
+        if feedback.changed and action.id not in ("undo", "redo", "invert"):
+            self._focus_following(order_before, place)
+        elif not isinstance(self._desk.focus, RelationRef):
+            self._keep_focus(place)
+        return feedback
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something here."""
+        labels = self._desk.state.open_view.schema.relation_labels if self._desk.number else ()
+        hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
+        hints += [Hint(type_keys(labels), "type"), action_hint("invert")]
+        hints += [Hint("j k PgDn Home", "move", pinned=True), Hint("Tab", "arrange", pinned=True)]
+        return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
+
+    def _order(self) -> list[str]:
+        return [row.relation.item_id for row in self.rows() if row.relation]
+
+    def _place(self) -> int:
+        focus, order = self._desk.focus, self._order()
+        return order.index(focus.id) if isinstance(focus, RelationRef) and focus.id in order else 0
+
+    def _keep_focus(self, place: int) -> None:
+        """Focus the relation at a place, the nearest one where there is none."""
+        order = self._order()
+        if order:
+            self._desk.mouse.focus(RelationRef(order[max(0, min(place, len(order) - 1))]))
+
+    def _focus_following(self, before: Sequence[str], place: int) -> None:
+        """Focus the next relation of the order as it was that is still there, else the last one."""
+        there = self._order()
+        following = next((each for each in before[place + 1 :] if each in there), None)
+        if following is not None:
+            self._desk.mouse.focus(RelationRef(following))
+        else:
+            self._keep_focus(len(there))
+
+
+_Group = TypeVar("_Group", int, str)
+
+
+def _grouped(pairs: Iterable[tuple[_Group, RelationLine]]) -> dict[_Group, list[RelationLine]]:
+    found: defaultdict[_Group, list[RelationLine]] = defaultdict(list)
+    for key, line in pairs:
+        found[key].append(line)
+    return dict(sorted(found.items()))
+
+
+def _with_headings(
+    headings: Iterable[MapRow], groups: Iterable[Iterable[RelationLine]]
+) -> tuple[MapRow, ...]:
+    rows: list[MapRow] = []
+    for heading, lines in zip(headings, groups, strict=True):
+        rows += [heading, *(MapRow(relation=line) for line in lines)]
+    return tuple(rows)
+
+
+def _sentence_at(view: DocumentView, mention: str) -> int:
+    return view.tokens.sentence_of(view.token_at(view.place(mention)[0]))
+
+
+def _heading(view: DocumentView, sentence: int) -> MapRow:
+    tokens = view.tokens.sentences[sentence]
+    start = view.tokens.spans[tokens.token_start].char_start
+    end = view.tokens.spans[tokens.token_end - 1].char_end
+    return MapRow(f"{sentence + 1}. {' '.join(view.text[start:end].split())}")
+
+
+MOST_LANES = 12
+"""Arcs next to each other; where more overlap they share the last lane."""
+
+
+def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ...]:
+    """Mentions in text order with the relations that they are the head of, and an arc from each head to its tail."""
+    rows, mention_rows, sentence = [], {}, -1
+    out: defaultdict[str, list[RelationLine]] = defaultdict(list)
+    for relation_id, line in lines.items():
+        out[view.relation_by_id[relation_id].head].append(line)
+    ends = {end for each in lines for end in _ends(view, each)}
+    for mention in sorted(ends, key=view.place):
+        if _sentence_at(view, mention) != sentence:
+            sentence = _sentence_at(view, mention)
+            rows.append(_heading(view, sentence))
+        mention_rows[mention] = len(rows)
+        rows.append(MapRow(" ".join(view.surface(mention).split()), view.by_id[mention].label))
+        rows += [MapRow(relation=line) for line in out[mention]]
+    arcs = []
+    for relation_id, line in lines.items():
+        head, tail = _ends(view, relation_id)
+        arcs.append(Arc(mention_rows[head], mention_rows[tail], not line.symmetric))
+    margins = draw_arcs(arcs, len(rows))
+    return tuple(
+        MapRow(row.words, row.label, margin, row.relation)
+        for row, margin in zip(rows, margins, strict=True)
+    )
+
+
+def _ends(view: DocumentView, relation_id: str) -> tuple[str, str]:
+    row = view.relation_by_id[relation_id]
+    return row.head, row.tail
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc between two rows.
+
+    Attributes:
+        head: Where it begins.
+        tail: Where its arrow is.
+        directed: Whether it has one.
+    """
+
+    head: int
+    tail: int
+    directed: bool = True
+
+
+_CROSSED = {" ": "─", "│": "┼", "╭": "┬", "╰": "┴", "├": "┼"}
+
+
+def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
+    """The margin of each row; longer arcs are further left, arcs of one lane do not overlap.
+
+    >>> draw_arcs([Arc(0, 2), Arc(2, 1)], 3)
+    ['╭── ', '│╭► ', '╰┴► ']
+    """
+    free: list[list[tuple[int, int]]] = []
+    lanes: list[tuple[int, Arc]] = []
+    # The longest first, so that they are outermost and the others lie within them.
+    for arc in sorted(arcs, key=lambda each: (-abs(each.head - each.tail), each.head, each.tail)):
+        top, bottom = sorted((arc.head, arc.tail))
+        fits = (n for n, used in enumerate(free) if all(bottom < a or top > b for a, b in used))
+        lane = next(fits, None)
+        if lane is None:
+            # Too many overlap: better two arcs on each other than no room for the words.
+            lane = min(len(free), MOST_LANES - 1)
+            if lane == len(free):
+                free.append([])
+        free[lane].append((top, bottom))
+        lanes.append((lane, arc))
+    width = len(free)
+    grid = [[" "] * (width + 2) for _ in range(height)]
+    for lane, arc in sorted(
+        lanes, key=lambda each: -each[0]
+    ):  # inner ones first, outer ones cross them
+        top, bottom = sorted((arc.head, arc.tail))
+        for y in range(top + 1, bottom):
+            grid[y][lane] = "│" if grid[y][lane] in " │" else "├"
+        for y, corner in ((top, "╭"), (bottom, "╰")):
+            grid[y][lane] = corner if grid[y][lane] == " " else "├"
+            for x in range(lane + 1, width + 1):
+                grid[y][x] = _CROSSED.get(grid[y][x], grid[y][x])
+        if arc.directed:
+            grid[arc.tail][width] = "►"
+    return ["".join(row) for row in grid]
+
+
+class MapPane(RowsPane[MapRow]):
+    """Draws headings, mentions with arcs, and relations."""
+
+    NOTHING = "no relations here: Esc, then r on a mention makes one"
+
+    def show(self, rows: Sequence[MapRow]) -> None:
+        """Draw these rows; the relation in focus is scrolled into sight, also after a key that changes nothing."""
+        self._rows = rows
+        self.redraw(self.focused_line)
+
+    @property
+    def focused_line(self) -> int:
+        """The relation in focus."""
+        rows = enumerate(self._rows)
+        return next((y for y, row in rows if row.relation and row.relation.focused), 0)
+
+    def row_text(self, row: MapRow, width: int) -> Text:
+        """A heading, a mention or a relation."""
+        line = Text(row.margin)
+        room = width - line.cell_len
+        look = self.label_look(row.relation.label if row.relation else row.label)
+        style = Style(color=look.color, bold=True)
+        if row.relation is None:
+            heading = not row.margin.strip() and not row.label
+            style = Style(bold=True) if heading or not row.margin else style
+            return line.append(fit(row.words, room), style)
+        relations = [each.relation for each in self._rows if each.relation]
+        columns = relation_columns(relations, room)
+        return line.append_text(relation_text(row.relation, columns, room, style))
+
+
+class RelationsScreen(Screen[Feedback]):
+    """Grouped by sentence or type, or a map; every relation is decided with the keys of the desk.
+
+    Args:
+        desk: The desk.
+        keys: What each key does there.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "app.quit", "leave", priority=True, show=False)
+    ]
+    AUTO_FOCUS = ""  # nothing: keys are the presenter's
+
+    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+        super().__init__()
+        self._desk = desk
+        self._keys = keys
+        self.presenter = RelationMap(desk)
+        self._changed = False
+
+    def compose(self) -> ComposeResult:
+        """The title with the groupings, the lines, and the bars."""
+        # Digits give types here, so the groupings are not numbered.
+        yield TabLine(self.presenter.title, tuple(Grouping), numbered=False, id="title")
+        yield MapPane(id="map")
+        yield MessageBar(id="message")
+        yield LegendBar(id="legend")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Show everything."""
+        self.draw(Feedback())
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave, or hand a key to the presenter."""
+        # Such keys are the app's, but for redo.
+        if event.key.startswith("ctrl+") and event.key != "ctrl+r":
+            return
+        event.stop()
+        event.prevent_default()
+        key = key_name(event)
+        action = self._keys.get(key)
+        if key in ("escape", "q") or (action is not None and action.id == "relations"):
+            self.dismiss(Feedback(changed=self._changed))
+            return
+        feedback = self.presenter.press(key, action)
+        self._changed = self._changed or feedback.changed
+        self.draw(feedback)
+
+    def draw(self, feedback: Feedback) -> None:
+        """Show everything as it is now."""
+        title = self.query_one(TabLine)
+        title.title = self.presenter.title
+        title.show(list(Grouping).index(self.presenter.grouping))
+        title.refresh()
+        self.query_one(MapPane).show(self.presenter.rows())
+        self.query_one(MessageBar).show(feedback)
+        self.query_one(LegendBar).show(self._desk.legend())
+        self.query_one(FooterBar).show(self.presenter.footer(), Mode.REVIEW)

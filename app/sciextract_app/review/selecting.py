@@ -1,0 +1,284 @@
+"""Keys that point: jumping by letters, selecting tokens, and the model's other candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sciextract.documents.spans import Span
+from sciextract.store import EntityRef, RelationRef
+from sciextract.text.english import counted
+from sciextract_app.review.deciding import add_mention
+from sciextract_app.review.navigation import sentence_start
+from sciextract_app.review.state import ReviewState, assign_hints, nearest_first
+from sciextract_app.shared import document_view
+from sciextract_app.shared.actions import Action
+from sciextract_app.shared.document_view import offered
+from sciextract_app.shared.view_models import Feedback, Mode, named, problem
+
+
+def jump(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Letters over all tokens; the ones near the cursor get the shortest."""
+    view = state.open_view
+    tokens = view.tokens.slices(view.text)
+    places = [(t, view.tokens.spans[t].char_start) for t in nearest_first(tokens, state.cursor)]
+    if not places:
+        return problem("There is no other token to jump to")
+    state.pending.hints = assign_hints(places)
+    state.mode = Mode.JUMP
+    return Feedback("jump to the token with which letters?")
+
+
+def press_jump(state: ReviewState, key: str) -> Feedback:
+    """A letter of a hint."""
+    found = state.press_hint(key, "token")
+    if isinstance(found, Feedback):
+        return found
+    leave_jump(state)
+    _go(state, int(found))
+    return Feedback()
+
+
+def leave_jump(state: ReviewState) -> None:
+    """Back to where the jump began: a part of a mention, selecting, or review."""
+    state.pending.hints = None
+    if state.pending.part_of:
+        state.mode = Mode.FRAGMENT
+    else:
+        state.mode = Mode.REVIEW if selected(state) is None else Mode.SELECT
+
+
+def _go(state: ReviewState, token: int) -> None:
+    if state.mode in (Mode.SELECT, Mode.FRAGMENT):
+        state.cursor = max(0, min(token, len(state.open_view.tokens) - 1))
+    else:
+        state.move_cursor(token)
+
+
+def _move_of(state: ReviewState, action: Action) -> int | None:
+    """The token that a key moves to, ``None`` for a key that does not move."""
+    if action.id in ("next-token", "previous-token"):
+        return state.cursor + int(action.argument)
+    if action.id in ("next-sentence", "previous-sentence"):
+        return sentence_start(state, int(action.argument))
+    return None
+
+
+def select(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Begin a selection at the cursor."""
+    if not len(state.open_view.tokens):
+        return problem("There is no text to select")
+    on_mention = state.focus is not None
+    state.leave_mode()
+    state.mode, state.pending.start = Mode.SELECT, state.cursor
+    if not on_mention:
+        return Feedback()
+    word = named(state.open_view.token_span(state.cursor).of(state.open_view.text))
+    return Feedback(f"selects from {word} on; to begin elsewhere: Esc, move to the word, v")
+
+
+def selected(state: ReviewState) -> Span | None:
+    """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
+    if state.pending.span is not None:
+        return state.pending.span
+    start = state.pending.start
+    if start is None and not state.pending.part_of:
+        return None
+    first, last = sorted((state.cursor if start is None else start, state.cursor))
+    spans = state.open_view.tokens.spans
+    return Span(spans[first].char_start, spans[last].char_end)
+
+
+def press_select(state: ReviewState, key: str, action: Action | None) -> Feedback:
+    """Extend the selection, or make a mention of it."""
+    if action is None:
+        return problem("Esc leaves the selection; a type makes a mention of it")
+    token = _move_of(state, action)
+    if token is not None:
+        return _extend(state, token)
+    if action.id == "jump":
+        _extend(state, state.cursor)
+        return jump(state)
+    if action.id == "candidate":
+        return candidate(state)
+    if action.id.startswith("type-"):
+        label = document_view.by_digit(state.open_view.schema.entity_labels, action.argument)
+        return make(state, label) if label else problem("The schema has no type of that number")
+    if action.id == "letter":
+        state.mode = Mode.TYPE
+        return Feedback()
+    if action.id == "accept":
+        best = suggestion(state)
+        none = "The model suggests no type for this: press a type key"
+        return make(state, best) if best else problem(none)
+    return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
+
+
+def press_type(state: ReviewState, key: str) -> Feedback:
+    """The letter of an entity type, for the selection."""
+    label = document_view.by_letter(state.open_view.schema.entities, key)
+    if label is None:
+        letters = " ".join(each.key for each in state.open_view.schema.entities)
+        return problem(f"No entity type has the letter {key}; there are {letters}")
+    return make(state, label)
+
+
+def make(state: ReviewState, label: str) -> Feedback:
+    """A mention of the selection."""
+    span = selected(state)
+    state.leave_mode()
+    if span is None:
+        return problem("Nothing is selected")
+    return add_mention(state, (span.char_start, span.char_end), label)
+
+
+def suggestion(state: ReviewState) -> str | None:
+    """The type that the model thinks best for the selection."""
+    span, known = selected(state), state.open_view.schema.entity_labels
+    return document_view.best_entity(state.candidates, span, known) if span else None
+
+
+def _extend(state: ReviewState, token: int) -> Feedback:
+    """Move the selection's end; a candidate becomes a selection that begins where it does."""
+    span = state.pending.span
+    if span is not None:
+        # A candidate need not begin or end where a token does: the selection goes to the tokens around it.
+        step = token - state.cursor
+        state.pending.span, state.pending.offers = None, []
+        state.pending.start = state.open_view.token_at(span.char_start)
+        token = state.open_view.token_at(span.char_end - 1) + step
+    _go(state, token)
+    return Feedback()
+
+
+def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Offer the model's next candidate; the cursor stays, so that the order does."""
+    if not state.pending.offers:
+        char = state.open_view.token_span(state.cursor).char_start
+        offers = offered(state.open_view, state.candidates, char)
+        if not offers:
+            return problem("The model considered nothing else in this abstract")
+        state.leave_mode()
+        state.mode, state.pending.offers = Mode.SELECT, offers
+    else:
+        state.pending.offer = (state.pending.offer + 1) % len(state.pending.offers)
+    found = state.pending.offers[state.pending.offer]
+    state.pending.span = found.span
+    best = max(found.labels, key=lambda each: each.score)
+    name = named(found.span.of(state.open_view.text))
+    return Feedback(f"{name}: {suggestion(state)} {best.score:.2f}? Enter or a type adds it")
+
+
+def focus_token(state: ReviewState, char: int) -> None:
+    """Put cursor and focus on what is at a character."""
+    under = state.open_view.covering(char)
+    state.move_cursor(state.open_view.token_at(char))
+    if under:
+        state.focus_on(EntityRef(under[0].id), cursor=False)
+
+
+def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
+    """Begin to point at a part, at the token behind the focused mention."""
+    mention = state.open_view.mention_of(state.focus)
+    if mention is None or isinstance(state.focus, RelationRef) or not len(state.open_view.tokens):
+        return problem("+ adds a part to a mention: focus one with j and k")
+    state.leave_mode()
+    state.mode, state.pending.part_of = Mode.FRAGMENT, mention
+    # Most parts that are missing stand behind the mention: "left or right arm".
+    behind = state.open_view.by_id[mention].char_end
+    state.cursor = state.open_view.token_at(behind)
+    if state.open_view.token_span(state.cursor).char_end <= behind:
+        _go(state, state.cursor + 1)
+    return Feedback("Move to the part, v begins a longer one; + or Enter adds it or takes it out")
+
+
+def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedback:
+    """Move, begin a part of several tokens, or take what is selected."""
+    if action is None:
+        return problem("+ or Enter adds the part or takes it out, Esc leaves")
+    token = _move_of(state, action)
+    if token is not None:
+        _go(state, token)
+        return Feedback()
+    if action.id == "jump":
+        return jump(state)
+    if action.id == "select":
+        state.pending.start = state.cursor
+        return Feedback()
+    if action.id in ("fragment", "accept"):
+        return _take(state)
+    return problem(f"{key} does nothing here: + or Enter adds or takes out, Esc leaves")
+
+
+def takes_out(state: ReviewState) -> bool:
+    """Whether what is selected is part of the mention already."""
+    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
+    return row is not None and part is not None and _has_all(state, row.fragments, part)
+
+
+def _take(state: ReviewState) -> Feedback:
+    """One store action: the mention with the part, or without it."""
+    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
+    if row is None or part is None:
+        state.leave_mode()
+        return problem("The mention no longer exists")
+    text, before = state.open_view.text, row.fragments
+    out = _has_all(state, before, part)
+    spans = without(text, before, part) if out else with_part(text, before, part)
+    if not spans:
+        return problem("This is the whole mention: Esc, then x rejects it")
+    state.leave_mode()
+    outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
+    state.after_action(outcome)
+    state.focus_on(state.focus)
+    state.alike = None
+    parts = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
+    message = f"{named(state.open_view.surface(row.id))}{parts}"
+    return Feedback(message, changed=outcome.event_id is not None)
+
+
+def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:
+    """Whether every token of a part is one of the mention's."""
+    covered = state.open_view.tokens.covering(part)
+    tokens = (
+        state.open_view.tokens.spans[covered.token_start : covered.token_end] if covered else ()
+    )
+    own = list(fragments)
+    return all(any(token.overlaps(each) for each in own) for token in tokens)
+
+
+def with_part(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, ...]:
+    """Fragments with a further one, joined with those that it overlaps or that only blanks part from it.
+
+    >>> with_part("left or right arm", (Span(0, 4),), Span(14, 17))
+    (Span(char_start=0, char_end=4), Span(char_start=14, char_end=17))
+    >>> with_part("left arm", (Span(0, 4),), Span(5, 8))
+    (Span(char_start=0, char_end=8),)
+    """
+    found: list[Span] = []
+    start, end = part.char_start, part.char_end
+    for each in fragments:
+        # Blanks between two fragments belong to neither: then they are one.
+        low, high = sorted((Span(start, end), each))
+        if text[low.char_end : high.char_start].strip():
+            found.append(each)
+        else:
+            start, end = low.char_start, max(low.char_end, high.char_end)
+    return tuple(sorted([*found, Span(start, end)]))
+
+
+def without(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, ...]:
+    """What is left of fragments without some characters, without blanks at the edges that this makes.
+
+    >>> without("left or right arm", (Span(0, 17),), Span(5, 13))
+    (Span(char_start=0, char_end=4), Span(char_start=14, char_end=17))
+    """
+    found: list[Span] = []
+    for each in fragments:
+        if not each.overlaps(part):
+            found.append(each)
+            continue
+        left = text[each.char_start : part.char_start].rstrip()
+        right = text[part.char_end : each.char_end].lstrip()
+        found += [Span(each.char_start, each.char_start + len(left))] if left else []
+        found += [Span(each.char_end - len(right), each.char_end)] if right else []
+    return tuple(found)

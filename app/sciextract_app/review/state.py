@@ -1,0 +1,364 @@
+"""The state of a review between two keys: the open abstract, the focus, the cursor and the mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from sciextract.documents.annotations import Candidates, SpanCandidate
+from sciextract.documents.spans import Span
+from sciextract.store import EntityRef, ItemRef, Outcome, Project
+from sciextract.store.quality_checks import Check, Finding
+from sciextract_app.review.queue import (
+    BY_UNCERTAINTY,
+    Key,
+    ModelUncertainty,
+    Order,
+    Queue,
+    VoteCache,
+    is_undecided,
+)
+from sciextract_app.shared.document_view import (
+    CandidateCache,
+    ClusterLetters,
+    DocumentView,
+    MarkCache,
+)
+from sciextract_app.shared.session import Clock, Stopwatch
+from sciextract_app.shared.view_models import Feedback, Mode, problem
+
+if TYPE_CHECKING:
+    from sciextract_app.review.bulk import BulkDecision
+
+
+# The home row first: the hints of one letter come from there.
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+MORE_LETTERS = LETTERS + LETTERS.upper()
+Target = int | str
+_T = TypeVar("_T", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Hints on the screen.
+
+    Attributes:
+        targets: What each hint leads to: a token, or a mention's id.
+        places: The character over which each hint is drawn.
+        typed: What has been typed of a hint of two letters.
+    """
+
+    targets: dict[str, Target]
+    places: dict[str, int]
+    typed: str = ""
+
+    def remaining(self) -> dict[int, str]:
+        """The letters that are still to type, by character."""
+        cut = len(self.typed)
+        return {
+            place: hint[cut:]
+            for hint, place in self.places.items()
+            if hint.startswith(self.typed) and len(hint) > cut
+        }
+
+    def press(self, letter: str) -> Hints | Target | None:
+        """The target when the hint is whole, hints when more is to come, ``None`` when there is none."""
+        typed = self.typed + letter
+        if typed in self.targets:
+            return self.targets[typed]
+        if any(hint.startswith(typed) for hint in self.targets):
+            return Hints(self.targets, self.places, typed)
+        return None
+
+
+def assign_hints(places: Iterable[tuple[_T, int]]) -> Hints:
+    """Hints for targets with their characters; the first ones get the shortest."""
+    listed = list(places)
+    hints = letters_for(len(listed))
+    taken: set[int] = set()
+    targets: dict[str, Target] = {}
+    drawn: dict[str, int] = {}
+    for hint, (target, place) in zip(hints, listed, strict=False):
+        targets[hint] = target
+        while place in taken:  # mentions may begin at the same character
+            place += 1
+        taken.add(place)
+        drawn[hint] = place
+    return Hints(targets, drawn)
+
+
+def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
+    """Tokens by their distance from the cursor; those without letter or digit come last."""
+    others = [place for place in range(len(tokens)) if place != cursor]
+    return sorted(
+        others, key=lambda place: (not any(map(str.isalnum, tokens[place])), abs(place - cursor))
+    )
+
+
+def letters_for(count: int) -> list[str]:
+    """So many hints of one or two letters, of which none begins another one; the shortest first.
+
+    Beyond 2,704 places there are none: two letters name no more.
+    """
+    alphabet = LETTERS if count <= len(LETTERS) ** 2 else MORE_LETTERS
+    size = len(alphabet)
+    # So many hints have one letter that the others, of two, still find enough first letters.
+    singles = max((n for n in range(size + 1) if n + (size - n) * size >= count), default=0)
+    pairs = (first + second for first in alphabet[singles:] for second in alphabet)
+    hints = [*alphabet[:singles], *pairs]
+    return hints[:count]
+
+
+Step = Callable[[], Feedback]
+Repeat = Callable[["ReviewState"], Feedback]
+
+
+@dataclass(slots=True)
+class Pending:
+    """What a mode other than review has gathered so far.
+
+    Attributes:
+        hints: Letters over tokens or mentions.
+        start: The token at which the selection began, ``None`` without one.
+        span: The selected characters where they are no token range: a candidate of the model.
+        offers: The model's candidates, and which of them is shown.
+        head: The head of a relation to be.
+        tail: Its tail.
+        on_confirm: What Enter does in the mode that asks.
+        on_leave: What Esc does besides leaving the mode.
+        question: What it asks.
+        far: Whether a relation may cross sentence borders.
+        any_type: Whether it may lead to mentions to which the schema allows none.
+        part_of: The mention that gets a further part, or loses one.
+        typed: What has been typed of a number.
+    """
+
+    hints: Hints | None = None
+    start: int | None = None
+    span: Span | None = None
+    offers: list[SpanCandidate] = field(default_factory=list)
+    offer: int = 0
+    head: str = ""
+    tail: str = ""
+    on_confirm: Step | None = None
+    on_leave: Step | None = None
+    question: str = ""
+    far: bool = False
+    any_type: bool = False
+    part_of: str = ""
+    typed: str = ""
+
+
+Refused = tuple[str, ...]
+"""An illegal relation that was refused: what was to be done with it, its ids, its type."""
+
+
+@dataclass(slots=True)
+class CheckFindings:
+    """What a check has found, and which of it is looked at.
+
+    Attributes:
+        check: What was looked for.
+        found: The places.
+        place: Which of them is looked at, -1 for none yet.
+    """
+
+    check: Check
+    found: Sequence[Finding]
+    place: int = -1
+
+
+class ReviewState:
+    """The desk's state; handlers of keys change it through the methods here.
+
+    Args:
+        project: The open project.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        threshold: The score from which ``A`` accepts.
+        clock: Seconds, for the time spent on a decision.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        order: Order = Order.TEXT,
+        seed: int = 0,
+        threshold: float = 0.8,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.project = project
+        self.order = order
+        self.seed = seed
+        self.threshold = threshold
+        self.number = 0
+        self.view: DocumentView | None = None
+        self.queue: Queue | None = None
+        self.candidates: Candidates | None = None
+        self.focus: ItemRef | None = None
+        self.cursor = 0
+        self.mode = Mode.REVIEW
+        self.pending = Pending()
+        self.letters = ClusterLetters()
+        self._letters_of: dict[int, ClusterLetters] = {}
+        self.marks = MarkCache()
+        self.last_cluster = ""
+        self.repeat: Repeat | None = None
+        self.alike: str | None = None
+        self.bulk: BulkDecision | None = None
+        self.asked_done = False
+        self.searched = ""
+        self.findings: CheckFindings | None = None
+        self.refused: Refused | None = None
+        self.seen = -1
+        self._candidate_cache = CandidateCache()
+        self._votes = VoteCache()
+        self._stopwatch = Stopwatch(clock)
+
+    @property
+    def open_view(self) -> DocumentView:
+        """The view, where handlers know that an abstract is open."""
+        if self.view is None:
+            raise LookupError("no abstract is open")
+        return self.view
+
+    @property
+    def open_queue(self) -> Queue:
+        """The queue, where handlers know that an abstract is open."""
+        if self.queue is None:
+            raise LookupError("no abstract is open")
+        return self.queue
+
+    def load(self, number: int, focus: ItemRef | None = None) -> bool:
+        """Open an abstract at an item, at its first undecided one without; says whether it is there."""
+        self.leave_mode()
+        # The letters of an abstract stay for the whole session: the person may remember them.
+        self.letters = self._letters_of.setdefault(number, ClusterLetters())
+        self.last_cluster, self.cursor = "", 0
+        self.number, self.focus, self.repeat, self.alike = number, None, None, None
+        if not self.read():
+            self.number = 0
+            return False
+        first = (
+            focus if self.open_view.row(focus) else self.open_queue.after(self.open_queue.key_at(0))
+        )
+        self.focus_on(first or next(iter(self.open_queue.items), None))
+        self._stopwatch.restart()
+        return True
+
+    def read(self) -> bool:
+        """Read the open abstract anew; focus and mode stay. Returns whether it still is in the project."""
+        # Before the rows: what is written in between is noticed as new at the next key.
+        self.seen = self.project.data_version()
+        try:
+            document = self.project.document_state(self.number)
+        except KeyError:
+            document = None
+        if document is None or document.progress is None:
+            self.view = self.queue = self.candidates = None
+            self.leave_mode()
+            return False
+        project = self.project
+        self.view = DocumentView(document, project.schema, project.sources, self.view)
+        self.candidates = self._candidate_cache.of(self.project.connection, self.number)
+        # Only the order that needs them pays for them.
+        disagreement, uncertainty = None, None
+        if self.order is Order.DISAGREEMENT:
+            votes = self._votes.of(self.project.connection, self.view)
+            disagreement = partial(votes.disagreement, self.view)
+        elif self.order in BY_UNCERTAINTY:
+            known = ModelUncertainty(self.candidates)
+            uncertainty = partial(known.of, self.view, self.order.value)
+        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty, self.queue)
+        self.letters.give(self.view)
+        return True
+
+    def focus_on(self, item: ItemRef | None, *, cursor: bool = True) -> None:
+        """Make an item the focus, with the cursor on its first token."""
+        if item != self.focus:
+            self.focus = item
+            self._stopwatch.restart()
+        anchor = self.open_view.anchor(item) if item and cursor else None
+        if anchor:
+            self.cursor = self.open_view.token_at(self.open_view.place(anchor)[0])
+
+    def move_cursor(self, token: int) -> None:
+        """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""
+        view = self.open_view
+        self.cursor = max(0, min(token, len(view.tokens) - 1))
+        under = view.touching(view.token_span(self.cursor))
+        # A mention within the focused one does not take the focus away while the cursor moves in both.
+        stays = any(row.id == view.mention_of(self.focus) for row in under)
+        if not stays or not under:
+            self.focus_on(EntityRef(under[0].id) if under else None, cursor=False)
+
+    def position(self) -> Key:
+        """Where the focus is in the order of review."""
+        if self.focus is not None and self.open_view.row(self.focus) is not None:
+            return self.open_queue.key(self.focus)
+        return self.open_queue.key_at(self.open_view.token_span(self.cursor).char_start)
+
+    def advance(self, position: Key) -> bool:
+        """Go to the next undecided item behind a place; says whether there is one."""
+        following = self.open_queue.after(position)
+        if following is not None:
+            self.focus_on(following)
+        elif self.open_view.row(self.focus) is None:
+            self.focus_nearest()
+        return following is not None
+
+    def focus_nearest(self) -> None:
+        """Find a focus near the cursor when the item is gone."""
+        self.focus = None
+        if self.open_queue.items:
+            place: Key = (self.open_view.token_span(self.cursor).char_start, float("-inf"))
+            found = self.open_queue.neighbour(place, 1) or self.open_queue.neighbour(place, -1)
+            self.focus_on(found)
+
+    def seconds(self) -> float:
+        """Time since the focus came to the item, or since the last action on it."""
+        return self._stopwatch.lap()
+
+    @property
+    def speed(self) -> float | None:
+        """Decisions a minute, ``None`` before there are enough."""
+        return self._stopwatch.laps_a_minute
+
+    def after_action(self, outcome: Outcome) -> Outcome:
+        """Read what an action of the desk has changed."""
+        self.read()
+        return outcome
+
+    def is_undecided(self, item: ItemRef | None) -> bool:
+        """Whether an item waits for a decision."""
+        return item is not None and is_undecided(self.open_view, item)
+
+    def undecided_count(self) -> int:
+        """How many items of the abstract are undecided, as the list of abstracts counts them."""
+        return self.view.undecided if self.view else 0
+
+    def press_hint(self, key: str, kind: str) -> Target | Feedback:
+        """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""
+        found = self.pending.hints.press(key) if self.pending.hints else None
+        if found is None:
+            # A key with a name, such as "tab", is no letter that was mistyped.
+            if len(key) > 1:
+                return problem(f"Type the letters shown at a {kind}; Esc leaves")
+            return problem(f"No {kind} has the letter {key}; Esc leaves")
+        if isinstance(found, Hints):
+            self.pending.hints = found
+            return Feedback()
+        return found
+
+    def insists(self, relation: Refused) -> bool:
+        """Whether the last key wanted the same illegal relation; else it is remembered for the next key."""
+        again = self.refused == relation
+        self.refused = None if again else relation
+        return again
+
+    def leave_mode(self) -> None:
+        """Back to review; what was gathered is forgotten."""
+        self.mode, self.pending = Mode.REVIEW, Pending()

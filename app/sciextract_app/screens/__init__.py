@@ -1,1 +1,0 @@
-"""What fills the terminal: the start screen and the desk."""

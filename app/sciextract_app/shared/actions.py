@@ -1,0 +1,262 @@
+"""The registry of everything that a key can do: bindings, footer, help, keymap and palette read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sciextract_app.shared.view_models import Hint
+
+DECISIONS, ENTITIES, RELATIONS, COREFERENCE = "decisions", "entities", "relations", "coreference"
+MOVING, AROUND = "moving", "around the desk"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a key does at the desk.
+
+    Attributes:
+        id: Its name in key maps and in code; never changed.
+        keys: Its keys, as Textual names them, printable ones as the character.
+        words: What it does, for the footer.
+        help: What it does, for help and palette.
+        layer: Under which heading help lists it.
+        shown: How the footer writes its key, empty for the first of its keys.
+        request: What the app does for it, empty when the desk does it.
+        argument: What the action takes: a step, an edge, a digit.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    words: str
+    help: str
+    layer: str = DECISIONS
+    shown: str = ""
+    request: str = ""
+    argument: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its key as it is written for people."""
+        return self.shown or key_label(self.keys[0])
+
+
+def key_label(key: str) -> str:
+    """A key as it is written for people."""
+    return _WRITTEN.get(key, key)
+
+
+_WRITTEN = {
+    "enter": "Enter",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "escape": "Esc",
+    "backspace": "Backspace",
+    "space": "Space",
+    "home": "Home",
+    "end": "End",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "ctrl+r": "Ctrl+R",
+}
+
+# fmt: off
+_NAVIGATION = (
+    Action("next-undecided", ("tab",), "next", "next item that is still undecided"),
+    Action("previous-undecided", ("shift+tab",), "back", "previous item that is still undecided"),
+    Action("next-item", ("j", "down"), "next item", "next item, decided or not", argument="1"),
+    Action(
+        "previous-item", ("k", "up"), "previous item", "previous item, decided or not",
+        argument="-1",
+    ),
+    Action("next-token", ("l", "right"), "token →", "cursor one token on", argument="1"),
+    Action("previous-token", ("h", "left"), "← token", "cursor one token back", argument="-1"),
+    Action("next-sentence", ("w",), "sentence →", "cursor to the next sentence", argument="1"),
+    Action(
+        "previous-sentence", ("b",), "← sentence",
+        "cursor to the beginning of this or the previous sentence",
+        argument="-1",
+    ),
+    Action("jump", ("f",), "jump", "jump to any token: type the letters that appear over it"),
+    Action("next-abstract", ("n",), "next abstract", "open the next abstract", argument="1"),
+    Action(
+        "previous-abstract", ("p",), "previous abstract", "open the previous abstract",
+        argument="-1",
+    ),
+    Action("first-abstract", ("<", "home"), "first abstract", "open the first abstract"),
+    Action("last-abstract", (">", "end"), "last abstract", "open the last abstract"),
+    Action(
+        "next-finding", ("]",), "next finding", "next place that a check (K) has found", argument="1"
+    ),
+    Action(
+        "previous-finding", ("[",), "previous finding", "previous place that a check has found",
+        argument="-1",
+    ),
+    Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
+)
+_DECIDING = (
+    Action("accept", ("enter",), "accept", "accept the item and go to the next undecided one"),
+    Action(
+        "reject", ("x", "backspace"), "reject",
+        "reject the item with everything that depends on it, and go on",
+    ),
+    Action("letter", (";",), "type by letter", "set the type by its letter: ; and the letter"),
+    Action("repeat", (".",), "repeat", "repeat the last action on this item"),
+    Action(
+        "alike", ("a",), "all alike",
+        "apply the last decision on a mention to all identical strings in this abstract",
+    ),
+    Action(
+        "alike-everywhere", ("&",), "everywhere",
+        "the same in the whole project, after a preview",
+    ),
+    Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
+    Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
+    Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
+    Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
+    Action("flag", ("F",), "flag", "set or clear the abstract's flag"),
+)
+_SET_TYPE = tuple(
+    Action(
+        f"type-{digit}", (str(digit),), f"type {digit}",
+        "set the type by its number; on a selection or a free word make a mention of that type",
+        argument=str(digit),
+    )
+    for digit in range(1, 10)
+)
+_ENTITIES = (
+    Action("grow-start", ("s",), "start ←", "the start one token to the left", ENTITIES),
+    Action("shrink-start", ("S",), "start →", "the start one token to the right", ENTITIES),
+    Action("grow-end", ("e",), "end →", "the end one token to the right", ENTITIES),
+    Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
+    Action(
+        "characters", ("z",), "by character",
+        "move edges by characters: s S e E, then Enter; for parts of a token", ENTITIES,
+    ),
+    Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
+    Action(
+        "fragment", ("+",), "part",
+        "add or remove a part of the mention: move to it (v: several tokens), then + or Enter",
+        ENTITIES,
+    ),
+    Action(
+        "candidate", ("y",), "other span",
+        "other candidates of the model here: again for the next, type or Enter adds it",
+        ENTITIES,
+    ),
+)
+_RELATIONS = (
+    Action(
+        "relate", ("r",), "relate",
+        "a relation from this mention: letter of the other one, then the type",
+        RELATIONS,
+    ),
+    Action(
+        "relate-anywhere", ("R",), "relate far",
+        "the same across sentences; many models do not predict such relations",
+        RELATIONS,
+    ),
+    Action("invert", ("i",), "invert", "invert the direction of the relation", RELATIONS),
+)
+_COREFERENCE = (
+    Action(
+        "join", ("c",), "cluster",
+        "into a cluster: its letter, c for the last one, Enter and a mention for a new one",
+        COREFERENCE,
+    ),
+    Action("leave", ("C",), "uncluster", "take the mention out of its cluster", COREFERENCE),
+    Action("merge", ("m",), "merge", "merge its cluster with another one: letter", COREFERENCE),
+    Action(
+        "split", ("X",), "split",
+        "split the cluster: this mention and the later ones mean something else",
+        COREFERENCE,
+    ),
+    Action("next-mention", ("o",), "next mention", "next mention of the cluster", COREFERENCE),
+    Action(
+        "previous-mention", ("O",), "previous mention", "previous mention of the cluster",
+        COREFERENCE,
+    ),
+)
+_APP_REQUESTS = (
+    Action("note", ("t",), "note", "write a note on this abstract", request="note"),
+    Action("guideline", ("g",), "guideline", "definition of this type", request="guideline"),
+    Action(
+        "compare", ("d",), "compare", "predictions and your annotations side by side", request="compare"
+    ),
+    Action(
+        "adjudicate", ("W",), "adjudicate",
+        "resolve differences from another person, a model or a file",
+        request="adjudicate",
+    ),
+    Action(
+        "checks", ("K",), "check consistency",
+        "check for decisions that contradict each other, the schema or the model",
+        request="checks",
+    ),
+    Action(
+        "relations", ("M",), "all relations",
+        "all relations of the abstract: by sentence, by type, or as a map with arcs",
+        request="relations",
+    ),
+    Action("search", ("/",), "search", "find abstracts", request="search"),
+    Action("help", ("?",), "keys", "all keys", request="help"),
+    Action("palette", (":",), "commands", "everything by name", request="palette"),
+    Action("quit", ("q",), "quit", "leave; everything is saved already", request="quit"),
+)
+# fmt: on
+ACTIONS: tuple[Action, ...] = (
+    *_DECIDING,
+    *_SET_TYPE,
+    *_ENTITIES,
+    *_RELATIONS,
+    *_COREFERENCE,
+    *(replace(each, layer=MOVING) for each in _NAVIGATION),
+    *(replace(each, layer=AROUND) for each in _APP_REQUESTS),
+)
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+
+def action_hint(
+    action_id: str, live: bool = True, words: str = "", *, pinned: bool = False
+) -> Hint:
+    """An action in the footer, with its own words or with others."""
+    action = BY_ID[action_id]
+    return Hint(action.key, words or action.words, live, pinned)
+
+
+# Textual has names for printable keys; in key maps people write the character.
+_NAMES = {
+    "semicolon": ";",
+    "full_stop": ".",
+    "ampersand": "&",
+    "plus": "+",
+    "slash": "/",
+    "question_mark": "?",
+    "colon": ":",
+    "delete": "backspace",
+    "return": "enter",
+}
+
+
+def plain(key: str) -> str:
+    """A key by one name: Textual's names of printable keys become the character."""
+    if key.startswith("upper_") and len(key) == len("upper_x"):
+        return key[-1].upper()
+    return _NAMES.get(key, key)
+
+
+def keymap(changed: Mapping[str, str] | None = None) -> dict[str, Action]:
+    """What each key does.
+
+    Args:
+        changed: Keys by action id, several ones separated by commas, that replace the action's own.
+    """
+    found: dict[str, Action] = {}
+    own = dict(changed or {})
+    # Actions with keys of the person's own come last, so that they win over those that had the key.
+    for action in sorted(ACTIONS, key=lambda each: each.id in own):
+        keys = own[action.id].split(",") if action.id in own else action.keys
+        found.update({plain(key.strip()): action for key in keys})
+    return found

@@ -1,0 +1,519 @@
+"""An abstract as the desk last read it: live rows with the lookups that every view needs."""
+
+from __future__ import annotations
+
+import sqlite3
+import string
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from weakref import ReferenceType, ref
+
+from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate, State
+from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.document import Document, TokenTable
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.spans import Span
+from sciextract.store import (
+    DocumentState,
+    EntityRef,
+    EntityRow,
+    ItemRef,
+    LinkRef,
+    LinkRow,
+    RelationRef,
+    RelationRow,
+    review,
+)
+from sciextract.store.document_state import in_text_order
+from sciextract.store.ingest import annotations_of_source
+from sciextract.store.rows import Key, ProgressRow
+from sciextract_app.shared.view_models import (
+    Mark,
+    Role,
+    named,
+)
+
+Item = EntityRow | RelationRow | LinkRow
+
+
+MOST_CHANGED = 200
+"""Changed rows from which on nothing of the view before serves again."""
+
+
+class DocumentView:
+    """Everything that is not rejected in one abstract; never changed, only read anew.
+
+    Args:
+        document: The abstract with its rows.
+        schema: The label schema that holds now.
+        sources: Names of all sources by number.
+        before: The view before this one: of the same abstract what has not changed serves again, as a long one
+            has thousands of items.
+    """
+
+    def __init__(
+        self,
+        document: DocumentState,
+        schema: LabelSchema,
+        sources: Mapping[int, str],
+        before: DocumentView | None = None,
+    ) -> None:
+        self.document = document
+        self.schema = schema
+        self.sources = sources
+        self.relations = [row for row in document.relations if row.state is not State.REJECTED]
+        self.links = [row for row in document.links if row.state is not State.REJECTED]
+        self.relation_by_id = {row.id: row for row in self.relations}
+        self._before: ReferenceType[DocumentView] | None = None
+        self.changed: list[tuple[str, Key]] = []
+        """Tables and keys of the rows that differ from the view that it follows."""
+        self.moved: set[str] = set()
+        """Mentions that came, went or have other edges than in that view."""
+        if before is None or not self._follow(before):
+            self.entities = [row for row in document.entities if row.state is not State.REJECTED]
+            self.by_id = {row.id: row for row in self.entities}
+
+    def follows(self, other: DocumentView | None) -> bool:
+        """Whether :attr:`changed` and :attr:`moved` say how it differs from another view."""
+        return other is not None and self._before is not None and self._before() is other
+
+    def _follow(self, before: DocumentView) -> bool:
+        """Take from a view what is the same, if it is nearly everything."""
+        if before.document.number != self.document.number or before.schema != self.schema:
+            return False
+        changed = self.document.differs_from(before.document)
+        if len(changed) > MOST_CHANGED:
+            return False
+        # Weak, since each view would keep all those before it alive.
+        self._before, self.changed = ref(before), changed
+        self.entities, self.by_id = list(before.entities), dict(before.by_id)
+        for table, key in changed:
+            if table == EntityRow.TABLE:
+                self._replace(key[0])
+        # A lookup over tables without a change is the same as before; those that were never asked for stay away.
+        tables = {table for table, _ in changed}
+        if RelationRow.TABLE not in tables:
+            self._share(before, "relations_of")
+        if LinkRow.TABLE not in tables:
+            self._share(before, "homes")
+            if not self.moved:
+                self._share(before, "members")
+                self._share(before, "cluster_surfaces")
+        return True
+
+    @property
+    def changed_mentions(self) -> list[str]:
+        """Mentions whose rows differ from the view that it follows."""
+        return [key[0] for table, key in self.changed if table == EntityRow.TABLE]
+
+    @property
+    def only_decided(self) -> bool:
+        """Whether mentions and clusters are the same as in that view, but for states, labels and the like."""
+        return not self.moved and all(table != LinkRow.TABLE for table, _ in self.changed)
+
+    def _replace(self, entity_id: str) -> None:
+        """Put a mention as it is now in the place of the one before."""
+        old, new = self.by_id.pop(entity_id, None), self.document.entity(entity_id)
+        if old is not None:
+            del self.entities[bisect_left(self.entities, in_text_order(old), key=in_text_order)]
+        if new is not None and new.state is not State.REJECTED:
+            self.by_id[entity_id] = new
+            insort(self.entities, new, key=in_text_order)
+            if old is not None and old.fragments == new.fragments:
+                return
+        self.moved.add(entity_id)
+
+    def _share(self, before: DocumentView, name: str) -> None:
+        """Have a lookup of the view before, if that has needed it."""
+        if name in before.__dict__:
+            self.__dict__[name] = before.__dict__[name]
+
+    @property
+    def text(self) -> str:
+        """The exact text."""
+        return self.document.text
+
+    @property
+    def tokens(self) -> TokenTable:
+        """Its tokens."""
+        return self.document.stored.document.tokens
+
+    @property
+    def progress(self) -> ProgressRow:
+        """Completeness, flag and note."""
+        return self.document.progress or ProgressRow()
+
+    @cached_property
+    def undecided(self) -> int:
+        """How many items wait, the first mention of every cluster included."""
+        rows: Iterable[Item] = chain(self.entities, self.relations, self.links)
+        return sum(row.state is State.UNDECIDED for row in rows)
+
+    @cached_property
+    def members(self) -> dict[str, list[LinkRow]]:
+        """Mentions of every cluster, in text order."""
+        found: defaultdict[str, list[LinkRow]] = defaultdict(list)
+        for link in self.links:
+            found[link.cluster_id].append(link)
+        for links in found.values():
+            links.sort(key=lambda link: self.place(link.entity_id))
+        return dict(sorted(found.items(), key=lambda pair: self.place(pair[1][0].entity_id)))
+
+    @cached_property
+    def cluster_surfaces(self) -> dict[str, tuple[str, ...]]:
+        """Strings of the mentions of every cluster, in text order."""
+        return {
+            cluster_id: tuple([self.surface(link.entity_id) for link in links])
+            for cluster_id, links in self.members.items()
+        }
+
+    @cached_property
+    def on_fragments(self) -> dict[tuple[Span, ...], list[EntityRow]]:
+        """The mentions on certain fragments, rejected ones too."""
+        found: defaultdict[tuple[Span, ...], list[EntityRow]] = defaultdict(list)
+        for row in self.document.all_entities:
+            found[row.fragments].append(row)
+        return dict(found)
+
+    @cached_property
+    def homes(self) -> dict[str, list[LinkRow]]:
+        """The cluster links of every mention that has some."""
+        found: defaultdict[str, list[LinkRow]] = defaultdict(list)
+        for link in self.links:
+            found[link.entity_id].append(link)
+        return dict(found)
+
+    @cached_property
+    def relations_of(self) -> dict[str, list[RelationRow]]:
+        """The relations of every mention that has some."""
+        found: defaultdict[str, list[RelationRow]] = defaultdict(list)
+        for relation in self.relations:
+            for end in {relation.head, relation.tail}:
+                found[end].append(relation)
+        return dict(found)
+
+    def place(self, entity_id: str) -> tuple[int, int, str]:
+        """Where a mention comes in the text: by start, longer ones first."""
+        row = self.by_id.get(entity_id) or self.document.entity(entity_id)
+        return in_text_order(row) if row else (0, 0, entity_id)
+
+    def surface(self, entity_id: str) -> str:
+        """A mention's string."""
+        row = self.by_id.get(entity_id) or self.document.entity(entity_id)
+        return row.surface(self.text) if row else "?"
+
+    def row(self, item: ItemRef | None) -> Item | None:
+        """The live row of an item; ``None`` when it is rejected or gone."""
+        match item:
+            case EntityRef(id=entity_id):
+                return self.by_id.get(entity_id)
+            case RelationRef(id=relation_id):
+                return self.relation_by_id.get(relation_id)
+            case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
+                links = self.homes.get(entity_id, ())
+                return next((each for each in links if each.cluster_id == cluster_id), None)
+        return None
+
+    def mention_of(self, item: ItemRef | None) -> str | None:
+        """The mention that an item is about: itself, a relation's head, a link's mention."""
+        row = self.row(item)
+        if isinstance(row, EntityRow):
+            return row.id
+        if isinstance(row, RelationRow):
+            return row.head
+        return row.entity_id if row else None
+
+    def anchor(self, item: ItemRef) -> str | None:
+        """The mention at which an item is judged: for a relation its later argument."""
+        row = self.row(item)
+        if isinstance(row, RelationRow):
+            # Only there both have been read.
+            return max(row.head, row.tail, key=self.place)
+        return self.mention_of(item)
+
+    def token_at(self, char: int) -> int:
+        """The token on or before a character; 0 before the first one."""
+        starts = bisect_right(self.tokens.spans, char, key=lambda span: span.char_start)
+        return max(0, starts - 1)
+
+    def token_span(self, token: int) -> Span:
+        """A token's characters; an empty span where there are no tokens."""
+        return self.tokens.spans[token] if 0 <= token < len(self.tokens) else Span(0, 0)
+
+    def covering(self, char: int) -> list[EntityRow]:
+        """Mentions over a character, the shortest first."""
+        return self.touching(Span(char, char + 1))
+
+    def touching(self, span: Span) -> list[EntityRow]:
+        """Mentions that share a character with a span, the shortest first."""
+        found = [row for row in self.entities if any(each.overlaps(span) for each in row.fragments)]
+        return sorted(found, key=lambda row: row.char_end - row.char_start)
+
+
+# Without c and C: where a letter is asked for, c means the last cluster.
+ALL = [each for each in string.ascii_letters if each not in "cC"]
+NO_LETTER = "*"
+"""What a cluster has when the letters have run out; it is reached through one of its mentions."""
+
+
+class ClusterLetters:
+    """Which cluster has which letter."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+
+    def give(self, view: DocumentView) -> None:
+        """Give letters to clusters that have none, in text order; those that went keep theirs."""
+        for cluster_id in view.members:
+            if cluster_id not in self._of and len(self._of) < len(ALL):
+                self._of[cluster_id] = ALL[len(self._of)]
+
+    def of(self, cluster_id: str) -> str:
+        """A cluster's letter."""
+        return self._of.get(cluster_id, NO_LETTER)
+
+    def cluster(self, letter: str, view: DocumentView) -> str | None:
+        """The living cluster of that letter."""
+        return next((each for each in view.members if self._of.get(each) == letter), None)
+
+
+_Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
+
+
+class MarkCache:
+    """The marks of an abstract without focus, kept from key to key: a long one has very many."""
+
+    def __init__(self) -> None:
+        self._view: DocumentView | None = None
+        self._known: dict[str, _Known] = {}
+        self._drawn: list[Mark] = []
+        self._first: dict[str, int] = {}
+
+    def of(
+        self,
+        view: DocumentView,
+        letters: ClusterLetters,
+        focused: str | None,
+        partners: Mapping[str, Role],
+    ) -> tuple[Mark, ...]:
+        """All marks of a view, outer ones first.
+
+        Args:
+            view: The abstract.
+            letters: Of its clusters.
+            focused: The mention in focus, or that of the cluster link in focus.
+            partners: Mentions that belong to the focus, with their roles; of a link its own mention, too.
+        """
+        if view is not self._view:
+            self._read(view, letters)
+        drawn = list(self._drawn)
+        for item_id in {*partners, *([focused] if focused else [])}:
+            place = self._first.get(item_id, len(drawn))
+            for mark in self._known[item_id][-1] if place < len(drawn) else ():
+                drawn[place] = replace(
+                    mark,
+                    focused=item_id == focused,
+                    partner=item_id in partners and item_id != focused,
+                    role=partners.get(item_id, Role.NONE),
+                )
+                place += 1
+        return tuple(drawn)
+
+    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
+        """Make the marks of rows that are not those of the last view."""
+        # Another schema may give a label another letter.
+        same = self._view is not None and self._view.schema == view.schema
+        keys = {each.label: each.key for each in view.schema.entities}
+        before = self._known if same else {}
+        if view.follows(self._view) and view.only_decided:
+            self._view, self._drawn = view, list(self._drawn)
+            for item_id in view.changed_mentions:
+                row, (_, depth, shown, old) = view.by_id[item_id], before[item_id]
+                key = keys.get(row.label) or letter(view.schema, row.label)
+                marks, first = tuple(_marks(row, key, depth, shown)), self._first[item_id]
+                self._known[item_id] = row, depth, shown, marks
+                self._drawn[first : first + len(old)] = marks
+            return
+        self._view, self._known, self._drawn, self._first = view, {}, [], {}
+        for row, depth in zip(view.entities, depths(view.entities), strict=True):
+            homes = view.homes.get(row.id, ())
+            shown = "".join(letters.of(link.cluster_id) for link in homes)
+            known = before.get(row.id)
+            if known is None or known[0] is not row or known[1:3] != (depth, shown):
+                key = keys.get(row.label) or letter(view.schema, row.label)
+                known = row, depth, shown, tuple(_marks(row, key, depth, shown))
+            self._known[row.id] = known
+            self._first[row.id] = len(self._drawn)
+            self._drawn += known[-1]
+
+
+def depths(rows: list[EntityRow]) -> Iterator[int]:
+    """How many other mentions enclose each one; rows come in text order."""
+    ends: list[int] = []
+    for row in rows:  # all earlier ones begin at or before it
+        end = row.char_end
+        yield len(ends) - bisect_left(ends, end)
+        insort(ends, end)
+
+
+def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
+    for fragment in row.fragments:
+        yield Mark(
+            char_start=fragment.char_start,
+            char_end=fragment.char_end,
+            item_id=row.id,
+            key=key,
+            label=row.label,
+            state=row.state,
+            score=row.score,
+            depth=depth,
+            cluster=cluster,
+            last=fragment is row.fragments[-1],
+        )
+
+
+class CandidateCache:
+    """Candidates of the newest run that is not undone; decoded once, not after every key."""
+
+    def __init__(self) -> None:
+        self._set = 0
+        self._found: Candidates | None = None
+
+    def of(self, connection: sqlite3.Connection, number: int) -> Candidates | None:
+        """What a model considered in an abstract, ``None`` when none has predicted it."""
+        found = review.newest_prediction(connection, number)
+        newest, source_id = found or (0, 0)
+        if newest != self._set:
+            predicted = annotations_of_source(connection, number, source_id) if newest else None
+            self._set, self._found = newest, predicted.candidates if predicted else None
+        return self._found
+
+
+def offered(view: DocumentView, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
+    """Spans that are not items yet: those under the cursor first, then sentence by sentence, likelier ones first.
+
+    Sentences before the cursor come last. What a person rejected is not offered again.
+    """
+    found: list[tuple[tuple[bool, bool, int, float, int, int], SpanCandidate]] = []
+    for each in candidates.spans if candidates else ():
+        start, end = each.span.char_start, each.span.char_end
+        likely = [one.label for one in each.labels if one.label in view.schema.entity_labels]
+        rows = view.on_fragments.get((each.span,), [])
+        taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
+        if not likely or taken or end > len(view.text):
+            continue
+        sentence = view.tokens.sentence_of(view.token_at(start))
+        score = max(one.score for one in each.labels)
+        under = start <= char < end
+        found.append(((not under, end <= char, sentence, -score, start, end), each))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+NO_LABEL = "·"
+
+
+def entity_type(schema: LabelSchema, label: str) -> EntityType | None:
+    """The entity type of that label, ``None`` when the schema has none."""
+    return next((each for each in schema.entities if each.label == label), None)
+
+
+def relation_type(schema: LabelSchema, label: str) -> RelationType | None:
+    """The relation type of that label, ``None`` when the schema has none."""
+    return next((each for each in schema.relations if each.label == label), None)
+
+
+def letter(schema: LabelSchema, label: str) -> str:
+    """The letter that stands for an entity type."""
+    found = entity_type(schema, label)
+    return found.key if found else (label[:1].lower() or NO_LABEL)
+
+
+def by_digit(labels: tuple[str, ...], digit: str) -> str | None:
+    """The label at a place from 1."""
+    place = int(digit)
+    return labels[place - 1] if 0 < place <= len(labels) else None
+
+
+def by_letter(types: tuple[EntityType, ...] | tuple[RelationType, ...], key: str) -> str | None:
+    """The label with that key."""
+    return next((each.label for each in types if each.key == key), None)
+
+
+def legal(schema: LabelSchema, head: EntityRow, tail: EntityRow) -> tuple[str, ...]:
+    """Relations that may lead from one mention to another; all, where the schema does not know a type."""
+    # The schema may have lost a type since: what it does not know it cannot forbid.
+    if not {head.label, tail.label} <= set(schema.entity_labels):
+        return schema.relation_labels
+    return schema.legal_relations(head.label, tail.label)
+
+
+def is_illegal(view: DocumentView, row: RelationRow) -> bool:
+    """Whether the schema knows a relation but does not allow it between the types of its mentions."""
+    head, tail = view.by_id.get(row.head), view.by_id.get(row.tail)
+    if head is None or tail is None or row.label not in view.schema.relation_labels:
+        return False
+    return row.label not in legal(view.schema, head, tail)
+
+
+def item_words(view: DocumentView, item: ItemRef) -> str:
+    """An item as messages name it: a mention, that of a link, or a relation with both its ends."""
+    row = view.row(item)
+    if isinstance(row, RelationRow):
+        return relation_words(view, row.head, row.label, row.tail)
+    return named(view.surface(view.mention_of(item) or ""))
+
+
+def relation_words(view: DocumentView, head: str, label: str, tail: str, longest: int = 28) -> str:
+    """A relation as messages name it, with its direction if its label has one.
+
+    Args:
+        view: The abstract.
+        head: The mention that it leads from.
+        label: Its type.
+        tail: The mention that it leads to.
+        longest: Characters of a mention.
+    """
+    arrow = "──" if label in view.schema.symmetric_labels else "─▶"
+    return (
+        f"{named(view.surface(head), longest)} {label} {arrow} {named(view.surface(tail), longest)}"
+    )
+
+
+def best_relation(
+    candidates: Candidates | None, head: EntityRow, tail: EntityRow, allowed: tuple[str, ...]
+) -> str | None:
+    """The model's best label among the allowed ones, else the first of these."""
+    ends = tuple(Span(each.char_start, each.char_end) for each in (head, tail))
+    for pair in candidates.pairs if candidates else ():
+        if (pair.head, pair.tail) == ends and (best := _best(pair.labels, allowed)):
+            return best
+    return allowed[0] if allowed else None
+
+
+def best_entity(candidates: Candidates | None, span: Span, allowed: tuple[str, ...]) -> str | None:
+    """The model's best label for a span, ``None`` when it says nothing about it."""
+    for candidate in candidates.spans if candidates else ():
+        if candidate.span == span:
+            return _best(candidate.labels, allowed)
+    return None
+
+
+def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
+    found = [each for each in labels if each.label in allowed]
+    return max(found, key=lambda each: each.score).label if found else None
+
+
+def type_keys(labels: tuple[str, ...]) -> str:
+    """The digits that pick a label, as the footer shows them."""
+    count = min(len(labels), 9)
+    return {0: "", 1: "1"}.get(count, f"1-{count}")
+
+
+def title_end_of(document: Document) -> int:
+    """Where a document's title ends, if its text begins with it."""
+    title = bibliography_of(document.fields).title
+    return len(title) if title and document.text.startswith(title) else 0

@@ -1,0 +1,143 @@
+"""Work in the background: a job runs in a thread of Textual's, and what it finds is shown by the event loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import Any, ParamSpec
+
+from textual.dom import DOMNode
+from textual.worker import Worker, get_current_worker
+
+from sciextract.errors import SciextractError, write_crash_report
+from sciextract_app.shared.view_models import Feedback
+
+# SQLite does not queue who waits for its lock, it lets them try again: without a moment in which nobody
+# writes, a key of the person could wait for as long as a job runs.
+BREATH_SECONDS = 0.002
+_Arguments = ParamSpec("_Arguments")
+
+
+class JobCancelledError(Exception):
+    """Nobody wants the job any more; what it has written so far stays."""
+
+
+class Job:
+    """What the function of a job may use in its thread.
+
+    Args:
+        node: The screen or dialog that started it.
+        worker: The thread.
+    """
+
+    def __init__(self, node: DOMNode, worker: Worker[Any]) -> None:
+        self._node = node
+        self._worker = worker
+        self._lock = Lock()
+        self._latest: Callable[[], object] | None = None
+        self._shown_at = float("-inf")
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it shall end."""
+        return self._worker.is_cancelled
+
+    def call(
+        self,
+        receive: Callable[_Arguments, object],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> None:
+        """Have the event loop call something, after everything that was called for before."""
+        # A dialog may be closed while its job still runs.
+        if self._node.is_attached:
+            self._node.call_later(receive, *args, **kwargs)
+
+    def progress(
+        self, receive: Callable[..., object], *args: object, every_seconds: float = 0.0
+    ) -> None:
+        """The same for news of which only the latest count: a slow terminal is not flooded with them."""
+        now = time.monotonic()
+        if now - self._shown_at < every_seconds:
+            return
+        self._shown_at = now
+        with self._lock:
+            is_waiting, self._latest = self._latest is not None, partial(receive, *args)
+        if not is_waiting:
+            self.call(self._show_latest)
+
+    def breathe(self) -> None:
+        """Let a key write between two transactions.
+
+        Raises:
+            JobCancelledError: The job shall end.
+        """
+        if self.is_cancelled:
+            raise JobCancelledError
+        time.sleep(BREATH_SECONDS)
+
+    def _show_latest(self) -> None:
+        with self._lock:
+            latest, self._latest = self._latest, None
+        if latest is not None:
+            latest()
+
+
+def start_job(
+    node: DOMNode,
+    name: str,
+    work: Callable[[Job], object],
+    failed: Callable[[SciextractError], object],
+    crashed: Callable[[Feedback], object],
+    *,
+    exclusive: bool = False,
+) -> None:
+    """Run a function in a thread of its own; a project that it opens is a connection of that thread.
+
+    Args:
+        node: The screen or dialog that shows what it finds; it is cancelled with it.
+        name: What it does, as messages call it: ``the import``. Jobs of one name are a group.
+        work: Called in the thread.
+        failed: Called in the event loop with an error that can be explained.
+        crashed: Called there after any other one, with words that name the report of it.
+        exclusive: Whether it cancels the others of its name.
+    """
+
+    def run() -> None:
+        job = Job(node, get_current_worker())
+        try:
+            work(job)
+        except JobCancelledError:
+            return
+        except SciextractError as error:
+            job.call(failed, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the desk goes on and names the report
+            job.call(crashed, crash_feedback(name, error))
+
+    node.run_worker(
+        run, name=name, group=name, thread=True, exclusive=exclusive, exit_on_error=False
+    )
+
+
+def error_line(error: SciextractError) -> str:
+    """An error and its hint in one line."""
+    return f"{error.message}; {error.hint}" if error.hint else error.message
+
+
+def crash_feedback(work: str, error: BaseException) -> Feedback:
+    """A job failed unexpectedly: writes a report, and names it.
+
+    Args:
+        work: What it did, such as ``the import``.
+        error: Why it failed.
+    """
+    # Only the kind of the error: its words may hold a text of the person.
+    message = f"{work} failed unexpectedly ({type(error).__name__})"
+    try:
+        report = write_crash_report(error)
+        return Feedback(f"{message}; please report it with {report}", problem=True)
+    except OSError:
+        # No report can be written, on a full disk for example.
+        return Feedback(message, problem=True)

@@ -1,0 +1,250 @@
+"""What the desk keeps of a session: where the person stopped, totals, messages, and the time of decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from sciextract import atomic
+from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
+from sciextract_app.shared.view_models import Feedback
+
+HOME_VARIABLE = "SCIEXTRACT_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A place in a project.
+
+    Attributes:
+        number: The abstract.
+        item: The focused item: its kind and ids, empty for none.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        queue: The saved queue that is worked on, empty for none.
+        places: The abstract that was open last in each saved queue.
+    """
+
+    number: int
+    item: tuple[str, ...] = ()
+    order: str = "text"
+    seed: int = 0
+    queue: str = ""
+    places: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def focus(self) -> ItemRef | None:
+        """The focused item."""
+        match self.item:
+            case ("entity", entity_id):
+                return EntityRef(entity_id)
+            case ("relation", relation_id):
+                return RelationRef(relation_id)
+            case ("link", cluster_id, entity_id):
+                return LinkRef(cluster_id, entity_id)
+        return None
+
+
+def item_fields(item: ItemRef | None) -> tuple[str, ...]:
+    """An item as plain strings."""
+    match item:
+        case EntityRef(id=entity_id):
+            return ("entity", entity_id)
+        case RelationRef(id=relation_id):
+            return ("relation", relation_id)
+        case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
+            return ("link", cluster_id, entity_id)
+    return ()
+
+
+def save(project: Path, session: Session) -> None:
+    """Note a place. It is a convenience: a folder that takes no files is not an error."""
+    file = _file(project)
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(file, json.dumps({"project": str(project), **asdict(session)}))
+
+
+def load(project: Path) -> Session | None:
+    """The place that was noted last; ``None`` when there is none, or it cannot be read."""
+    try:
+        return msgspec.json.decode(_file(project).read_bytes(), type=Session)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def state_folder() -> Path:
+    """``$SCIEXTRACT_HOME``, else where the platform keeps the state of programs."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return Path(home)
+    from platformdirs import user_state_path
+
+    return user_state_path("sciextract", appauthor=False)
+
+
+def _file(project: Path) -> Path:
+    # A hash, since a path may be longer than the name of a file may be.
+    digest = hashlib.blake2b(os.fsencode(project.resolve()), digest_size=8).hexdigest()
+    return state_folder() / "stopped" / f"{digest}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of a project.
+
+    Attributes:
+        documents: Abstracts.
+        done: Those that are done in every layer.
+        acceptance: Share of decided items of the model that were right as they stood, ``None`` without any.
+    """
+
+    documents: int
+    done: int
+    acceptance: float | None
+
+
+MANY = 5_000
+"""Abstracts from which on the decisions are counted in the background: a quarter of a second at 100,000."""
+
+
+def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Totals:
+    """Count the abstracts, and in small projects the decisions, too.
+
+    Args:
+        connection: The project's.
+        before: What was counted last; its acceptance stands until it is counted anew.
+    """
+    documents, done = review.count_done(connection)
+    # What was counted last stands until the worker has counted anew.
+    if documents >= MANY:
+        return Totals(documents, done, before.acceptance if before else None)
+    return Totals(documents, done, review.acceptance(connection))
+
+
+NEWS_SECONDS = 8.0
+"""News that were to be seen for so long go with the next key; nobody has to be at the desk to read them."""
+MOST_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PastMessage:
+    """A message of the past.
+
+    Attributes:
+        at: The time of the day.
+        message: Its words.
+        problem: Whether it explains why something was not done.
+    """
+
+    at: str
+    message: str
+    problem: bool
+
+
+class Messages:
+    """Two places, so that news never take the place of the answer to a key.
+
+    Args:
+        clock: Seconds, for the age of news.
+        now: The time of the day.
+
+    Attributes:
+        answer: The message of the last key.
+        news: The last message of a worker, until it has been seen.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> None:
+        self._clock = clock
+        self._now = now
+        self._news_at = clock()
+        self._history: deque[PastMessage] = deque(maxlen=MOST_KEPT)
+        self.answer = Feedback()
+        self.news = Feedback()
+
+    @property
+    def history(self) -> list[PastMessage]:
+        """Past messages, the latest first."""
+        return list(reversed(self._history))
+
+    def reply(self, feedback: Feedback) -> None:
+        """Answer a key; an empty answer clears the last one."""
+        self.answer = feedback
+        if self._clock() - self._news_at >= NEWS_SECONDS:
+            self.news = Feedback()
+        self._keep(feedback)
+
+    def inform(self, feedback: Feedback, *, passing: bool = False) -> None:
+        """Show a message that no key asked for; an empty message changes nothing.
+
+        Args:
+            feedback: The message.
+            passing: Whether it only says how far something is: such a one is not kept.
+        """
+        if not feedback.message:
+            return
+        self.news, self._news_at = feedback, self._clock()
+        if not passing:
+            self._keep(feedback)
+
+    def over(self) -> None:
+        """What the news spoke of is over."""
+        self.news = Feedback()
+
+    def _keep(self, feedback: Feedback) -> None:
+        last = self._history[-1].message if self._history else ""
+        # A key that is held down would fill the history with one message.
+        if feedback.message and feedback.message != last:
+            at = self._now().strftime("%H:%M:%S")
+            self._history.append(PastMessage(at, feedback.message, feedback.problem))
+
+
+# Longer without a key is a break, not thinking: it would spoil the speed and the recorded times.
+MOST_SECONDS = 120.0
+LEAST_LAPS = 5
+Clock = Callable[[], float]
+
+
+class Stopwatch:
+    """The time that a decision takes.
+
+    Args:
+        clock: Seconds.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since = clock()
+        self._laps, self._spent = 0, 0.0
+
+    def restart(self) -> None:
+        """Count from now."""
+        self._since = self._clock()
+
+    def lap(self) -> float:
+        """Seconds since the last restart or lap, without the time of a longer break; counts from now."""
+        now = self._clock()
+        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        self._laps, self._spent = self._laps + 1, self._spent + spent
+        return round(spent, 1)
+
+    @property
+    def laps_a_minute(self) -> float | None:
+        """How fast the laps were on average, ``None`` before there are enough of them."""
+        enough = self._laps >= LEAST_LAPS and self._spent > 0
+        return 60 * self._laps / self._spent if enough else None

@@ -1,0 +1,138 @@
+"""The start screen: where to go when no project is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from sciextract_app.widgets.bars import TooSmall
+from sciextract_app.widgets.dialogs import ask, plain
+
+_OPEN, _IMPORT, _PASTE = "open", "import", "paste"
+_SAMPLE, _PROJECT = "sample", "project-"
+
+
+class StartScreen(Screen[None]):
+    """Recent projects, and the ways to another one.
+
+    Args:
+        projects: Projects to offer, the likeliest first.
+        message: What the person should know, empty for nothing.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", f"choose('{_OPEN}')", "open", id="start.open"),
+        Binding("i", f"choose('{_IMPORT}')", "import", id="start.import"),
+        Binding("p", f"choose('{_PASTE}')", "paste", id="start.paste"),
+        Binding("s", f"choose('{_SAMPLE}')", "sample", id="start.sample"),
+        Binding("j", "move('down')", "next", id="start.next"),
+        Binding("k", "move('up')", "previous", id="start.previous"),
+        Binding("q", "app.quit", "quit", id="start.quit"),
+    ]
+
+    @dataclass
+    class Chosen(Message):
+        """The person wants a path opened or imported.
+
+        Attributes:
+            path: A project or a file of abstracts; ``None`` for the sample project.
+        """
+
+        path: Path | None
+
+    @dataclass
+    class Pasted(Message):
+        """The person wants a project of pasted abstracts.
+
+        Attributes:
+            text: What was pasted.
+        """
+
+        text: str
+
+    def __init__(self, projects: Sequence[Path], message: str = "") -> None:
+        super().__init__()
+        self._projects = list(projects)
+        self._message = message
+
+    def compose(self) -> ComposeResult:
+        """Title, choices, and the keys."""
+        with Vertical(id="start"):
+            yield Static("sciextract  the review desk", id="start-title")
+            yield Static(plain(self._message), id="start-message")
+            yield OptionList(*self._options(), id="start-list")
+            yield Static(
+                "Enter chooses   o open   i import   p paste   s sample   q quit", id="start-keys"
+            )
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    def offer(self, projects: Sequence[Path]) -> None:
+        """Offer other projects than before."""
+        self._projects = list(projects)
+        choices = self.query_one(OptionList)
+        choices.clear_options().add_options(self._options())
+        choices.highlighted = 0
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.action_choose(event.option_id or "")
+
+    def action_choose(self, what: str) -> None:
+        """Open a project, or ask for a path first."""
+        if what.startswith(_PROJECT):
+            self.post_message(self.Chosen(self._projects[int(what.removeprefix(_PROJECT))]))
+        elif what == _PASTE:
+            self._ask_paste("")
+        elif what == _SAMPLE:
+            self.post_message(self.Chosen(None))
+        else:
+            from sciextract_app.widgets.dialogs import PathDialog
+
+            title = "Open a project" if what == _OPEN else "Import abstracts into a new project"
+            dialog = PathDialog(title, Path.cwd())
+            ask(self.app, dialog, lambda path: self.post_message(self.Chosen(path)))
+
+    def action_move(self, direction: str) -> None:
+        """Move in the list."""
+        choices = self.query_one(OptionList)
+        choices.action_cursor_down() if direction == "down" else choices.action_cursor_up()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A text was pasted: it may be abstracts."""
+        event.stop()
+        self._ask_paste(event.text)
+
+    def _ask_paste(self, text: str) -> None:
+        from sciextract_app.paste import PasteDialog
+
+        dialog = PasteDialog(text, "a new project")
+        ask(self.app, dialog, lambda pasted: self.post_message(self.Pasted(pasted)))
+
+    def _options(self) -> list[Option | None]:
+        found: list[Option | None] = [
+            Option(plain(f"{each.name}   {each.parent}"), id=f"{_PROJECT}{place}")
+            for place, each in enumerate(self._projects)
+        ]
+        return [
+            *found,
+            *([None] if found else []),
+            Option("Open a project…", id=_OPEN),
+            Option("Import abstracts (.bib, .ris, .nbib, .csv, .txt, …)", id=_IMPORT),
+            Option("Paste abstracts into a new project", id=_PASTE),
+            Option("Try the sample project: 26 invented abstracts", id=_SAMPLE),
+        ]

@@ -1,0 +1,1 @@
+"""The statistics of a project as pages of plots."""

@@ -1,0 +1,231 @@
+"""The pages of the statistics, gathered one after the other, what is quick to count first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import accumulate
+from statistics import fmean
+
+from sciextract.metrics.report import AgreementReport, F1Agreement
+from sciextract.store import Project
+from sciextract.store.statistics import LabelStates, done_by_day, label_states
+from sciextract.text.english import counted
+from sciextract.workflows.agreement import WithSource
+from sciextract.workflows.learning_curve import LearningCurve, learning_curve
+from sciextract_app.shared.session import totals
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementBar:
+    """One figure.
+
+    Attributes:
+        name: What it measures, or a source where there is no value.
+        share: 0 to 1; ``None`` for a line of words.
+        after: The figure with its 95 % interval.
+    """
+
+    name: str
+    share: float | None = None
+    after: str = ""
+
+
+def agreement_bars(found: WithSource) -> list[AgreementBar]:
+    """A source's name and its figures."""
+    kind, _, rest = found.name.partition(":")
+    # A model's name without the number of its run: model:sci@1f0c2a9b/01M7Y is model sci@1f0c2a9b.
+    name = f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
+    if found.report is None:
+        return [AgreementBar(f"{name}: no abstract that both have decided")]
+    report = found.report
+    many = (
+        f"{report.documents:,} of {found.comparable:,}"
+        if found.comparable > report.documents
+        else f"{report.documents:,}"
+    )
+    word = "abstract" if many == "1" else "abstracts"
+    return [AgreementBar(f"{name}: {many} {word}"), *_figures(report)]
+
+
+def _figures(report: AgreementReport) -> Iterator[AgreementBar]:
+    yield _f1("entities, exact", report.spans.exact)
+    yield _f1("entities, overlapping", report.spans.overlap)
+    kappa = report.tokens.all
+    if kappa.kappa is not None:
+        spread = kappa.interval
+        around = f" [{spread.low:.2f} to {spread.high:.2f}]" if spread else ""
+        yield AgreementBar(
+            "tokens, Cohen's kappa", max(0.0, kappa.kappa), f"{kappa.kappa:.2f}{around}"
+        )
+    yield _f1("relations", report.relations.strict)
+    yield _f1("relations, shared spans", report.relations.shared_spans)
+    yield _f1("coreference (CoNLL)", report.coreference.conll)
+
+
+def _f1(name: str, found: F1Agreement) -> AgreementBar:
+    if found.f1 is None:
+        return AgreementBar(name, 0.0, "none")
+    around = f" [{found.interval.low:.1f} to {found.interval.high:.1f}]" if found.interval else ""
+    return AgreementBar(name, found.f1 / 100, f"{found.f1:.1f}{around}")
+
+
+KINDS = {"entity": "Entities", "relation": "Relations", "link": "Coreference"}
+STATES = ("accepted", "edited", "added", "imported", "undecided", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBar:
+    """A label's numbers.
+
+    Attributes:
+        name: The label; a heading where there are no counts.
+        counts: One number per part of the bar.
+        after: Words behind the bar.
+    """
+
+    name: str
+    counts: tuple[int, ...] = ()
+    after: str = ""
+
+
+def state_bars(rows: Iterable[LabelStates]) -> list[LabelBar]:
+    """Per label the items in each state, in the order of :data:`STATES`."""
+    known = list(rows)
+    found: list[LabelBar] = []
+    for kind, heading in KINDS.items():
+        rows_of_kind = [row for row in known if row.kind == kind]
+        found += [LabelBar(heading)] if rows_of_kind else []
+        for row in rows_of_kind:
+            counts = tuple(row.states.get(state, 0) for state in STATES)
+            after = f"{sum(counts):,}, {row.states.get('undecided', 0):,} undecided"
+            found.append(LabelBar(row.label or "links", counts, after))
+    return found
+
+
+_MOST_DAYS = 60
+"""A longer time is shown in weeks."""
+_RECENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPage:
+    """How the work continues.
+
+    Attributes:
+        summary: Lines of words.
+        unit: ``day`` or ``week``.
+        first: The first day, empty without any.
+        last: The last day.
+        counts: Abstracts marked as done, per unit without gaps.
+        sums: Abstracts that were done at the end of each.
+        documents: All abstracts.
+    """
+
+    summary: tuple[str, ...]
+    unit: str
+    first: str
+    last: str
+    counts: tuple[int, ...]
+    sums: tuple[int, ...]
+    documents: int
+
+
+def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> ProgressPage:
+    """The page from abstracts done by UTC day (``YYYY-MM-DD``)."""
+    summary = [f"{done:,} of {counted(documents, 'abstract')} done"]
+    left, recent = documents - done, [by_day[day] for day in sorted(by_day)][-_RECENT:]
+    if recent and left > 0:
+        rate = fmean(recent)
+        pace = f"{rate:,.0f} on a day of work" if rate >= 1 else "fewer than one a day"
+        # Rounded up: a day that is begun is a day of work.
+        to_go = counted(-(-left // max(1, round(rate))), "more day")
+        summary.append(f"{pace} lately: {to_go} of work to go")
+    if not by_day:
+        summary.append("D marks an abstract as done; the days appear here")
+        return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
+    days = sorted(date.fromisoformat(each) for each in by_day)
+    # More bars than that find no room in a terminal of 80 columns.
+    step, unit = (1, "day") if (days[-1] - days[0]).days < _MOST_DAYS else (7, "week")
+    counts = [0] * ((days[-1] - days[0]).days // step + 1)
+    for day in days:
+        counts[(day - days[0]).days // step] += by_day[day.isoformat()]
+    before = max(0, done - sum(counts))
+    sums = tuple(min(documents, before + each) for each in accumulate(counts))
+    ends = (days[0].isoformat(), (days[0] + timedelta(step * (len(counts) - 1))).isoformat())
+    return ProgressPage(tuple(summary), unit, *ends, tuple(counts), sums, documents)
+
+
+PAGES = ("progress", "labels", "agreement", "learning")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsPage:
+    """Per label the items in each state."""
+
+    bars: tuple[LabelBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPlot:
+    """F1 of one layer, before each abstract was touched.
+
+    Attributes:
+        words: Its name, the latest figures, and whether the adapter is used.
+        f1: As it was shown, over the latest abstracts.
+        other: Without the adapter, on the same abstracts as far as it had suggestions.
+    """
+
+    words: str
+    f1: tuple[float, ...]
+    other: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPage:
+    """How well abstracts were suggested before they were corrected.
+
+    Attributes:
+        summary: Lines of words.
+        layers: Those with a finished abstract.
+        keys: Keys that each finished abstract took at least.
+        seconds: Recorded seconds of each, ``None`` without any.
+    """
+
+    summary: tuple[str, ...]
+    layers: tuple[LayerPlot, ...] = ()
+    keys: tuple[float, ...] = ()
+    seconds: tuple[float | None, ...] = ()
+
+
+def learning_page(curve: LearningCurve) -> LearningPage:
+    """The page from the running score."""
+    points = curve.abstracts
+    if not points:
+        return LearningPage(("no abstract is finished yet; D marks one as done",))
+    layers = []
+    for layer, each in curve.layers.items():
+        if each.shown:
+            score = f"{layer}: {each.shown[-1]:.1f}"
+            if each.adapter:
+                score += f"; adapter {each.adapter[-1]:.1f}, without it {each.other[-1]:.1f}"
+            score += f"; adapter {'on' if each.use.on else 'off'}: {each.use.reason}"
+            layers.append(LayerPlot(score, each.shown, each.other))
+    words = (
+        f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
+        "━ without the adapter"
+    )
+    keys = tuple(float(each.keys) for each in points)
+    return LearningPage((words,), tuple(layers), keys, tuple(each.seconds for each in points))
+
+
+Page = ProgressPage | LabelsPage | LearningPage
+
+
+def gather(project: Project) -> Iterator[tuple[str, Page]]:
+    """Names and pages; in a large project some take seconds, so they are gathered in the background."""
+    known = totals(project.connection)
+    yield "progress", progress_page(known.done, known.documents, done_by_day(project))
+    yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
+    yield "learning", learning_page(learning_curve(project))

@@ -1,0 +1,1 @@
+"""What the models do beside the keys: they predict abstracts, and learn from finished ones."""

@@ -1,0 +1,214 @@
+"""LearningWork while the person corrects: after each finished abstract, for abstracts that nobody has touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from threading import Event
+from time import sleep
+from typing import TYPE_CHECKING
+
+from sciextract.store import open_project
+from sciextract_app.settings import load_learning, save_learning
+from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
+from sciextract_app.shared.view_models import Feedback
+from sciextract_app.suggesting.learning_process import EndedError, LearningEngine
+from sciextract_app.suggesting.predicting import PredictionOrder
+
+if TYPE_CHECKING:
+    from sciextract.workflows.learn import Learned
+    from sciextract_app.review.screen import ReviewScreen
+
+AHEAD = 50
+"""Abstracts on the person's way that get new suggestions after each finished one."""
+AT_A_TIME = 4
+"""Abstracts that are predicted at once; each is written by itself, so that keys hardly wait."""
+_PAUSE_SECONDS = 0.05
+"""Between two looks whether a pause is over."""
+
+StartEngine = Callable[[Path, str | None], LearningEngine]
+
+
+def learn_and_suggest(
+    path: Path,
+    author: str | None,
+    engine: LearningEngine,
+    order: PredictionOrder,
+    running: Event,
+    is_cancelled: Callable[[], bool],
+    learned_from: Callable[[Learned], object],
+) -> Learned:
+    """Learn once, and suggest for the abstracts that come next.
+
+    Args:
+        path: The project.
+        author: Who works on it.
+        engine: Learns and predicts.
+        order: In which order abstracts are wanted, and which one is on the screen.
+        running: Set while it is not paused.
+        is_cancelled: Whether to stop; asked before every abstract.
+        learned_from: Called once it has learned, before it suggests.
+
+    Raises:
+        SciextractError: The project cannot be read or written.
+        EndedError: What learns has ended.
+    """
+    from sciextract.workflows.learn import adapter_run
+
+    learned = engine.learn()
+    if is_cancelled():
+        return learned
+    learned_from(learned)
+    layers = [layer for layer, use in learned.use.items() if use.on]
+    with open_project(path, author) as project:
+        run = adapter_run(project, learned.model, learned.finished, layers)
+        wanted = islice(order.over(sorted(learned.numbers)), AHEAD)
+        while not is_cancelled():
+            if not running.wait(_PAUSE_SECONDS):
+                continue
+            numbers = [each for each in islice(wanted, AT_A_TIME) if each != order.number]
+            if not numbers:
+                break
+            for each in engine.predict(numbers):
+                with order.lock:
+                    # The person may have come to the abstract while it was predicted.
+                    if each.number != order.number and not is_cancelled():
+                        run.add([(each.number, each.predicted)], {each.number: each.shown})
+                # Each abstract is a transaction of its own; between two of them a key may write.
+                sleep(BREATH_SECONDS)
+        run.finish()
+    return learned
+
+
+class LearningWork:
+    """Has an adapter learn in the background whenever an abstract is finished.
+
+    Args:
+        screen: The review screen.
+        author: Who works on the project.
+        model: The model that the person named, ``None`` for the one in use.
+        order: In which order abstracts are wanted.
+        start_engine: Starts what learns; ``None`` where nothing shall learn.
+
+    Attributes:
+        words: What the header says of it.
+    """
+
+    NAME = "learning"
+
+    def __init__(
+        self,
+        screen: ReviewScreen,
+        author: str | None,
+        model: str | None,
+        order: PredictionOrder,
+        start_engine: StartEngine | None,
+    ) -> None:
+        self.words = ""
+        self._screen = screen
+        self._author = author
+        self._model = model
+        self._order = order
+        self._start_engine = start_engine
+        self._engine: LearningEngine | None = None
+        self._running = Event()
+        self._is_running = self._is_suggesting = False
+        self._learned = 0
+        self._off: frozenset[str] | None = None
+        if load_learning():
+            self._running.set()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it learns; the setting holds for the next time, too."""
+        return self._running.is_set()
+
+    def toggle(self) -> None:
+        """Turn learning off, or on again; what runs pauses."""
+        if self.is_on:
+            self._running.clear()
+        else:
+            self._running.set()
+        save_learning(self.is_on)
+        words = "on: finished abstracts are learned from" if self.is_on else "off"
+        self._screen.show_reply(Feedback(f"learning is {words}"))
+        self._show("" if self.is_on else "learning off")
+        self.poll()
+
+    def poll(self) -> None:
+        """Learn when other abstracts are finished than at the last time."""
+        done, project = self._screen.desk.totals.done, self._screen.project
+        if self._start_engine is None or not self._screen.writable or not self.is_on:
+            return
+        if done == self._learned:
+            return
+        if self._is_suggesting:  # what is newly finished matters more than abstracts further on
+            self._screen.workers.cancel_group(self._screen, self.NAME)
+        if self._is_running:
+            return
+        self._learned, self._is_running = done, True
+        engine = self._engine = self._engine or self._start_engine(project.path, self._model)
+        path, author, order, running = project.path, self._author, self._order, self._running
+
+        def work(job: Job) -> None:
+            try:
+                learned = learn_and_suggest(
+                    path, author, engine, order, running,
+                    lambda: job.is_cancelled,
+                    lambda learned: job.call(self._show_learned, learned, suggests=True),
+                )  # fmt: skip
+            except EndedError as error:
+                job.call(fail, str(error))
+            else:
+                job.call(self._end, learned)
+
+        def fail(why: str) -> None:
+            self._screen.poll_changes()
+            stop(Feedback(f"not learned: {why}", problem=True))
+
+        def stop(feedback: Feedback) -> None:
+            """After a failure the next finished abstract starts what learns anew."""
+            self._is_running = self._is_suggesting = False
+            self.close()
+            self._engine = None
+            self._show("")
+            self._screen.show_notice(feedback)
+
+        self._show("⟳ learning")
+        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)), stop)
+
+    def _end(self, learned: Learned) -> None:
+        self._is_running = False
+        self._screen.poll_changes()
+        self._show_learned(learned, suggests=False)
+
+    def _show_learned(self, learned: Learned, *, suggests: bool) -> None:
+        self._is_suggesting = suggests
+        on = [layer.value for layer, use in learned.use.items() if use.on]
+        sign = "⟳ suggesting, " if suggests else ""
+        unused = (
+            f", used for: {', '.join(on) or 'nothing yet'}" if len(on) < len(learned.use) else ""
+        )
+        begun = learned.finished - learned.done
+        started = f", {begun} begun" if begun else ""
+        self._show(f"{sign}learned from {learned.done}{started}{unused}")
+        off = frozenset(layer.value for layer, use in learned.use.items() if not use.on)
+        if self._off is not None and off != self._off:
+            words = [
+                f"learned {layer} are {'on' if use.on else 'off'}: {use.reason}"
+                for layer, use in learned.use.items()
+                if layer.value in off ^ self._off
+            ]
+            self._screen.show_notice(Feedback("; ".join(words)))
+        self._off = off
+        self.poll()
+
+    def close(self) -> None:
+        """End what learns; nothing is lost, the next start learns again."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def _show(self, words: str) -> None:
+        self.words = words
+        self._screen.draw_header()

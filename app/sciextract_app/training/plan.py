@@ -1,0 +1,296 @@
+"""What a training would be made of, before it begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from sciextract.errors import SciextractError, UsageError
+from sciextract.retraining.remote.ssh import Ssh
+from sciextract.retraining.run_folder import RANGES, Run, runs_of
+from sciextract.snapshot.documents import Split, split_of
+from sciextract.snapshot.manifest import too_few_to_compare
+from sciextract.store import Project, open_project, review
+from sciextract.store.queries import known_documents
+from sciextract.store.sqlite import translated
+from sciextract.text.english import counted, duration
+from sciextract.workflows.models import choice
+from sciextract_app.shared.session import totals
+from sciextract_app.training.progress import RunReader
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PYTHON = "python3"
+_DEVICE_WORDS = {
+    "auto": "auto: a GPU if PyTorch finds one, else the CPU",
+    "cpu": "cpu: the processor",
+    "cuda": "cuda: an NVIDIA GPU",
+    "mps": "mps: the GPU of an Apple machine",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingOptions:
+    """What the person chose; what is empty is as usual.
+
+    Attributes:
+        host: The other machine that trains, empty for this computer.
+        python: The Python there.
+        device: What trains there or here.
+        base: A published set of theirs that is seen again in training.
+        epochs: Instead of the recipe's.
+    """
+
+    host: str = ""
+    python: str = PYTHON
+    device: str = DEVICES[0]
+    base: Path | None = None
+    epochs: int | None = None
+
+    def words(self) -> list[str]:
+        """The options of ``sciextract retrain`` that say the same."""
+        words = ["--device", self.device]
+        if self.host:
+            words += ["--remote", self.host, "--remote-python", self.python]
+        if self.base is not None:
+            words += ["--base", str(self.base)]
+        return [*words, "--epochs", str(self.epochs)] if self.epochs is not None else words
+
+    @property
+    def next_device(self) -> str:
+        """The device after the chosen one."""
+        return DEVICES[(DEVICES.index(self.device) + 1) % len(DEVICES)]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Names and values, with the key that changes each."""
+        epochs = "as the recipe says" if self.epochs is None else f"{self.epochs:,}"
+        base = "no published data set is replayed" if self.base is None else f"with {self.base}"
+        there = [("its Python", f"{self.python}  (p)")] if self.host else []
+        return [
+            ("where", f"{place(self.host)}  (w)"),
+            *there,
+            ("device", f"{_DEVICE_WORDS.get(self.device, self.device)}  (d)"),
+            ("epochs", f"{epochs}  (e)"),
+            ("replay", f"{base}  (b)"),
+        ]
+
+
+def place(host: str) -> str:
+    """Where a training runs, in words."""
+    return f"{host}, over ssh; the training texts are sent there" if host else "this computer"
+
+
+def problem_of_machine(host: str, python: str = PYTHON) -> str:
+    """Why a host or its Python cannot be named so, as the command says it; empty where they can."""
+    try:
+        Ssh(host, python)
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
+def problem_of_epochs(typed: str) -> str:
+    """Why that is not a number of epochs; empty where it is."""
+    try:
+        read_epochs(typed)
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
+def read_epochs(typed: str) -> int | None:
+    """A number of epochs, ``None`` for the recipe's.
+
+    Raises:
+        UsageError: It is none.
+
+    >>> read_epochs(" 12 "), read_epochs("")
+    (12, None)
+    """
+    if not typed.strip():
+        return None
+    least, most = RANGES["epochs"]
+    digits = typed.strip()
+    # int() takes blanks, underscores and the digits of other scripts, too.
+    if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
+        return int(digits)
+    raise UsageError(
+        f"{typed!r} is not a number of epochs", f"{least} to {most:,}; empty for the recipe's"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingCounts:
+    """What a project has to train on.
+
+    Attributes:
+        done: Abstracts that are done in every layer.
+        decisions: Items that a person accepted, edited, added or rejected.
+        train: Abstracts with decisions that are trained on.
+        dev: Abstracts with a done layer that choose the best epoch.
+        gate: Abstracts with a done layer that are held out to compare the models.
+        finished: All abstracts with a done layer.
+    """
+
+    done: int
+    decisions: int
+    train: int
+    dev: int
+    gate: int
+    finished: int
+
+
+def training_data(project: Project) -> TrainingCounts:
+    """Count what a project has to train on, by the same split as the training."""
+    done = totals(project.connection).done
+    with translated(project.path):
+        decisions = review.count_decided(project.connection)
+        known = [each for each in known_documents(project.connection) if each.decided]
+    splits = Counter(
+        split for each in known if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
+    )
+    train, dev, gate = (splits[each] for each in Split)
+    finished = sum(bool(each.done) for each in known)
+    return TrainingCounts(done, decisions, train, dev, gate, finished)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRuns:
+    """What earlier trainings of a project tell.
+
+    Attributes:
+        seconds: How long they took, ``None`` without any.
+        stopped: The latest one, where it was stopped and can go on.
+        stopped_at: Where that was, in words.
+        last: The latest one that came to its end.
+        unwatched_on: The machine on which the latest one may go on while nobody watches it, empty for none.
+    """
+
+    seconds: float | None = None
+    stopped: Run | None = None
+    stopped_at: str = ""
+    last: Run | None = None
+    unwatched_on: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """What earlier ones there are, and the keys that lead to them."""
+        lines = []
+        if self.unwatched_on:
+            lines.append(f"A training may go on on {self.unwatched_on}: g watches it.")
+        elif self.stopped is not None:
+            lines.append(f"A training was stopped {self.stopped_at}: g resumes it.")
+        return [*lines, "l shows the result of the last one."] if self.last is not None else lines
+
+
+def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
+    """What the trainings of a project tell, newest first."""
+    known = [(run, status) for run in runs if (status := run.status()) is not None]
+    done = [(run, status) for run, status in known if status.state == "done"]
+    # The latest five: earlier ones had fewer abstracts, and perhaps another machine.
+    seconds = median(status.seconds for _, status in done[:5]) if done else None
+    last = done[0][0] if done else None
+    if not known:
+        return EarlierRuns(seconds, last=last)
+    run, status = known[0]
+    live = RunReader(run).read(run.is_alive())
+    if not live.unwatched and status.state != "stopped":
+        return EarlierRuns(seconds, last=last)
+    where = (
+        f"in epoch {status.epoch} of {status.epochs}" if status.epoch else "before its first epoch"
+    )
+    return EarlierRuns(seconds, run, where, last, live.host if live.unwatched else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """What a training would be made of.
+
+    Attributes:
+        earlier: Earlier trainings.
+        material: What there is to train on, ``None`` where it could not be read.
+        model: The model that a training starts from.
+        error: Why it could not be read.
+    """
+
+    earlier: EarlierRuns
+    material: TrainingCounts | None = None
+    model: str = ""
+    error: SciextractError | None = None
+
+
+def read_plan(path: Path, model: str | None) -> TrainingPlan:
+    """Count what there is to train on; takes time with the abstracts, so it is done in the background.
+
+    Args:
+        path: The project.
+        model: The model that the person named, ``None`` for the one in use.
+    """
+    earlier = earlier_runs(runs_of(path))
+    try:
+        with open_project(path, read=True) as project:
+            model = model or choice.current(project).name
+            return TrainingPlan(earlier, training_data(project), model)
+    except SciextractError as error:
+        return TrainingPlan(earlier, error=error)
+
+
+def plan_lines(
+    material: TrainingCounts, model: str, setup: TrainingOptions, earlier: EarlierRuns
+) -> list[tuple[str, str]]:
+    """Names and values of what would be done."""
+    abstracts = counted(material.train, "abstract")
+    takes = "not known before the first training; the remaining time is shown as soon as it is"
+    if earlier.seconds is not None:
+        minutes = max(1, round(earlier.seconds / 60))
+        takes = f"about {duration(minutes * 60)}, as your earlier trainings did"
+    lines = [
+        (
+            "your work",
+            f"{counted(material.decisions, 'decision')}, {counted(material.done, 'abstract')} done",
+        ),
+        ("trained on", f"{abstracts}; {material.dev:,} more select the best epoch"),
+        (
+            "held out",
+            f"{counted(material.gate, 'done abstract')}, to compare the new model with the current one",
+        ),
+        ("starts from", model),
+        *setup.lines(),
+        ("takes", takes),
+    ]
+    if few := too_few_to_compare(material.gate, material.finished):
+        lines.append(("mind", few))
+    return lines
+
+
+def nothing_to_learn(material: TrainingCounts) -> str:
+    """Why a training cannot begin; empty where it can."""
+    if material.train:
+        return ""
+    if material.decisions:
+        return "every abstract with decisions is held out: decide items of some more abstracts"
+    return "no training data yet: decide some items first (Enter, x, 1-6)"
+
+
+EVERY = 20
+"""Abstracts."""
+
+
+def is_due(done: int, offered: int) -> bool:
+    """Whether to offer it.
+
+    Args:
+        done: Abstracts that are done now.
+        offered: How many were done at the last offer or training; 0 for none so far.
+
+    >>> is_due(19, 0), is_due(20, 0), is_due(39, 20), is_due(41, 20)
+    (False, True, False, True)
+    """
+    return done - offered >= EVERY
+
+
+def offer(done: int) -> str:
+    """The offer, in a line that nobody has to answer."""
+    return f"Retrain on your {done:,} abstracts? F8 says how; or just go on"

@@ -1,0 +1,409 @@
+"""The panel of a training: what it would be made of, how it goes, and its result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from sciextract.errors import SciextractError
+from sciextract.retraining.remote.jobs import known_hosts, location_of
+from sciextract.retraining.remote.trainer import cancel_job
+from sciextract.retraining.run_folder import Run
+from sciextract_app.shared.jobs import Job, error_line, start_job
+from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.training import plots
+from sciextract_app.training.plan import (
+    PYTHON,
+    EarlierRuns,
+    TrainingOptions,
+    TrainingPlan,
+    nothing_to_learn,
+    plan_lines,
+    problem_of_epochs,
+    problem_of_machine,
+    read_epochs,
+    read_plan,
+)
+from sciextract_app.training.progress import RunProgress
+from sciextract_app.training.work import obstacle
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.dialogs import (
+    ErrorDialog,
+    KeyedDialog,
+    LineDialog,
+    PathDialog,
+    QuestionDialog,
+    ask,
+)
+from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
+
+if TYPE_CHECKING:
+    from sciextract_app.training.work import RetrainingWork
+
+if TYPE_CHECKING:
+    from sciextract_app.training.work import RetrainingWork
+
+
+_HOST = "HOST or USER@HOST as for ssh, ~/.ssh/config applies; empty for this computer. Needs a key, no password."
+
+
+class TrainingSetup(Screen[None]):
+    """A screen on which the next training is set up.
+
+    Args:
+        service: The trainings of the project; keeps what is chosen.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w", "where", "this computer, or another machine", id="retrain.where"),
+        Binding("d", "device", "another device", id="retrain.device"),
+        Binding("p", "python", "the Python of the other machine", id="retrain.python"),
+        Binding("b", "base", "a published data set, replayed in training", id="retrain.base"),
+        Binding("e", "epochs", "epochs", id="retrain.epochs"),
+    ]
+
+    def __init__(self, service: RetrainingWork) -> None:
+        super().__init__()
+        self._service = service
+
+    @property
+    def can_set_up(self) -> bool:
+        """Whether a training is planned now."""
+        return self._service.watch.live is None
+
+    def look(self) -> None:
+        """Show what has changed."""
+
+    def action_where(self) -> None:
+        """Choose this computer, a machine that is known, or type one."""
+        if self.can_set_up:
+            self._find_hosts()
+
+    def action_device(self) -> None:
+        """Choose the next device."""
+        self._set(device=self._setup.next_device)
+
+    def action_python(self) -> None:
+        """Name the Python of the other machine."""
+        host = self._setup.host
+        if self.can_set_up and host:
+            dialog = LineDialog(
+                f"Python on {host}",
+                self._setup.python,
+                f"a path there, such as ~/env/bin/python; empty for {PYTHON}",
+                lambda typed: problem_of_machine(host, typed or PYTHON),
+            )
+            ask(self.app, dialog, lambda typed: self._set(python=typed or PYTHON))
+
+    def action_base(self) -> None:
+        """Choose the published set, or leave it out again."""
+        if self._setup.base is not None:
+            self._set(base=None)
+        elif self.can_set_up:
+            dialog = PathDialog("Your copy of a published data set", Path.cwd())
+            ask(self.app, dialog, lambda path: self._set(base=path.resolve()))
+
+    def action_epochs(self) -> None:
+        """Type the number of epochs."""
+        if self.can_set_up:
+            now = self._setup.epochs
+            explained = "empty for as many as the recipe says; the best one is kept"
+            dialog = LineDialog("Epochs", str(now or ""), explained, problem_of_epochs)
+            ask(self.app, dialog, lambda typed: self._set(epochs=read_epochs(typed)))
+
+    @property
+    def _setup(self) -> TrainingOptions:
+        return self._service.setup
+
+    def _set(self, **changes: Any) -> None:
+        if self.can_set_up:
+            self._service.setup = replace(self._setup, **changes)
+            self.look()
+
+    @work(thread=True, exclusive=True, group="hosts", exit_on_error=False)
+    def _find_hosts(self) -> None:
+        """Reads what may lie on a slow disk, then asks."""
+        offered = [("", "this computer"), *((host, host) for host in known_hosts())]
+
+        def open_dialog() -> None:
+            dialog = LineDialog(
+                "Where to train",
+                self._setup.host,
+                _HOST,
+                lambda typed: problem_of_machine(typed) if typed else "",
+                offered,
+            )
+            ask(self.app, dialog, lambda host: self._set(host=host))
+
+        self.app.call_from_thread(open_dialog)
+
+    def _setup_hints(self) -> tuple[Hint, ...]:
+        python = (Hint("p", "Python"),) if self._setup.host else ()
+        base = "base" if self._setup.base is None else "no base"
+        return (
+            Hint("w", "where"),
+            Hint("d", "device"),
+            Hint("b", base),
+            Hint("e", "epochs"),
+            *python,
+        )
+
+
+POLL_SECONDS = 0.5
+_BACK = Hint("Esc", "back to the desk")
+
+
+class RetrainingScreen(TrainingSetup):
+    """Shows one training; closing it leaves the training alone.
+
+    Args:
+        service: The trainings of the project.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f8", "app.pop_screen", "back", id="retrain.leave"),
+        Binding("enter", "go", "start, or use the new model", id="retrain.go"),
+        Binding("g", "resume", "continue a stopped training", id="retrain.resume"),
+        Binding("x", "stop", "stop", id="retrain.stop"),
+        Binding("n", "plan", "a new training", id="retrain.new"),
+        Binding("l", "last", "the result of the last training", id="retrain.last"),
+        Binding("down,j", "scroll(1)", "down", id="retrain.down"),
+        Binding("up,k", "scroll(-1)", "up", id="retrain.up"),
+        Binding("pagedown,space", "scroll(10)", "down", id="retrain.page-down"),
+        Binding("pageup", "scroll(-10)", "up", id="retrain.page-up"),
+    ]
+
+    def __init__(self, service: RetrainingWork) -> None:
+        super().__init__(service)
+        self._watch = service.watch
+        self._material: TrainingPlan | None = None
+        self._shown: object = None
+        self._message_state = (False, False)
+
+    def compose(self) -> ComposeResult:
+        """Title, what there is to say, and the keys."""
+        yield TabLine(f"{self._service.path.name}: retraining", (), id="tabs")
+        yield PlotPane(id="plot")
+        yield MessageBar(id="message")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Look at the training, and count what there is to train on."""
+        self._count()
+        self.look()
+        self.set_interval(POLL_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Show the training as it is now."""
+        self._service.poll()
+        state_of_message = (self._watch.runs, self._watch.used)
+        # What was said of a training that ran does not hold of one that has ended.
+        if state_of_message != self._message_state:  # the last message does not hold any more
+            self._message_state = state_of_message
+            self._show_message(Feedback())
+        state = (self._watch.live, self._watch.used, self._material, self._service.setup)
+        if state != self._shown:
+            # While it runs the pane stays where the person has scrolled to.
+            top = self._watch.live is None
+            self._shown = state
+            self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)
+            found = self._watch.outcome()
+            draw: Drawing = self._plan
+            if found is not None:
+                draw = lambda width, _: plots.outcome_lines(found, width)
+            elif self._watch.live is not None:
+                draw = partial(plots.live_lines, self._watch.live)
+            self.query_one(PlotPane).show(draw, top)
+
+    def action_go(self) -> None:
+        """Begin a training; after one, use its model; after a failed one, plan a new one."""
+        found = self._watch.outcome()
+        if self._watch.live is None:
+            self._start(None)
+        elif found is not None and found.offered:
+            self._show_message(Feedback(f"taking {found.model}"))
+            self._service.use(found.model)
+        elif not self._watch.runs:
+            self.action_plan()
+
+    def action_resume(self) -> None:
+        """Go on where a training was stopped."""
+        live, found = self._watch.live, self._material
+        if live is not None and (live.state == "stopped" or live.unwatched) and self._watch.run:
+            self._start(self._watch.run)
+        elif live is None and found is not None and found.earlier.stopped is not None:
+            self._start(found.earlier.stopped)
+
+    def action_stop(self) -> None:
+        """Ask, then stop; of a job on another machine, the job or only the watching."""
+        live = self._watch.live
+        if live is not None and live.there and (live.runs or live.unwatched):
+            self._ask_what_to_stop(live)
+        elif not self._watch.runs:
+            self._show_message(Feedback("no training works now", problem=True))
+        else:
+            explained = "The progress so far is kept, and g resumes from there. Closing this panel does not stop it."
+            dialog = QuestionDialog("Stop the training?", explained, "stops it")
+            ask(self.app, dialog, lambda _: self._stop())
+
+    def action_plan(self) -> None:
+        """Back to what would be trained on."""
+        if not self._watch.runs:
+            self._watch.forget()
+            self._count()
+            self.look()
+
+    def action_last(self) -> None:
+        """Show the result of the last training that was finished."""
+        last = self._material.earlier.last if self._material else None
+        if self._watch.live is None and last is not None:
+            self._watch.show(last)
+            self.look()
+
+    def action_scroll(self, by: int) -> None:
+        """Show what is below or above."""
+        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
+
+    def _start(self, resumed: Run | None) -> None:
+        problem = self._obstacle(resumed)
+        if problem:
+            self._show_message(Feedback(problem, problem=True))
+            return
+        try:
+            self._service.start(resumed)
+        except SciextractError as error:
+            self.app.push_screen(ErrorDialog("Training cannot begin", error))
+            return
+        self.look()
+        self._show_message(Feedback("it continues when you leave this panel or the desk"))
+
+    def _stop(self) -> None:
+        if self._watch.stop():
+            self._show_message(Feedback("it stops at the next point from which it can resume"))
+
+    def _ask_what_to_stop(self, live: RunProgress) -> None:
+        """Stop following a job on another machine, or cancel it."""
+        cancel = ("c", f"cancel the job on {live.host}: its progress stays there, g resumes it")
+        watch = ("w", f"stop following: the job keeps running on {live.host}, g watches it again")
+        title, explained = "Stop what?", "Closing this panel does not stop it."
+        if live.unwatched:
+            title, explained = "Stop the job?", "It is not followed now; g follows it again."
+
+        def answered(answer: str) -> None:
+            run = self._watch.run
+            if answer == "w":
+                self._watch.stop()
+            elif run is not None:
+                self._show_message(Feedback("asking the other machine to stop the job"))
+                self._cancel(run)
+
+        ask(
+            self.app,
+            KeyedDialog(title, explained, [cancel] if live.unwatched else [watch, cancel]),
+            answered,
+        )
+
+    def _cancel(self, run: Run) -> None:
+        """Stop the job of a run; in the background, for its machine may take long to answer."""
+
+        def work(job: Job) -> None:
+            place = location_of(run)
+            if place is not None:
+                cancel_job(run, place)
+            job.call(cancelled, place.host if place else "")
+
+        def cancelled(host: str) -> None:
+            if self._watch.run is not None and not self._watch.runs:
+                self._watch.show(self._watch.run)
+            else:
+                words = f"{host} stops the job at the next point from which it can resume"
+                self._show_message(Feedback(words))
+            self.look()
+
+        def failed(error: SciextractError) -> None:
+            self._show_message(Feedback(error_line(error), problem=True))
+            self.look()
+
+        start_job(self, "cancelling the job", work, failed, self._show_message)
+
+    def _obstacle(self, resumed: Run | None = None) -> str:
+        """Why no training can begin, or go on; empty where one can."""
+        found = self._material
+        if found is None:
+            return "still counting"
+        missing = obstacle()
+        elsewhere = location_of(resumed) is not None if resumed else bool(self._service.setup.host)
+        if missing is not None and not elsewhere:
+            return error_line(missing)
+        if not self._service.writable:
+            return "this project is read-only here: copy it to a folder of yours, then retrain on the copy"
+        return nothing_to_learn(found.material) if found.material else ""
+
+    def _plan(self, width: int, _: int) -> list[Text]:
+        found = self._material
+        if found is None or found.material is None:
+            return word_lines(["counting…"], width)
+        lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
+        rows = plan_lines(found.material, found.model, self._service.setup, found.earlier)
+        lines += [Text(), *plots.named_lines(rows, width)]
+        past = found.earlier.words
+        problem = self._obstacle()
+        lines += [Text(), *word_lines([" ".join(past)], width)] if past else []
+        return [*lines, Text(), *word_lines([f"! {problem}"], width, "mark")] if problem else lines
+
+    def _hints(self) -> tuple[Hint, ...]:
+        live, found = self._watch.live, self._watch.outcome()
+        if live is not None and live.runs:
+            what = "stop watching, or the job" if live.there else "stop"
+            return Hint("x", what), Hint("Esc", "back; it keeps running")
+        if found is not None:
+            use = (Hint("Enter", "use the new model"),) if found.offered else ()
+            return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
+        if live is not None and live.unwatched:
+            anew = Hint("Enter", "begin anew")
+            return Hint("g", "watch it again"), Hint("x", "cancel the job there"), anew, _BACK
+        if live is not None:
+            resume = (Hint("g", "continue it"),) if live.state == "stopped" else ()
+            return *resume, Hint("Enter", "begin anew"), _BACK
+        earlier = self._material.earlier if self._material else EarlierRuns()
+        return (
+            Hint("Enter", "start", not self._obstacle()),
+            *((Hint("g", "go on"),) if earlier.stopped is not None else ()),
+            *self._setup_hints(),
+            *((Hint("l", "last one"),) if earlier.last is not None else ()),
+            _BACK,
+        )
+
+    def _count(self) -> None:
+        path, model = self._service.path, self._service.model
+
+        def counted(plan: TrainingPlan) -> None:
+            self._material = plan
+            if plan.error is not None:
+                self._show_message(Feedback(error_line(plan.error), problem=True))
+            self.look()
+
+        def failed(error: SciextractError) -> None:
+            self._show_message(Feedback(error_line(error), problem=True))
+
+        start_job(
+            self,
+            "counting",
+            lambda job: job.call(counted, read_plan(path, model)),
+            failed,
+            self._show_message,
+            exclusive=True,
+        )
+
+    def _show_message(self, feedback: Feedback) -> None:
+        self.query_one(MessageBar).show(feedback)

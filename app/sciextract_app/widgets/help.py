@@ -1,0 +1,159 @@
+"""Dialogs to read: keys, and definitions of types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from sciextract.documents.schema import EntityType, RelationType
+from sciextract.text.characters import visible
+from sciextract_app.settings import AROUND
+from sciextract_app.shared import actions
+from sciextract_app.shared.actions import ACTIONS, Action, key_label
+from sciextract_app.widgets.dialogs import Dialog, words
+
+HelpRow = tuple[str, str, str]
+"""Key, words, group."""
+
+
+def help_rows(keys: Mapping[str, Action]) -> list[HelpRow]:
+    """Keys, words and group of every action, and of what the app answers itself."""
+    of_action: dict[str, list[str]] = {}
+    for key, action in keys.items():
+        of_action.setdefault(action.id, []).append(key_label(key))
+    merged: dict[tuple[str, str], list[str]] = {}  # the digits share their words
+    for action in ACTIONS:
+        merged.setdefault((action.help, action.layer), []).extend(
+            of_action.get(action.id, ["none"])
+        )
+    rows = [(" ".join(names), text, layer) for (text, layer), names in merged.items()]
+    return [*rows, *((written_key(each.key), each.description, actions.AROUND) for each in AROUND)]
+
+
+_PAGES = {"pagedown": "PgDn", "pageup": "PgUp"}
+
+
+def written_key(key: str) -> str:
+    """A key of the toolkit as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
+    return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
+
+
+class HelpTable(Static):
+    """Draws keys next to their words, under the names of their groups."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    HelpTable { height: auto; width: 1fr; }
+    """
+
+
+def help_grid(rows: Iterable[HelpRow]) -> Table:
+    """The keys as a table of two columns; words wrap, keys do not."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(ratio=1)
+    last = None
+    for key, text, group in rows:
+        if group != last:
+            if last is not None:
+                grid.add_row()
+            grid.add_row("", Text(visible(group).capitalize(), "bold underline"))
+            last = group
+        grid.add_row(Text(visible(key), "bold"), Text(visible(text)))
+    return grid
+
+
+class KeysDialog(Dialog[None]):
+    """The table of what keys do on one screen, which can be searched.
+
+    Args:
+        rows: Key, words and group of each.
+        note: What stands below them.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,q", "leave", "back", id="dialog.close"),
+        Binding("slash", "search", "search", id="keys.search"),
+    ]
+    AUTO_FOCUS = ""  # letters scroll until / is pressed
+
+    def __init__(self, rows: Sequence[HelpRow], note: str = "") -> None:
+        super().__init__("Keys", "/ searches, ↑ ↓ PgDn scroll, Esc back")
+        self._rows = rows
+        self._note = note
+
+    def content(self) -> list[Widget]:
+        """The line to search with, the table, and the note."""
+        line = Input(placeholder="/ searches keys and words", id="keys-search")
+        return [line, HelpTable(help_grid(self._rows)), words(self._note, "hint")]
+
+    def action_search(self) -> None:
+        """Go to the search line."""
+        self.query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Leave the search line first, then the dialog."""
+        line = self.query_one(Input)
+        if line.has_focus:
+            line.value = ""
+            self.set_focus(None)
+        else:
+            self.dismiss(None)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.set_focus(None)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        wanted, found = event.value.casefold().split(), []
+        for key, shown, group in self._rows:
+            keys, text = key.casefold().split(), f"{shown} {group}".casefold()
+            # A key is meant as a whole: "n" is not searched for inside of "Enter".
+            if all(each in keys or each in text for each in wanted):
+                found.append((key, shown, group))
+        nothing = [("", f"no key for: {event.value}", "")]
+        self.query_one(HelpTable).update(help_grid(found or nothing))
+        self.box.scroll_home(animate=False)
+
+
+class GuidelineDialog(Dialog[None]):
+    """The types of the schema with what they mean.
+
+    Args:
+        types: The types.
+        at: The type that is shown first, by its place among them.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,g", "leave", "back", id="dialog.close")]
+
+    def __init__(self, types: Sequence[EntityType | RelationType], at: int = 0) -> None:
+        super().__init__("Definitions of the types", "↑ ↓ PgDn scroll, Enter or Esc closes")
+        self._types = types
+        self._at = at
+
+    def content(self) -> list[Widget]:
+        """Definition and examples of each."""
+        found: list[Widget] = []
+        for place, each in enumerate(self._types):
+            classes = "label current" if place == self._at else "label"
+            found.append(words(f"{each.label} ({each.key})", classes))
+            found.append(words(each.definition or "no definition in the schema", "hint"))
+            if each.examples:
+                found.append(words("for example: " + "; ".join(each.examples), "hint"))
+        return found
+
+    def on_mount(self) -> None:
+        """Begin at the type that is wanted."""
+        for heading in self.query(".current"):
+            # Only after a layout is it known where the heading stands.
+            scroll = partial(self.box.scroll_to_widget, heading, top=True, animate=False)
+            self.call_after_refresh(scroll)

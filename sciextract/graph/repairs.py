@@ -1,0 +1,192 @@
+"""What readers decide about nodes: merged, split, hidden, renamed; kept by names, and applied again at every build."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from sciextract.errors import FormatError
+from sciextract.formats.base import Source
+from sciextract.formats.decoding import decoded_content
+from sciextract.formats.tables import guarded, unguarded
+from sciextract.graph.database import GraphError
+from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.graph.queries.nodes import find_node, name_keys
+from sciextract.graph.vocabulary import tsv_rows
+
+Kind = Literal["merge", "split", "hide", "rename"]
+_READER = int(MergeRule.READER)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A decision about a node.
+
+    Attributes:
+        kind: What is done.
+        name: Any name of the node; of a split, the one that becomes a node of its own.
+        other: The node it is merged into, or its new name; else empty.
+        number: Its number in the graph, 0 before it is there.
+    """
+
+    kind: Kind
+    name: str
+    other: str = ""
+    number: int = 0
+
+
+def repairs_of(connection: sqlite3.Connection) -> list[Repair]:
+    """All repairs of a graph, in the order in which they are applied."""
+    rows = connection.execute("SELECT kind, name, other, id FROM repair ORDER BY id")
+    return [Repair(*row) for row in rows]
+
+
+def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
+    """Check a repair against the graph, keep it, and apply it to names; the caller makes nodes and edges.
+
+    Args:
+        connection: The graph, in a transaction.
+        repair: The repair.
+
+    Raises:
+        UnknownNodeError: A node is unknown; the hint lists names that are like it.
+        GraphError: It would change nothing, make a circle, or give a name that another node has.
+    """
+    name, other = repair.name, repair.other
+    own, node = _numbers(connection, name)
+    taken = _numbers(connection, other)[1] if other else None
+    for number, each in ((node, name), (taken, other)):
+        if number is None and (each is name or repair.kind == "merge"):
+            find_node(connection, each)  # says which names are like it
+    if repair.kind == "merge" and taken == node:
+        raise GraphError(
+            f"{name!r} and {other!r} are one node already: to merge them would make a circle",
+            "sciextract graph repairs lists what was merged; --undo N takes it back",
+        )
+    given = {
+        normal_form(each.other).key for each in repairs_of(connection) if each.kind == "rename"
+    }
+    if repair.kind == "split" and normal_form(name).key in given:
+        hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
+        raise GraphError(f"{name!r} was given to a node by a reader: no abstract has it", hint)
+    if repair.kind == "split" and not _is_merged(connection, own):
+        raise GraphError(
+            f"{name!r} was not merged into another name, or only where an abstract expands it",
+            f"sciextract graph neighbours {name!r} lists names with the rules that merged them",
+        )
+    if repair.kind == "rename" and taken not in (None, node):
+        hint = f"merge them: sciextract graph merge {name!r} {other!r}"
+        raise GraphError(f"{other!r} is another node", hint)
+    if repair.kind == "rename" and not normal_form(other).key:
+        raise GraphError(f"{other!r} is no name: its normal form is empty", "choose another one")
+    _change_names(connection, repair)
+    connection.execute(
+        "INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", (repair.kind, name, other)
+    )
+
+
+def undo_repair(connection: sqlite3.Connection, number: int) -> None:
+    """Forget a repair; nodes and edges are made by the caller.
+
+    Raises:
+        GraphError: There is none of this number.
+    """
+    known = [each.number for each in repairs_of(connection)]
+    if number not in known:
+        listed = ", ".join(map(str, known)) or "none"
+        raise GraphError(f"the graph has no repair {number}", f"it has {listed}")
+    connection.execute("DELETE FROM repair WHERE id = ?", (number,))
+
+
+def repair_names(connection: sqlite3.Connection) -> None:
+    """Apply merges, splits and new names to ``resolved`` and ``joined``; the caller holds a transaction."""
+    for each in repairs_of(connection):
+        _change_names(connection, each)
+
+
+def repair_nodes(connection: sqlite3.Connection) -> None:
+    """Apply hidden nodes and new names to ``node``; the caller holds a transaction."""
+    for each in repairs_of(connection):
+        # By its new name: the earlier one may have been split off since.
+        number = _numbers(connection, each.other or each.name)[1]
+        if each.kind == "hide":
+            connection.execute("UPDATE node SET generic = 1 WHERE id = ?", (number,))
+        elif each.kind == "rename":
+            connection.execute("UPDATE node SET name = ? WHERE id = ?", (each.other, number))
+
+
+def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int | None]:
+    """The number of a name, and that of the node that it means; also before nodes are made."""
+    for key in name_keys(normal_form(name)):
+        row = connection.execute(
+            "SELECT m.id, coalesce(r.node, m.id) FROM name m LEFT JOIN resolved r ON r.name = m.id WHERE m.key = ?",
+            (key,),
+        ).fetchone()
+        if row:
+            return int(row[0]), int(row[1])
+    return None, None
+
+
+def _is_merged(connection: sqlite3.Connection, name: int | None) -> bool:
+    query = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
+    return connection.execute(query, (name,)).fetchone() is not None
+
+
+def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
+    """What cannot be applied, because the graph has no such names any more, changes nothing."""
+    execute = connection.execute
+    own, node = _numbers(connection, repair.name)
+    if repair.kind == "split":
+        execute("DELETE FROM resolved WHERE name = ?", (own,))
+        execute("DELETE FROM joined WHERE name = ?", (own,))
+    elif repair.kind == "rename" and node is not None:
+        execute("INSERT OR IGNORE INTO name (key) VALUES (?)", (normal_form(repair.other).key,))
+        _join(connection, _numbers(connection, repair.other)[1], node)
+    elif repair.kind == "merge":
+        _join(connection, node, _numbers(connection, repair.other)[1])
+
+
+def _join(connection: sqlite3.Connection, node: int | None, into: int | None) -> None:
+    if node is None or into in (None, node):
+        return
+    connection.execute(
+        "UPDATE resolved SET node = ?, rules = rules | ? WHERE node = ?", (into, _READER, node)
+    )
+    connection.execute("INSERT INTO resolved VALUES (?, ?, ?)", (node, into, _READER))
+
+
+def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
+    """Lines of a vocabulary: see :func:`read_repairs`. A merged name is a synonym, so that it links nodes, too."""
+    yield "id\tname\tsynonyms\trepair"
+    for number, each in enumerate(repairs, start=1):
+        name, synonym = (each.other, each.name) if each.other else (each.name, "")
+        cells = [guarded(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
+        yield "\t".join([f"repair:{number}", *cells, each.kind])
+    yield ""
+
+
+def read_repairs(path: Path) -> list[Repair]:
+    """The repairs of a file: a vocabulary in TSV with a column ``repair``; without one, synonyms are merged.
+
+    Raises:
+        InputMissingError: There is no such file.
+        FormatError: It has other columns, or another repair.
+    """
+    found = []
+    for line, row in tsv_rows(decoded_content(Source(str(path))), path):
+        kind, name = row.get("repair") or "merge", unguarded(row["name"] or "")
+        if kind not in get_args(Kind):
+            problem = f"repair {kind!r} found; expected {', '.join(get_args(Kind))}"
+            raise FormatError(problem, path=path, line=line)
+        known = cast("Kind", kind)
+        synonyms = [
+            unguarded(each) for each in (row.get("synonyms") or "").split("|") if each.strip()
+        ]
+        if known in ("merge", "rename"):
+            found += [Repair(known, each, name) for each in synonyms]
+        else:
+            found.append(Repair(known, name))
+    return found

@@ -1,0 +1,500 @@
+"""What sources say of a document into its state: imported annotations and a model's predictions; nothing decided is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    State,
+    new_id,
+)
+from sciextract.store.document_state import Context, DocumentState
+from sciextract.store.rows import (
+    IN_VIEW,
+    ClusterRow,
+    Completeness,
+    EntityRow,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+    original_of,
+)
+from sciextract.store.sqlite import to_sql
+
+Pair = tuple[str, str]
+_TWO = 2
+_OPEN = State.UNDECIDED
+
+Mentions = dict[str, tuple[float | None, State]]
+"""Score and state of the mentions of an imported cluster, by the entity's id in the project."""
+
+
+def free_id(doc: DocumentState, wanted: str) -> str:
+    """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
+    taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
+    # Ids from files may be empty, or hold lone surrogates, which no TEXT column takes.
+    usable = bool(wanted) and isinstance(to_sql(wanted), str)
+    return wanted if usable and not taken else new_id()
+
+
+def leaves_alone(doc: DocumentState, link: LinkRow) -> bool:
+    """Whether a mention whose link is decided would be the only mention of its cluster without this link."""
+    return is_awaited(doc, link) and len(doc.members(link.cluster_id)) == _TWO
+
+
+def is_awaited(doc: DocumentState, link: LinkRow) -> bool:
+    """Whether one other mention of the cluster is decided, which cannot stay there alone."""
+    cluster = doc.cluster(link.cluster_id)
+    by_import = cluster is not None and cluster.state is State.IMPORTED
+    others = [each for each in doc.members(link.cluster_id) if each.key != link.key]
+    return not by_import and sum(each.in_view for each in others) == 1
+
+
+def same_relations(
+    doc: DocumentState, ends: Pair, symmetric: bool, label: str | None = None
+) -> list[RelationRow]:
+    """Relations between two entities in that direction (either one, for symmetric types)."""
+    return [
+        each
+        for each in doc.relations
+        if ((each.head, each.tail) == ends or (symmetric and (each.tail, each.head) == ends))
+        and label in (None, each.label)
+    ]
+
+
+def entity_by_original(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
+    """The row that had this label and these fragments before a person edited it."""
+    fragments = [[each.char_start, each.char_end] for each in entity.fragments]
+    wanted = {"label": entity.label, "fragments": fragments}
+    return next((row for row in rows if original_of(row) == wanted), None)
+
+
+def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> RelationRow | None:
+    """The relation that was this one before a person edited it."""
+    wanted = {"label": label, "head": ends[0], "tail": ends[1]}
+    return next((row for row in doc.relations if original_of(row) == wanted), None)
+
+
+@dataclass(eq=False)
+class _SourceMerge:
+    """What both merges share: the document, the event, and the ids that items have in the project."""
+
+    _doc: DocumentState
+    _context: Context
+
+    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+        raise NotImplementedError
+
+    def _add_entity(self, entity: Entity, state: State) -> EntityRow:
+        """Add an incoming entity as a row."""
+        said = (entity.fragments, entity.label, entity.score, state, self._source_of(entity))
+        event_id, more = self._context.event_id, entity.alternatives
+        row = EntityRow(free_id(self._doc, entity.id), *said, event_id, alternatives=more)
+        self._doc.put(row)
+        self._context.items += 1
+        return row
+
+    def _add_relation(self, relation: Relation, ends: Pair, state: State) -> RelationRow:
+        """Add an incoming relation between two entities of the project as a row."""
+        said = (*ends, relation.label, relation.score, state, self._source_of(relation))
+        event_id, more = self._context.event_id, relation.alternatives
+        row = RelationRow(free_id(self._doc, relation.id), *said, event_id, alternatives=more)
+        self._doc.put(row)
+        self._context.items += 1
+        return row
+
+    def _add_cluster(self, cluster: Cluster, state: State) -> ClusterRow:
+        """Add an incoming cluster as a row, still without links."""
+        said = (cluster.score, state, self._source_of(cluster), self._context.event_id)
+        row = ClusterRow(free_id(self._doc, cluster.id), *said)
+        self._doc.put(row)
+        return row
+
+
+@dataclass(eq=False)
+class ImportMerge(_SourceMerge):
+    """Merges one imported set of annotations into a document's state.
+
+    An item that the project has already stays as it is; if it was undecided, the imported source decides
+    it. What a person rejected or edited does not come back, and nothing comes that needs it. States of
+    our own exports are kept.
+
+    Args:
+        doc: The document.
+        context: The import.
+
+    Attributes:
+        against_decisions: Items that were left out because a person decided otherwise.
+    """
+
+    against_decisions: int = field(default=0, init=False)
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _claimed: dict[str, bool] = field(default_factory=dict, init=False)
+    _made: set[str] = field(default_factory=set, init=False)
+
+    def merge(self, annotations: Annotations) -> None:
+        """Merge everything."""
+        for entity in annotations.entities:
+            self._merge_entity(entity)
+        for relation in annotations.relations:
+            if {relation.head, relation.tail} <= self._ids.keys():
+                self._merge_relation(relation)
+        for cluster in annotations.clusters:
+            self._merge_cluster(cluster)
+
+    def _merge_entity(self, entity: Entity) -> None:
+        rows = self._doc.on_fragments(entity.fragments)
+        same = [row for row in rows if row.label == entity.label]
+        if entity.state in IN_VIEW:
+            # What a file has twice in its view is there twice: a row stands for one of them only.
+            same = [row for row in same if not self._claimed.get(row.id)]
+        same.sort(key=lambda row: (row.event_id, row.id))
+        same.sort(key=lambda row: (row.id not in self._claimed, row.id != entity.id))
+        if same:
+            row = same[0]
+            self._decide(row, entity)
+        elif edited := entity_by_original(self._doc.edited, entity):
+            row = edited
+            self.against_decisions += entity.state in IN_VIEW
+        else:
+            row = self._add_entity(entity, entity.state)
+        self._ids[entity.id] = row.id
+        self._claimed[row.id] = self._claimed.get(row.id, False) or entity.state in IN_VIEW
+
+    def _merge_relation(self, relation: Relation) -> None:
+        doc, label = self._doc, relation.label
+        ends = (self._ids[relation.head], self._ids[relation.tail])
+        exact = same_relations(doc, ends, symmetric=False, label=label)
+        symmetric = label in self._context.schema.symmetric_labels
+        # Of a symmetric type in either direction, unless both are imported: then the file has both.
+        turned = [
+            row
+            for row in same_relations(doc, ends, symmetric, label)
+            if not (row.in_view and relation.state in IN_VIEW)
+        ]
+        known = next(iter([*exact, *turned]), None)
+        needs_mentions = relation.state is not State.REJECTED
+        if known is not None:
+            self._decide(known, relation)
+        elif relation_by_original(doc, ends, label) or (
+            needs_mentions and self._any_rejected(ends)
+        ):
+            self.against_decisions += relation.state in IN_VIEW
+            return
+        else:
+            self._add_relation(relation, ends, relation.state)
+        if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
+            self._decide_mentions(ends)
+
+    def _any_rejected(self, entity_ids: Collection[str]) -> bool:
+        rows = [self._doc.entity(each) for each in entity_ids]
+        return any(row is None or row.state is State.REJECTED for row in rows)
+
+    def _decide_mentions(self, entity_ids: Collection[str]) -> None:
+        """What takes part in something that is decided is decided itself."""
+        for entity_id in entity_ids:
+            row = self._doc.entity(entity_id)
+            if row is not None and row.state is _OPEN:
+                self._settle(row, State.IMPORTED, self._context.source_id)
+
+    def _merge_cluster(self, cluster: Cluster) -> None:
+        count = len(cluster.mentions)
+        scores = cluster.mention_scores or (cluster.score,) * count
+        states = cluster.mention_states or (cluster.state,) * count
+        said = zip(cluster.mentions, scores, states, strict=True)
+        mentions = {self._ids[m]: (score, state) for m, score, state in said if m in self._ids}
+        home = self._find_home(mentions)
+        if home is None:
+            # Only a new cluster leaves mentions out: in one that is here already their links are counted below.
+            mentions = self._leave_out_impossible(mentions)
+            if len(mentions) < min(_TWO, count):
+                return
+            home = self._find_home(mentions)
+        if home is not None:
+            self._decide_links(home, mentions)
+        elif (state := _state_of_cluster(cluster, mentions)) is not None:
+            row = self._add_cluster(cluster, state)
+            self._made.add(row.id)
+            for mention, (score, its_state) in mentions.items():
+                by, event_id = row.source_id, self._context.event_id
+                self._doc.put(LinkRow(row.id, mention, score, its_state, by, event_id))
+                self._context.items += 1
+            self._take_over(row.id, mentions)
+
+    def _find_home(self, mentions: Mentions) -> ClusterRow | None:
+        """The cluster that has, or once had, all these mentions: best one that still has them, and few more.
+
+        Clusters of one file do not stand for each other, since gold may say that mentions overlap.
+        """
+        fit: dict[ClusterRow, tuple[int, int]] = {}
+        for each in self._doc.clusters if mentions else ():
+            if each.id in self._made:
+                continue
+            ever = {
+                link.entity_id
+                for link in self._doc.links
+                if each.id in (link.cluster_id, original_of(link).get("cluster"))
+            }
+            if ever >= mentions.keys():
+                fit[each] = len(self._find_living(each, mentions)), -len(ever)
+        return max(fit, key=fit.__getitem__, default=None)
+
+    def _find_living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
+        return mentions.keys() & {link.entity_id for link in self._doc.members(cluster.id)}
+
+    def _decide_links(self, home: ClusterRow, mentions: Mentions) -> None:
+        living = self._find_living(home, mentions)
+        for mention, (_, state) in mentions.items():
+            link = self._doc.link(home.id, mention)
+            if mention not in living or link is None:
+                self.against_decisions += state in IN_VIEW
+            elif link.state is _OPEN and state in IN_VIEW:
+                self._settle(link, state, link.source_id)
+        if home.state is _OPEN and any(mentions[each][1] in IN_VIEW for each in living):
+            self._doc.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
+        self._take_over(home.id, {each: mentions[each] for each in living})
+
+    def _leave_out_impossible(self, mentions: Mentions) -> Mentions:
+        """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
+        possible = {}
+        for mention, (score, state) in mentions.items():
+            placed = any(each.state is not State.REJECTED for each in self._doc.links_of(mention))
+            if self._any_rejected([mention]) and state is not State.REJECTED:
+                self.against_decisions += state in IN_VIEW
+            elif not (placed and state is _OPEN):
+                possible[mention] = (score, state)
+        return possible
+
+    def _take_over(self, cluster_id: str, mentions: Mentions) -> None:
+        """Mentions that the file puts into a cluster are decided; proposals of other clusters for them go."""
+        decided = [each for each, (_, state) in mentions.items() if state in IN_VIEW]
+        self._decide_mentions(decided)
+        for mention in decided:
+            for link in self._doc.links_of(mention):
+                other = link.state is _OPEN and link.cluster_id != cluster_id
+                if other and not leaves_alone(self._doc, link):
+                    self._drop_proposal(link)
+
+    def _drop_proposal(self, link: LinkRow) -> None:
+        self._doc.drop(link)
+        cluster, rest = self._doc.cluster(link.cluster_id), self._doc.members(link.cluster_id)
+        if len(rest) == 1 and rest[0].state is _OPEN:
+            self._doc.drop(rest[0])
+        if cluster is not None and not any(e.cluster_id == cluster.id for e in self._doc.links):
+            self._doc.drop(cluster)
+
+    def _decide(self, row: EntityRow | RelationRow, incoming: Entity | Relation) -> None:
+        if row.state is State.REJECTED:
+            self.against_decisions += incoming.state in IN_VIEW
+        if row.state is not _OPEN or incoming.state is _OPEN:
+            return
+        links = self._doc.links_of(row.id)
+        rejected = incoming.state is State.REJECTED
+        if rejected and any(leaves_alone(self._doc, link) for link in links):
+            return  # a person decided a mention that would be alone in its cluster without this one
+        self._settle(row, incoming.state, self._source_of(incoming))
+        if rejected:
+            for relation in self._doc.relations_of(row.id):
+                if relation.state is _OPEN:
+                    self._doc.drop(relation)
+            for link in links:
+                if link.state is _OPEN:
+                    self._drop_proposal(link)
+
+    def _settle(self, row: EntityRow | RelationRow | LinkRow, state: State, source_id: int) -> None:
+        event_id = self._context.event_id
+        self._doc.put(replace(row, state=state, source_id=source_id, event_id=event_id))
+        self._context.items += 1
+
+    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+        """The source that the item itself names, as our own exports do, else the import."""
+        named = item.source.startswith(("model:", "person:", "import:"))
+        return self._context.source_of(item.source) if named else self._context.source_id
+
+
+def _state_of_cluster(cluster: Cluster, mentions: Mentions) -> State | None:
+    """The state of a new cluster, after its mentions; ``None`` when it says nothing any more.
+
+    One mention alone is a cluster only where the file has it so.
+    """
+    states = [state for _, state in mentions.values()]
+    decided = sum(state in IN_VIEW for state in states)
+    if decided >= _TWO:
+        return cluster.state if cluster.state in IN_VIEW else State.IMPORTED
+    if decided:
+        whole = len(mentions) == len(cluster.mentions)
+        return State.IMPORTED if whole or states.count(_OPEN) else None
+    if states.count(_OPEN) >= _TWO:
+        return _OPEN
+    return State.REJECTED if states and _OPEN not in states else None
+
+
+Scores = dict[str, float | None]
+
+
+@dataclass(eq=False)
+class PredictionMerge(_SourceMerge):
+    """Merges one model's predictions into a document's state.
+
+    Undecided items of models that this one does not repeat go; those that it repeats get its score. Undecided
+    items that a person suggested from a file stay.
+    What a person accepted, rejected, edited or added stays, and so does what was imported; a prediction
+    that contradicts it is left out. A layer that is done stays as it is.
+
+    Args:
+        doc: The document.
+        context: The run.
+        models: The sources that are models' runs.
+        others: By the name that items carry, another source that they get; the run's where theirs is not here.
+    """
+
+    _models: frozenset[int]
+    _others: Mapping[str, int]
+    _open: set[Layer] = field(default_factory=set, init=False)
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _repeated: set[tuple[str, ...]] = field(default_factory=set, init=False)
+
+    def merge(self, annotations: Annotations) -> None:
+        """Merge everything, then take out what was not repeated."""
+        progress, done = self._doc.progress or ProgressRow(), Completeness.DONE
+        self._open = {layer for layer in Layer if getattr(progress, layer) is not done}
+        for entity in annotations.entities:
+            self._merge_entity(entity)
+        if Layer.RELATIONS in self._open:
+            for relation in annotations.relations:
+                if {relation.head, relation.tail} <= self._ids.keys():
+                    self._merge_relation(relation)
+        if Layer.COREFERENCE in self._open:
+            for cluster in annotations.clusters:
+                self._merge_cluster(cluster)
+        self._drop_outdated()
+
+    def _merge_entity(self, entity: Entity) -> None:
+        doc, is_open = self._doc, Layer.ENTITIES in self._open
+        twins = doc.on_fragments(entity.fragments)
+        # Rejected ones last: the same mention may have been rejected and added again.
+        twins.sort(key=lambda row: row.state is State.REJECTED)
+        same = next((row for row in twins if row.label == entity.label), None)
+        edited = entity_by_original(doc.edited, entity)
+        known = same or edited or next((row for row in twins if row.in_view), None)
+        if known is not None:
+            if known.state is State.UNDECIDED and is_open:
+                self._refresh(known, entity)
+            if known.state is not State.REJECTED:  # a rejected mention takes no relations
+                self._ids[entity.id] = known.id
+        elif is_open:
+            for twin in twins:
+                # A mention that was suggested without a label gives way to one with a label on the same characters.
+                free = not doc.relations_of(twin.id) and not doc.links_of(twin.id)
+                if twin.state is State.UNDECIDED and not twin.label and free:
+                    doc.drop(twin)
+            row = self._add_entity(entity, _OPEN)
+            self._ids[entity.id] = row.id
+            self._repeated.add(("entity", row.id))
+
+    def _merge_relation(self, relation: Relation) -> None:
+        ends = (self._ids[relation.head], self._ids[relation.tail])
+        if ends[0] == ends[1]:  # two predicted mentions that stand for one mention here
+            return
+        doc, label = self._doc, relation.label
+        symmetric = label in self._context.schema.symmetric_labels
+        same = same_relations(doc, ends, symmetric, label)
+        decided = any(row.in_view for row in same_relations(doc, ends, symmetric))
+        if same and same[0].state is State.UNDECIDED:
+            self._refresh(same[0], relation)
+        elif not (same or decided or relation_by_original(doc, ends, label)):
+            row = self._add_relation(relation, ends, _OPEN)
+            self._repeated.add(("relation", row.id))
+
+    def _refresh(self, row: EntityRow | RelationRow, prediction: Entity | Relation) -> None:
+        """Give an undecided item the score of this run."""
+        by, event_id = self._source_of(prediction), self._context.event_id
+        score, more = prediction.score, prediction.alternatives
+        row = replace(row, score=score, alternatives=more, source_id=by, event_id=event_id)
+        self._doc.put(row)
+        self._repeated.add((row.TABLE, row.id))
+
+    def _merge_cluster(self, cluster: Cluster) -> None:
+        scores = dict(zip(cluster.mentions, cluster.mention_scores, strict=False))
+        known: Scores = {self._ids[m]: scores.get(m) for m in cluster.mentions if m in self._ids}
+        mentions = self._leave_out_impossible(known)
+        home = self._find_home(mentions)
+        free = {m: score for m, score in mentions.items() if self._is_free(m, home)}
+        # One mention may join a cluster that a person has worked on; a new one needs two.
+        settled = home is not None and any(link.in_view for link in self._doc.members(home))
+        if len(free) < (1 if settled else _TWO):
+            return
+        source_id, event_id = self._source_of(cluster), self._context.event_id
+        if home is None:
+            home = self._add_cluster(cluster, _OPEN).id
+        self._repeated.add(("home", home))
+        for mention, score in free.items():
+            self._context.items += self._doc.link(home, mention) is None
+            link = LinkRow(home, mention, score, State.UNDECIDED, source_id, event_id)
+            self._doc.put(link)
+            self._repeated |= {("link", *link.key), ("placed", mention)}
+
+    def _leave_out_impossible(self, mentions: Scores) -> Scores:
+        """Without mentions that have a place by this run, and without pairs that a person took apart."""
+        possible: Scores = {}
+        apart: set[str] = set()
+        for mention, score in mentions.items():
+            links = [each for each in self._doc.links_of(mention) if each.state is State.REJECTED]
+            clusters = [self._doc.cluster(link.cluster_id) for link in links]
+            left = {each.id for each in clusters if each and each.state is State.REJECTED}
+            if ("placed", mention) not in self._repeated and not left & apart:
+                possible[mention] = score
+            apart |= left
+        return possible
+
+    def _find_home(self, mentions: Scores) -> str | None:
+        """The cluster that takes the mentions: a decided one first, else an undecided one of one of them."""
+        links = [link for mention in mentions for link in self._doc.links_of(mention)]
+        decided = [link.cluster_id for link in links if link.in_view]
+        open_ = [link.cluster_id for link in links if link.state is State.UNDECIDED]
+        free = [each for each in open_ if ("home", each) not in self._repeated]
+        return next(iter([*decided, *free]), None)
+
+    def _is_free(self, mention: str, home: str | None) -> bool:
+        """Whether nobody has decided where the mention belongs, or that it does not belong there."""
+        for link in self._doc.links_of(mention):
+            proposed = link.state is State.UNDECIDED and link.cluster_id != home
+            if link.in_view or (proposed and is_awaited(self._doc, link)):
+                return False
+        known = None if home is None else self._doc.link(home, mention)
+        return known is None or known.state is State.UNDECIDED
+
+    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+        return self._others.get(item.source, self._context.source_id)
+
+    def _drop_outdated(self) -> None:
+        """Undecided items that the model no longer predicts; entities stay that something still needs."""
+        doc = self._doc
+        if Layer.COREFERENCE in self._open:
+            for link in doc.links:
+                outdated = self._is_outdated(link, ("link", *link.key))
+                if outdated and not leaves_alone(doc, link):
+                    doc.drop(link)
+            kept = {link.cluster_id for link in doc.links}
+            for cluster in doc.clusters:
+                if cluster.state is State.UNDECIDED and cluster.id not in kept:
+                    doc.drop(cluster)
+        if Layer.RELATIONS in self._open:
+            for relation in doc.relations:
+                if self._is_outdated(relation, ("relation", relation.id)):
+                    doc.drop(relation)
+        if Layer.ENTITIES in self._open:
+            for entity in doc.entities:  # last: relations and links that went need none any more
+                needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
+                if self._is_outdated(entity, ("entity", entity.id)) and not needed:
+                    doc.drop(entity)
+
+    def _is_outdated(self, row: EntityRow | RelationRow | LinkRow, item: tuple[str, ...]) -> bool:
+        by_model = row.source_id in self._models
+        return by_model and row.state is State.UNDECIDED and item not in self._repeated

@@ -1,0 +1,185 @@
+"""A project into a folder that others can use and cite: data by splits, pages that describe it, and a checksum for every file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sciextract.atomic import remove
+from sciextract.codec import encode
+from sciextract.documents.schema_file import schema_to_toml
+from sciextract.errors import ExitCode, UsageError, explain_write_errors
+from sciextract.formats import Writer, open_writer
+from sciextract.formats.json_values import dump_line
+from sciextract.formats.registry import FormatSpec, get_format
+from sciextract.snapshot.documents import Split, split_of
+from sciextract.snapshot.manifest import LineFile
+from sciextract.store import Project
+from sciextract.store.maintenance.backup import folder_of
+from sciextract.store.project_settings import ReleaseTerms
+from sciextract.store.sqlite import first_value, translated
+from sciextract.store.views import EVERYTHING
+from sciextract.workflows.agreement import agree_when_merged
+from sciextract.workflows.export_project import ExportReport, finished_numbers
+from sciextract.workflows.output import check_target, whole_output
+from sciextract.workflows.release.card import write_card, write_guideline
+from sciextract.workflows.release.contents import Contents, release_record
+from sciextract.workflows.release.croissant import describe_croissant
+from sciextract.workflows.release.figures import Figures
+
+CHECKSUMS = "SHA256SUMS"
+_NAMES = {Split.TRAIN: "train", Split.DEV: "dev", Split.GATE: "test"}
+_SURROGATE = "lone surrogate that UTF-8 cannot hold"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseJob:
+    """What to release, and where to.
+
+    Attributes:
+        terms: Licence and citation.
+        folder: The folder to make.
+        format: The second format, next to JSON lines.
+        with_text: Whether texts are in it; without them there is no second format, for all formats hold texts.
+        everything: Whether unfinished abstracts are in it.
+        strict: Whether a loss of the second format is a failure.
+        force: Whether to replace what is at the folder.
+    """
+
+    terms: ReleaseTerms
+    folder: Path
+    format: str = "brat"
+    with_text: bool = True
+    everything: bool = False
+    strict: bool = False
+    force: bool = False
+
+    def run(self, project: Project) -> ExportReport:
+        """Write the release: whole, or not at all.
+
+        Raises:
+            UsageError: There is no licence, no such format, or no finished abstract.
+            OutputError: The folder is there already and not empty, or cannot be written.
+            MissingExtraError: The libraries of the format are not installed.
+        """
+        if not self.terms.licence:
+            hint = "--licence CC-BY-4.0, for instance; the project keeps it for the next release"
+            raise UsageError("a release needs a licence, and none was named yet", hint)
+        spec = get_format(self.format, "write")
+        spec.load_writer()
+        check_target(self.folder, force=self.force, kept=[project.path, folder_of(project.path)])
+        numbers = project.numbers() if self.everything else [*finished_numbers(project)]
+        if not numbers:
+            raise UsageError(
+                f"none of the {len(project.numbers()):,} abstracts is finished, so that there is nothing to release",
+                "mark abstracts as done: D in sciextract tui; or --all releases unfinished abstracts, too",
+            )
+        with whole_output(self.folder) as partial, explain_write_errors(self.folder):
+            (partial / "data").mkdir(parents=True)
+            data = _Data(partial, spec if self.with_text else None, project, self.with_text)
+            for number in numbers:
+                data.add(number)
+            losses = data.close()
+            self._describe(project, numbers, data, partial)
+            report = ExportReport(
+                f"jsonl and {spec.id}" if self.with_text else "jsonl",
+                str(self.folder),
+                len(numbers),
+                losses,
+                self.strict,
+                unfinished=len(project.numbers()) - len(numbers),
+            )
+            if report.exit_code is ExitCode.FAILED:
+                remove(partial)
+                return replace(report, documents=0)
+            return report
+
+    def _describe(self, project: Project, numbers: list[int], data: _Data, root: Path) -> None:
+        """Everything but the data."""
+        with translated(project.path):
+            last = first_value(project.connection, "SELECT max(at) FROM event")
+        splits = [each for each in _NAMES.values() if each in data.files]
+        contents = Contents(
+            project.path.stem,
+            project.schema,
+            self.terms,
+            data.figures,
+            {split: (f"data/{split}.jsonl", data.files[split].entry.sha256) for split in splits},
+            self.with_text,
+            self.everything,
+            agree_when_merged(project, {*numbers}),
+            str(last or "")[:10],
+        )
+        pages = {
+            "README.md": write_card(contents),
+            "guideline.md": write_guideline(contents),
+            "schema.toml": schema_to_toml(project.schema),
+            "croissant.json": describe_croissant(contents),
+        }
+        if contents.agreement:
+            pages["agreement.json"] = encode(contents.agreement)
+        for name, text in pages.items():
+            (root / name).write_text(text, encoding="utf-8", newline="\n")
+        files = sorted(each for each in root.rglob("*") if each.is_file())
+        with (root / CHECKSUMS).open("w", encoding="utf-8", newline="\n") as sums:
+            for each in files:
+                with each.open("rb") as stream:
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                sums.write(f"{digest}  {each.relative_to(root).as_posix()}\n")
+
+
+class _Data:
+    """The files of a release's splits; those of a split are opened with its first abstract.
+
+    Args:
+        root: The folder of the release.
+        spec: The second format, ``None`` for none.
+        project: What is released.
+        with_text: Whether records hold texts.
+    """
+
+    def __init__(
+        self, root: Path, spec: FormatSpec | None, project: Project, with_text: bool
+    ) -> None:
+        self._root = root
+        self._spec = spec
+        self._project = project
+        self._with_text = with_text
+        self._writers: dict[str, Writer] = {}
+        self._losses: Counter[str] = Counter()
+        self.files: dict[str, LineFile] = {}
+        self.figures = Figures()
+
+    def add(self, number: int) -> None:
+        """Write an abstract and count it."""
+        document = self._project.document(number)
+        split = _NAMES[split_of(document.document.text_sha256)]
+        if split not in self.files:
+            self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
+            if self._spec:
+                self._writers[split] = self._open(self._spec, split)
+        record, replaced = release_record(document, self._with_text)
+        self._losses += Counter({_SURROGATE: replaced})
+        self.files[split].write(dump_line(record))
+        if self._spec:
+            self._writers[split].write(document)
+        self.figures.add(split, document)
+        if split == _NAMES[Split.TRAIN]:
+            self.figures.add_examples(self._project.document(number, EVERYTHING))
+
+    def close(self) -> dict[str, int]:
+        """Everything is written; gives what the second format could not hold, by kind."""
+        for file in self.files.values():
+            file.close()
+        for writer in self._writers.values():
+            writer.close()
+            self._losses += writer.losses
+        return dict(self._losses)
+
+    def _open(self, spec: FormatSpec, split: str) -> Writer:
+        name = split if spec.output == "folder" else split + spec.suffixes[0]
+        (self._root / spec.id).mkdir(exist_ok=True)
+        options = {"schema": self._project.schema} if "schema" in spec.options else {}
+        return open_writer(spec.id, self._root / spec.id / name, **options)

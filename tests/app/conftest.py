@@ -1,0 +1,19 @@
+"""What all tests of the desk share: no project that a test made stays open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.review.abstracts import MADE
+
+
+@pytest.fixture(autouse=True)
+def closed_projects(tmp_path: Path) -> Iterator[None]:
+    """Close what the test made, so that a session of tests does not run out of file descriptors."""
+    yield
+    for project in list(MADE):
+        project.close()
+        MADE.discard(project)

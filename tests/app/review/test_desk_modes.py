@@ -1,0 +1,195 @@
+"""Modes of the desk: selecting, candidates, relations, clusters, the same for many."""
+
+from __future__ import annotations
+
+from sciextract.documents.annotations import (
+    Annotations,
+    Candidates,
+    LabelScore,
+    PairCandidate,
+    SpanCandidate,
+)
+from sciextract.store import EntityRef, Project, RelationRef
+from sciextract_app.review.desk import Desk
+from sciextract_app.shared.view_models import Mode
+from tests.app.review.abstracts import (
+    document,
+    focus,
+    gold,
+    place,
+    predict,
+    press,
+    row,
+)
+
+
+def test_letters_set_types(desk: Desk) -> None:
+    press(desk, "semicolon")
+    assert desk.mode is Mode.TYPE
+    assert desk.press("z").problem
+    press(desk, "d")
+    assert row(desk, "tagger1").label == "Material"
+    desk.mouse.focus(RelationRef("features window"))
+    press(desk, "; p")
+    assert desk.state.open_view.relation_by_id["features window"].label == "PART-OF"
+
+
+def test_selection_becomes_a_mention(desk: Desk) -> None:
+    press(desk, "A f")
+    press(desk, " ".join(desk.passage().hints[place("error").char_start]))
+    assert desk.focus is None
+    press(desk, "v l")
+    assert desk.passage().selection == (
+        place("error study").char_start,
+        place("error study").char_end,
+    )
+    press(desk, "5")
+    assert isinstance(desk.focus, EntityRef)
+    assert desk.state.open_view.surface(desk.focus.id) == "error study"
+    assert desk.mode is Mode.REVIEW
+
+
+def test_selection_extends_by_jump_and_sentence(desk: Desk) -> None:
+    press(desk, "v f")
+    hint = desk.passage().hints[place("contracts").char_start]
+    press(desk, " ".join(hint))
+    assert desk.mode is Mode.SELECT
+    assert desk.passage().selection == (place("graph").char_start, place("contracts").char_end)
+    press(desk, "f escape w")
+    assert desk.passage().selection == (
+        place("graph").char_start,
+        place("The tagger").char_start + 3,
+    )
+    press(desk, "escape")
+    assert desk.passage().selection is None
+
+
+def candidates(project: Project) -> None:
+    """A second run that is less sure of itself."""
+    labels = (LabelScore("Method", 0.2), LabelScore("Task", 0.35))
+    spans = [SpanCandidate(place(word), labels) for word in ("We", "error study", "clauses")]
+    pair = PairCandidate(place("chunk F1"), place("tagging speed"), (LabelScore("COMPARE", 0.4),))
+    said = gold().annotations
+    told = Candidates(tuple(spans), (pair,))
+    known = Annotations(said.entities, said.relations[:-1], said.clusters, told)
+    predict(project, known, document(doc_key="d1"))
+
+
+def test_a_wrong_key_among_letters_says_what_to_type(desk: Desk) -> None:
+    press(desk, "f")
+    assert desk.press("1").message == "No token has the letter 1; Esc leaves"
+    assert desk.press("tab").message == "Type the letters shown at a token; Esc leaves"
+    assert not desk.legend()
+
+
+def test_candidates_come_one_after_another(desk: Desk, project: Project) -> None:
+    assert desk.press("y").problem
+    candidates(project)
+    desk.refresh()
+    press(desk, "A y")
+    shown = [desk.passage().candidate]
+    for _ in range(3):
+        press(desk, "y")
+        shown.append(desk.passage().candidate)
+    assert len(set(shown)) == 3
+    assert shown[0] == shown[3]
+    while desk.passage().candidate != (place("We").char_start, place("We").char_end):
+        press(desk, "y")
+    assert desk.footer()[0].words == "add as Task"
+    press(desk, "enter")
+    assert desk.inspector().title == "‹We› · Task"
+
+
+def test_relation_takes_the_models_best_type_and_turns(desk: Desk, project: Project) -> None:
+    candidates(project)
+    desk.refresh()
+    focus(desk, "f1")
+    press(desk, "r")
+    hint = desk.passage().hints[place("tagging speed").char_start]
+    assert len(hint) == 1
+    press(desk, hint)
+    assert desk.footer()[0].words == "COMPARE"
+    press(desk, "enter")
+    assert [line.head for line in desk.relations() if line.label == "COMPARE"] == ["chunk F1"]
+    focus(desk, "lexicon")
+    press(desk, "r")
+    press(desk, desk.passage().hints[place("lattice encoder").char_start])
+    press(desk, "space 1")
+    made = [line for line in desk.relations() if line.label == "USED-FOR"]
+    assert [(line.head, line.tail) for line in made] == [("lattice encoder", "label lexicon")]
+
+
+def test_i_turns_the_only_relation_of_a_mention(desk: Desk) -> None:
+    focus(desk, "features")
+    assert desk.press("i").message.startswith("‹window baseline› USED-FOR")
+    assert desk.focus == EntityRef("features")
+    focus(desk, "window")
+    assert desk.press("i").problem  # it has two
+
+
+def test_relations_stay_in_the_sentence_unless_asked(desk: Desk) -> None:
+    focus(desk, "clauses")
+    assert desk.press("r").problem
+    feedback = desk.press("R")
+    assert "across sentences" in feedback.message
+    press(desk, "escape")
+    assert desk.mode is Mode.REVIEW
+
+
+def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
+    focus(desk, "task")
+    press(desk, "r")
+    press(desk, desk.passage().hints[place("graph tagger").char_start])
+    live = {hint.words: hint.live for hint in desk.legend()}
+    assert (live["USED-FOR"], live["COMPARE"]) == (True, False)
+    assert desk.press("6").problem
+    assert desk.mode is Mode.RELATE_TYPE
+
+
+def test_clusters(desk: Desk) -> None:
+    press(desk, "A")
+    focus(desk, "f1")
+    press(desk, "c enter")
+    press(desk, desk.passage().hints[place("tagging speed").char_start])
+    assert [line.letter for line in desk.clusters()] == ["a", "b", "d"]
+    focus(desk, "lexicon")
+    press(desk, "c c")
+    letters = [line.letter for line in desk.clusters()]
+    assert letters == ["a", "d", "b"]  # letters stay, the order is that of the text
+    press(desk, "o")
+    assert desk.focus == EntityRef("f1")
+    press(desk, "O")
+    assert desk.focus == EntityRef("lexicon")
+    press(desk, "C")
+    assert desk.clusters()[-1].mentions == ("chunk F1", "tagging speed")
+    focus(desk, "it")
+    press(desk, "X")
+    assert [len(line.mentions) for line in desk.clusters()] == [2, 2, 2, 2]
+    assert desk.press("m").problem is False
+    assert desk.press("Z").problem
+
+
+def test_the_footer_names_what_a_decides(desk: Desk) -> None:
+    press(desk, "x")
+    footer = {hint.key: hint.words for hint in desk.footer()}
+    assert footer["a"] == "all ‹graph tagger›"
+
+
+def test_same_strings_of_one_abstract(desk: Desk) -> None:
+    press(desk, "n v l")
+    assert desk.passage().selection == (0, len("The graph"))
+    press(desk, "escape v l 2")
+    assert desk.press("a").message == "‹graph tagger›: 1 item decided; u undoes all of it"
+    assert len(desk.passage().marks) == 2
+    assert desk.press("a").message == "No other ‹graph tagger› here waits for that"
+
+
+def test_repeat_does_the_last_thing_to_the_focus(desk: Desk) -> None:
+    assert desk.press(".").problem
+    press(desk, "3 .")
+    assert row(desk, "task").label == "Metric"
+    focus(desk, "lexicon")
+    press(desk, "E")
+    focus(desk, "corpus")
+    press(desk, ".")
+    assert desk.state.open_view.surface("corpus") == "Ledger"

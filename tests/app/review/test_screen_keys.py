@@ -1,0 +1,44 @@
+"""The F-keys of the desk do what the palette says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract_app.settings import SHELL
+from sciextract_app.statistics.screen import DashboardScreen
+from sciextract_app.training.screen import RetrainingScreen
+from sciextract_app.widgets.dialogs import PathDialog
+from tests.app.screens_support import desk_of, made_project, opened, until_shown
+from tests.cli.fakes import RuleExtractor
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.mark.parametrize(
+    ("key", "screen"), [("f5", PathDialog), ("f7", DashboardScreen), ("f8", RetrainingScreen)]
+)
+async def test_a_key_opens_its_screen(tmp_path: Path, key: str, screen: type) -> None:
+    async with opened(made_project(tmp_path)) as (app, pilot):
+        await pilot.press(key)
+        assert isinstance(app.screen, screen)
+        await pilot.press("escape")
+        assert app.screen is desk_of(app)
+
+
+async def test_f6_lets_the_model_predict(tmp_path: Path) -> None:
+    async with opened(made_project(tmp_path), load=RuleExtractor) as (app, pilot):
+        project = desk_of(app).project
+        prediction = next(each for each in project.log() if each.kind == "predict")
+        project.undo(prediction.id)
+        await pilot.press("f6")
+        await until_shown(pilot, "3 abstracts predicted")
+
+
+async def test_every_key_has_an_action_where_it_is_bound(tmp_path: Path) -> None:
+    async with opened(made_project(tmp_path)) as (app, _):
+        for each in SHELL:
+            where, _, name = each.action.rpartition(".")
+            owner = app if where == "app" else desk_of(app)
+            assert hasattr(owner, f"action_{name.partition('(')[0]}"), each.action

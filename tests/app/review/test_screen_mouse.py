@@ -1,0 +1,83 @@
+"""Clicks and drags on the desk, and the queries of the search line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import UsageError
+from sciextract.store import EntityRef
+from sciextract.store.search import Query
+from sciextract_app.review.prompts import parse_query
+from sciextract_app.shared.view_models import Mode
+from sciextract_app.widgets.dialogs import ChoiceDialog
+from tests.app.screens_support import desk_of, made_project, opened, states, until
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return made_project(tmp_path)
+
+
+@pytest.mark.asyncio
+class TestMouse:
+    async def test_a_click_on_a_mention_makes_it_the_focus(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            desk = desk_of(app).desk
+            before = desk.focus
+            await pilot.click("#passage", offset=(14, 0))
+            await until(pilot, lambda: desk.focus != before)
+            assert isinstance(desk.focus, EntityRef)
+
+    async def test_a_drag_selects(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.mouse_down("#passage", offset=(2, 0))
+            await pilot.hover("#passage", offset=(20, 0))
+            await pilot.mouse_up("#passage", offset=(20, 0))
+            await until(pilot, lambda: desk_of(app).desk.mode is Mode.SELECT)
+
+    async def test_a_click_in_the_list_opens(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.click("#list", offset=(5, 2))
+            await until(pilot, lambda: desk_of(app).desk.number == 3)
+
+    async def test_the_menu_does_what_is_chosen(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.click("#passage", offset=(5, 0), button=3)
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            await pilot.press("enter")
+            await until(pilot, lambda: app.screen is desk_of(app))
+        assert "accepted" in states(project)
+
+
+class TestQueryWords:
+    LABELS = ("Method", "USED-FOR")
+
+    def test_words_and_filters(self) -> None:
+        found = parse_query(
+            '"a parser" in:TITLE label:method state:undecided is:flagged', self.LABELS
+        )
+        expected = Query('"a parser"', "title", "Method", "undecided", flagged=True)
+        assert found == expected
+
+    def test_scores_and_disputes(self) -> None:
+        expected = Query(score_below=0.5, disagreement=True)
+        assert parse_query("below:0.5 is:disputed", self.LABELS) == expected
+
+    def test_a_label_with_a_blank_is_quoted(self) -> None:
+        found = parse_query('two label:"shape memory alloy" words', ("Shape memory alloy",))
+        assert found == Query("two words", label="Shape memory alloy")
+
+    @pytest.mark.parametrize("text", ["", "   ", "a:b c", "https://x", "label:", ":"])
+    def test_everything_else_is_a_word(self, text: str) -> None:
+        assert parse_query(text, self.LABELS) == Query(" ".join(text.split()))
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [("label:Methd", "Method"), ("below:x", "0.5"), ("is:x", "flagged"), ("in:x", "mentions")],
+    )
+    def test_what_is_not_allowed_is_told_with_what_is(self, text: str, words: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            parse_query(text, self.LABELS)
+        assert words in caught.value.hint
