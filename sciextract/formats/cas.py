@@ -48,27 +48,20 @@ Safe = Callable[[str, Counter[str]], str]
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
-_TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
-    (
-        METADATA,
-        "uima.tcas.DocumentAnnotation",
-        (("documentId", _STRING), ("documentTitle", _STRING)),
-    ),
-    (TOKEN, _ANNOTATION, ()),
-    (SENTENCE, _ANNOTATION, ()),
-    (SPAN_LAYER, _ANNOTATION, (("label", _STRING),)),
-    (
-        RELATION_LAYER,
+_DOCUMENT = "uima.tcas.DocumentAnnotation"
+_TYPES: dict[str, tuple[str, dict[str, str]]] = {
+    METADATA: (_DOCUMENT, {"documentId": _STRING, "documentTitle": _STRING}),
+    TOKEN: (_ANNOTATION, {}),
+    SENTENCE: (_ANNOTATION, {}),
+    SPAN_LAYER: (_ANNOTATION, {"label": _STRING}),
+    RELATION_LAYER: (
         _ANNOTATION,
-        (("Governor", SPAN_LAYER), ("Dependent", SPAN_LAYER), ("label", _STRING)),
+        {"Governor": SPAN_LAYER, "Dependent": SPAN_LAYER, "label": _STRING},
     ),
-    (
-        LINK,
-        _ANNOTATION,
-        (("next", LINK), ("referenceType", _STRING), ("referenceRelation", _STRING)),
-    ),
-    (CHAIN, "uima.cas.AnnotationBase", (("first", LINK),)),
-)
+    LINK: (_ANNOTATION, {"next": LINK, "referenceType": _STRING, "referenceRelation": _STRING}),
+    CHAIN: ("uima.cas.AnnotationBase", {"first": LINK}),
+}
+"""By type what it is made from, and its features with their types."""
 
 
 class XmiWriter(FolderWriter):
@@ -101,10 +94,10 @@ class XmiWriter(FolderWriter):
 @cache
 def _type_system() -> CassisTypes:
     types = CassisTypes()
-    for name, supertype, _ in _TYPES:
+    for name, (supertype, _) in _TYPES.items():
         types.create_type(name, supertype)
-    for name, _, features in _TYPES:
-        for feature, range_type in features:
+    for name, (_, features) in _TYPES.items():
+        for feature, range_type in features.items():
             types.create_feature(name, feature, range_type)
     return types
 

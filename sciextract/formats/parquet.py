@@ -228,8 +228,6 @@ def documents_of(
     schema: pa.Schema,
     source: Source,
     features: Mapping[str, Any],
-    *,
-    first: int = 1,
 ) -> Iterator[ReadItem]:
     """The documents of a table, our own or another's, row by row.
 
@@ -238,13 +236,12 @@ def documents_of(
         schema: Its columns.
         source: The file.
         features: Hugging Face's description of the columns, which names the classes of tags.
-        first: The number of the first row.
 
     Raises:
         FormatError: No column holds text.
     """
     parse = _parser_of(schema, source, features)
-    number = first - 1
+    number = 0
     for batch in batches:
         for start in range(0, batch.num_rows, _BATCH_ROWS):
             for row in _rows(batch.slice(start, _BATCH_ROWS)):
