@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -38,18 +37,14 @@ class SubtopicQuestion:
         of: Only abstracts that name this node; all when ``None``.
         label: Only nodes that are mostly of this type.
         least: Only nodes that so many of the abstracts name.
-        most: At most so many nodes, those that most abstracts name.
         resolution: Higher gives more and smaller subtopics.
-        avoid: Nodes to leave out.
         generic: Generic nodes, too.
     """
 
     of: Node | None = None
     label: str | None = None
     least: int = 5
-    most: int = 500
     resolution: float = 1.0
-    avoid: Sequence[Node] = ()
     generic: bool = False
 
 
@@ -159,19 +154,18 @@ def _named(
     ).fetchone()
     # In a handful of abstracts nothing is everywhere: two of ten are no large share.
     most = max(_EVERYWHERE * total, _FEW_DOCUMENTS)
-    closed = {each.id for each in question.avoid} | {of}
     rows = connection.execute(
         f"""{NODE} JOIN node_document o ON o.node = n.id
         WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
         AND (:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))
-        GROUP BY n.id HAVING count(*) BETWEEN :least AND :most ORDER BY count(*) DESC, n.id""",
+        AND n.id IS NOT :of GROUP BY n.id HAVING count(*) BETWEEN :least AND :most
+        ORDER BY count(*) DESC, n.id LIMIT 500""",
         {
             "generic": question.generic, "least": question.least, "most": most, "of": of,
             "label": label_number(connection, question.label, "entity"),
         },
     )  # fmt: skip
-    nodes = {row[0]: Node(*row) for row in rows if row[0] not in closed}
-    nodes = dict(list(nodes.items())[: question.most])
+    nodes = {row[0]: Node(*row) for row in rows}
     found: dict[int, set[int]] = {}
     for node in nodes:
         for (document,) in connection.execute(
