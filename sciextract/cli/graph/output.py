@@ -32,8 +32,8 @@ from sciextract.text.english import counted
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
+        Literal["graphml", "neo4j-csv"],
+        typer.Option("--to", help="graphml is a file, neo4j-csv a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
@@ -41,7 +41,7 @@ def export(
         option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
     with_papers: Annotated[
-        bool, flag("Papers are nodes, too, with MENTIONS edges; not in JSON-LD.", "--with-papers")
+        bool, flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers")
     ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
