@@ -288,10 +288,7 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "doi": next((doi for found in dois if found and (doi := bare_doi(found[1]))), None),
             "pmid": pmid_of(tags.get("PMID")),
             "venue": firsts.get(venue, ""),
-            "authors": [
-                *(tags.get("FAU") or short_names),
-                *tags.get("CN", []),
-            ],
+            "authors": [*(tags.get("FAU") or short_names), *tags.get("CN", [])],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
         }
         keep_unusable(fields, {"pmid": joined(tags, "PMID")}, "nbib")
