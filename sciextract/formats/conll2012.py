@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import NOT_REJECTED, Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, not_rejected
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import flat
@@ -192,7 +192,7 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        self.lose("relation", len(not_rejected(given.relations)))
+        self.lose("relation", sum(each.state in NOT_REJECTED for each in given.relations))
         key = _cell(document.document.doc_key) or "-"
         self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")

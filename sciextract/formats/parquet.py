@@ -23,6 +23,7 @@ from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, q
 from sciextract.formats.json_values import Record, list_at, parse_object, unknown_fields
 from sciextract.formats.jsonl import (
     SCHEMA_VERSION,
+    cut_at,
     entity_record,
     group_record,
     link_record,
@@ -186,17 +187,7 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         record["model"] = {"name": row["model_name"], "hash": row.get("model_hash")}
     if row.get("tokens") is not None and row.get("sentences") is not None:
         tokens = list_at(row["tokens"], "tokens", place)
-        cut: list[list[Any]] = []
-        for each in list_at(row["sentences"], "sentences", place):
-            start, end = each if isinstance(each, list) and len(each) == 2 else (None, None)
-            if (
-                type(start) is not int
-                or type(end) is not int
-                or not 0 <= start < end <= len(tokens)
-            ):
-                allowed = f"[first token, end) with 0 <= first < end <= {len(tokens)}"
-                raise place.unexpected(each, allowed, field="sentences")
-            cut.append(tokens[start:end])
+        cut = cut_at(tokens, row["sentences"], "sentences", place)
         record |= {"token_ranges": row["token_ranges"], "sentences": cut}
     document = parse_record(record, source, number)
     value: Any = row.get("fields")

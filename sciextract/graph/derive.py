@@ -10,7 +10,8 @@ from functools import cache
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import INDEXES, run_statements
-from sciextract.graph.normalisation import MergeRule, is_generic
+from sciextract.graph.matching import COMMON
+from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.repairs import repair_nodes
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
 
@@ -42,6 +43,8 @@ _ANOTHER_NAME = (
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
 _FAR_MORE = 3
+_GENERIC_SHARE = 0.2
+"""A node tells little where a smaller share of the places where its names stand by themselves is extracted."""
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
@@ -164,8 +167,8 @@ FROM (
     LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
 ) s
 -- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
-JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method
-LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+LEFT JOIN node m ON m.id = s.method AND m.label = (SELECT id FROM label WHERE name = 'Method')
 WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
 
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
@@ -215,14 +218,15 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
     run_statements(connection, _EDGES)
     run_statements(connection, _NODES)
-    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
-    named = connection.execute(
-        """SELECT id, name FROM node WHERE id NOT IN (
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
+    connection.execute(
+        """UPDATE node SET generic = 1 WHERE (
+            mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
+        ) AND id NOT IN (
             SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)""",
+        (_GENERIC_SHARE, COMMON),
     )
-    generic = [(node,) for node, name in named if is_generic(name)]
-    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
     repair_nodes(connection)
     link_nodes(connection)
     run_statements(connection, INDEXES)

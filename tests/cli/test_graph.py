@@ -60,7 +60,7 @@ def test_a_graph_without_relations_shows_what_abstracts_name_together(
 
 
 def test_an_empty_page_says_why(work: Path, command: Command) -> None:
-    text = "Data for training."
+    text = f"Data for training. {'; '.join(['Data and training'] * 20)}."
     document = abstract(
         "a", text, {"Data": "Food", "training": "Agent"}, [("Data", "OF", "training")]
     )
