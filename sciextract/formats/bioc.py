@@ -49,14 +49,8 @@ from sciextract.formats.sink import LineWriter
 
 #: PubTator gives the list a name of its own, with a number that rises.
 _LISTS_OF_DOCUMENTS = r"documents|PubTator\w*"
-_LISTS = {
-    "passage": "passages",
-    "sentence": "sentences",
-    "annotation": "annotations",
-    "relation": "relations",
-    "location": "locations",
-    "node": "nodes",
-}
+_LISTED = ("passage", "sentence", "annotation", "relation", "location", "node")
+_LISTS = {name: f"{name}s" for name in _LISTED}
 CLUSTER_ROLE = "mention"
 _HEAD_ROLES = frozenset({"head", "source", "subject", "subj", "arg1", "governor", "from", "agent"})
 _TAIL_ROLES = frozenset({"tail", "target", "object", "obj", "arg2", "dependent", "to", "theme"})
