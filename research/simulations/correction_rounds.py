@@ -176,7 +176,9 @@ def _round(
         import_files(opened, [str(new)], done=tuple(Layer))
         used = number > 1 and _in_use(options, project)
     base, gate = str(options.folder / "base.jsonl"), str(options.data / "scierc" / "dev.jsonl")
-    request = RetrainRequest(str(project), base=base, gate=gate, model=None if used else str(model))
+    request = RetrainRequest(
+        project=str(project), base=base, gate=gate, model=None if used else str(model)
+    )
     since = time.monotonic()
     folder = project.with_name(f"{project.stem}-run-{number}")
     result = retrain(request, folder, LocalTrainer(CPU), _quiet)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PUBLISHED = ("title", "authors", "year", "venue", "doi", "pmid")
 PAPER_COLUMNS = ("doc_key", *_PUBLISHED, "mentions", "relations", "sentences")
 RESULT_COLUMNS = (
-    *("material", "metric", "value", "unit", "is_difference", "system"),
+    *("material", "metric", "value", "unit", "split", "is_difference", "system"),
     *("doc_key", *_PUBLISHED, "sentence"),
 )
 
@@ -71,7 +71,7 @@ def write_results(
     """
     rows = (
         (
-            *(each.material.name, each.metric.name, f"{each.value:g}", each.unit),
+            *(*each.board, f"{each.value:g}", each.unit, each.split),
             *("yes" if each.is_difference else "no", each.system and each.system.name),
             *(*_published(each.paper), quoted([each.sentence])),
         )

@@ -23,7 +23,6 @@ from sciextract.graph.normalisation import (
     ADJECTIVES,
     DATA_HEADS,
     EMPTY_MODIFIERS,
-    GENERIC_WORDS,
     MECHANISM,
     METHOD_HEADS,
     METRIC_HEADS,
@@ -48,6 +47,7 @@ _SEVERAL_WORDS = 2
 _FEW_ABSTRACTS = 3
 """Coreference joins a name that so many abstracts have; a more frequent one stands for itself."""
 _ANY_HEAD = METHOD_HEADS | TASK_HEADS
+_TELLS_LITTLE = _ANY_HEAD | METRIC_HEADS | DATA_HEADS | {MECHANISM}
 
 # Each name with its abstracts, its most frequent form of its own, and how many of its mentions begin with a capital.
 _NAMES = """
@@ -268,7 +268,7 @@ class _Merger:
         while len(words) > 1:
             if words[0].casefold() in EMPTY_MODIFIERS:
                 words, removed = words[1:], removed | int(MergeRule.MODIFIER)
-            elif words[-1].casefold() in _ANY_HEAD | METRIC_HEADS | DATA_HEADS | {MECHANISM}:
+            elif words[-1].casefold() in _TELLS_LITTLE:
                 head, words = words[-1].casefold(), words[:-1]
                 removed |= int(MergeRule.HEAD)
                 if not self._adds_nothing(head, words, name):
@@ -299,7 +299,7 @@ class _Merger:
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
-        if last in ADJECTIVES or (len(words) == 1 and (last in GENERIC_WORDS or len(last) == 1)):
+        if last in ADJECTIVES or (len(words) == 1 and (last in _TELLS_LITTLE or len(last) == 1)):
             return None
         number = self._called(words)
         if number is None:

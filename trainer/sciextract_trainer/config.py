@@ -132,7 +132,7 @@ class TrainConfig:
         schedule_ratio: ``slanted_triangular`` only: peak rate over lowest rate.
         schedule_power: ``polynomial`` only: power of the share of steps that are left.
         reinit_layers: Encoder layers that begin anew, counted from 1 (the lowest); see
-            :mod:`~sciextract_trainer.encoders.layers`.
+            :mod:`~sciextract_trainer.encoders.loading`.
         reinit_with: ``xavier``, or ``encoder``: how the encoder itself was initialised.
         clip: Largest norm of the gradient.
         dropout: Dropout of the heads.

@@ -41,6 +41,7 @@ from sciextract.retraining.status import StatusWriter
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
 from sciextract.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
+from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
 from sciextract_trainer.data.examples import Example
@@ -53,7 +54,6 @@ from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.probing import probe
 from sciextract_trainer.run import find_recipe
-from sciextract_trainer.sessions import note_environment, recorded
 from sciextract_trainer.warm_start import StartModel, open_start_model
 
 SOFT_PER_BASE = 1.5

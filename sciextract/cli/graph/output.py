@@ -13,6 +13,7 @@ from sciextract.cli.console import (
     JsonOption,
     QuietOption,
     argument,
+    flag,
     is_terminal,
     option,
     report,
@@ -21,7 +22,6 @@ from sciextract.cli.console import (
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
-    RelationOption,
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
@@ -31,14 +31,17 @@ from sciextract.text.english import counted
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
+        Literal["graphml", "neo4j-csv"],
+        typer.Option("--to", help="graphml is a file, neo4j-csv a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
         int,
         option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
+    with_papers: Annotated[
+        bool, flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers")
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -55,7 +58,7 @@ def export(
     from sciextract.graph.export import export_graph
 
     with open_graph(graph) as connection:
-        export_graph(connection, graph, to, output, least=least, force=force)
+        export_graph(connection, graph, to, output, least=least, papers=with_papers, force=force)
     summary = {"format": to, "output": str(output), "least": least}
     report(summary, f"{output} written", as_json, quiet=quiet)
 
@@ -103,7 +106,6 @@ def view(
         str | None,
         argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
     ] = None,
-    relation: RelationOption = None,
     most: Annotated[
         int,
         option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
@@ -136,7 +138,7 @@ def view(
     from sciextract.graph.database import open_graph
     from sciextract.graph.page import ViewSettings, draw
 
-    settings = ViewSettings(relation, most, edges, sentences, with_generic)
+    settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     nodes, shown = len(drawn.nodes), len(drawn.edges)

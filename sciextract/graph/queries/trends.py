@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import NODE, Node, label_number, years_of
+from sciextract.graph.queries.nodes import HYPONYMS, NODE, Node, label_number, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -132,8 +132,9 @@ class TrendQuestion:
         recent: To how many of the last years the slope is fitted.
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
-        avoid: Nodes to leave out.
         generic: Generic nodes, too.
+        narrower: Whether abstracts that name a hyponym count; those with a longer name count anyway, because names
+            are matched within longer ones.
     """
 
     direction: Literal["rising", "falling"]
@@ -143,8 +144,8 @@ class TrendQuestion:
     recent: int = RECENT
     thin: int = THIN
     least: int = 10
-    avoid: Iterable[Node] = ()
     generic: bool = False
+    narrower: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,6 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
             "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
-    unwanted = {node.id for node in question.avoid}
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": label_number(connection, question.label, "entity"),
@@ -199,11 +199,20 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         values,
     ):
         counts.setdefault(node, {})[year] = documents
+    if question.narrower:
+        for node, year, documents in connection.execute(
+            f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
+                SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
+            ) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
+            WHERE d.year BETWEEN ? AND ? GROUP BY 1, 2""",
+            (min(totals), max(totals)),
+        ):
+            counts.setdefault(node, {})[year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
     for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
         years = counts.get(row[0], {})
-        if row[0] in unwanted or sum(years.values()) < question.least:
+        if sum(years.values()) < question.least:
             continue
         tested += 1
         periods = _periods(pooled, totals, years)

@@ -147,14 +147,17 @@ def test_common_words_and_generic_nodes(path: Path) -> None:
     assert (run.node.documents, run.node.matched) == (1, 0)
     assert list(run.unmatched) == [COMMON]
     with open_graph(path) as connection:
-        assert {each.name for each in top(connection)} == {"run", "treebanks"}
-        assert top(connection, generic=True)[0].name == "Training data"
+        # "run" is hardly ever extracted where it stands.
+        assert {each.name for each in top(connection)} == {"Training data", "treebanks"}
+        assert {each.name for each in top(connection, generic=True)} > {"run"}
 
 
 def test_what_several_abstracts_abbreviate_is_not_generic(path: Path) -> None:
     text = "Language models (LMs) need training data. LMs win."
     names = {"Language models": "Method", "training data": "Material"}
-    build(path, abstract("a", text, names), abstract("b", f"Again. {text}", names))
+    often = " ".join(f"Of {n} language models, {n} use training data." for n in range(20))
+    plain = abstract("c", often, {})
+    build(path, abstract("a", text, names), abstract("b", f"Again. {text}", names), plain)
     with open_graph(path) as connection:
         assert [each.name for each in top(connection)] == ["Language models"]
 
