@@ -64,11 +64,6 @@ CREATE TABLE reported (
 ) WITHOUT ROWID;
 """
 
-MOST_RECENT = 500
-"""How many nodes of a type are ranked by their abstracts since a year."""
-ANY_TYPE = 0
-"""Stands in ``recent`` for nodes of all types."""
-
 DERIVED = """
 -- Names whose node is not the name itself.
 CREATE TABLE resolved (name INTEGER PRIMARY KEY, node INTEGER NOT NULL, rules INTEGER NOT NULL);
@@ -114,12 +109,7 @@ CREATE TABLE result (
 ) WITHOUT ROWID;
 -- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
 CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
-CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
--- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
-CREATE TABLE recent (
-    since INTEGER, label INTEGER, documents INTEGER, node INTEGER, PRIMARY KEY (since, label, documents DESC, node)
-) WITHOUT ROWID;
 """
 
 INDEXES = """
@@ -136,8 +126,7 @@ CREATE INDEX result_material ON result (material);
 
 DERIVED_TABLES = (
     "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
-    "edge", "support", "adjacency", "year_total", "recent", "symmetric",
-    "result",
+    "edge", "support", "year_total", "symmetric", "result",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Writing a graph as GraphML, JSON-LD or Neo4j's CSV: whole or not at all, in constant memory."""
+"""Writing a graph as GraphML or Neo4j's CSV: whole or not at all, in constant memory."""
 
 from __future__ import annotations
 
@@ -9,18 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from sciextract.errors import UsageError
-from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
 from sciextract.graph.queries.nodes import NODE, Alias, Node, aliases_of, labels_of, years_of
-from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
-GraphFormat = Literal["graphml", "jsonld", "neo4j-csv"]
+GraphFormat = Literal["graphml", "neo4j-csv"]
 
 
 def export_graph(
@@ -38,18 +34,15 @@ def export_graph(
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
-        format: ``graphml`` and ``jsonld`` make a file, ``neo4j-csv`` a folder.
+        format: ``graphml`` makes a file, ``neo4j-csv`` a folder.
         output: Where to.
         least: Only nodes that so many abstracts name, and edges between them.
-        papers: Whether papers are nodes, too, with edges MENTIONS to what they name; only in GraphML and CSV.
+        papers: Whether papers are nodes, too, with edges MENTIONS to what they name.
         force: Whether to replace what is there.
 
     Raises:
         OutputError: Something is there, or it cannot be written.
-        UsageError: Papers in JSON-LD.
     """
-    if papers and format == "jsonld":
-        raise UsageError("JSON-LD holds concepts, not papers", "use --to graphml or neo4j-csv")
     check_target(output, force=force, kept=[graph])
     with reported_as(str(output)), whole_output(output) as partial:
         files: dict[Path, Iterator[str]] = {}
@@ -60,10 +53,8 @@ def export_graph(
             if papers:
                 files[partial / "papers.csv"] = neo4j_papers(connection)
                 files[partial / "mentions.csv"] = neo4j_mentions(connection, least)
-        elif format == "graphml":
-            files[partial] = graphml_lines(connection, least, papers=papers)
         else:
-            files[partial] = jsonld_lines(connection, least)
+            files[partial] = graphml_lines(connection, least, papers=papers)
         for path, lines in files.items():
             sink = LineSink(path)
             try:
@@ -223,50 +214,6 @@ def _data(kind: str, values: Mapping[str, Any]) -> str:
             text = escape(_NO_XML.sub("\ufffd", str(value)))
             cells.append(f'<data key="{kind}_{name}">{text}</data>')
     return "".join(cells)
-
-
-_CONTEXT = {
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "sx": "urn:sciextract:",
-    "Concept": "skos:Concept",
-    "prefLabel": "skos:prefLabel",
-    "altLabel": "skos:altLabel",
-    "exactMatch": {"@id": "skos:exactMatch", "@type": "@id"},
-    "notation": "skos:notation",
-    "entityType": {"@id": "sx:entityType", "@type": "@id"},
-    **{name: f"sx:{name}" for name in ("documents", "firstYear", "lastYear")},
-}
-
-
-def jsonld_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """One JSON document, a node or an edge a line inside it; an edge is a triple, without counts and evidence."""
-    yield f'{{"@context": {json.dumps(_CONTEXT)}, "@graph": ['
-    before = ""
-    for node in node_rows(connection, least):
-        record = {
-            "@id": _iri("node", node.key),
-            "@type": "Concept",
-            "prefLabel": node.name,
-            "altLabel": sorted({each.surface for each in node.aliases} - {node.name}),
-            "exactMatch": node.vocabulary_id and iri_of(node.vocabulary_id),
-            "notation": node.vocabulary_id,
-            "entityType": _iri("type", node.label),
-            "documents": node.documents,
-            "firstYear": node.first_year,
-            "lastYear": node.last_year,
-        }
-        known = {name: value for name, value in record.items() if value is not None}
-        yield before + dump_line(known)
-        before = ","
-    # No comma stands before the first: a graph with edges has nodes.
-    for edge in edge_rows(connection, least):
-        ends = _iri("node", edge.head_key), _iri("node", edge.tail_key)
-        yield "," + dump_line({"@id": ends[0], _iri("relation", edge.label): {"@id": ends[1]}})
-    yield "]}"
-
-
-def _iri(kind: str, name: str) -> str:
-    return f"urn:sciextract:{kind}:{quote(name, safe='')}"
 
 
 def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[str]:

@@ -108,13 +108,8 @@ def write_survey(
     check_target(output, force=force, kept=[graph])
     found = survey(connection, node)
     cited = found.papers
-    keys = dict(
-        zip(
-            [each.document for each in cited],
-            citation_keys(each.doc_key for each in cited),
-            strict=True,
-        )
-    )
+    names = citation_keys(each.doc_key for each in cited)
+    keys = {each.document: name for each, name in zip(cited, names, strict=True)}
     citations = [Citation(each.doc_key, each.published) for each in cited]
     plot = trend_picture(found.periods)
     pages = {
@@ -206,15 +201,13 @@ def _definitions(connection: sqlite3.Connection, node: Node) -> tuple[Statement,
 
 def _boards(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
-    rows = connection.execute("SELECT document FROM node_document WHERE node = ?", (node.id,))
-    naming = {document for (document,) in rows}
     boards: dict[tuple[str, str], list[Statement]] = {}
     try:
-        reported = results(connection)
+        reported = results(connection, named=node)
     except UsageError:  # a model without metrics
         return ()
     for each in reported:
-        if each.paper.document not in naming or each.material is None:
+        if each.material is None:
             continue
         system = f" by {each.system.name}" if each.system else ""
         board = each.material.name, each.metric.name
@@ -318,12 +311,14 @@ def _quoted(statement: Statement) -> list[str]:
 
 
 # What Markdown, or Pandoc's, gives a meaning anywhere in a line, and at its beginning; behind a backslash it has none.
-_MARKS = re.compile(r"[\\`*_{}\[\]<>|~$^@&]|:(?=//)|^[-+=#]|(?<=^[0-9])[.)]")
+_MARKS = re.compile(r"[\\`*_{}\[\]<>|~$^@&]|:(?=//)|^[-+=#]")
+_NUMBERED = re.compile(r"^([0-9]+)(?=[.)])")
 
 
 def _plain(text: str) -> str:
     """Text as it is, in Markdown on one line."""
-    return _MARKS.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
+    line = _MARKS.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
+    return _NUMBERED.sub(r"\1\\", line)
 
 
 def _escaped(text: str) -> str:

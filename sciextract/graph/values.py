@@ -117,7 +117,7 @@ _DISTANCE_BEFORE = re.compile(
     rf"\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$", re.IGNORECASE
 )
 _DISTANCE_AFTER = re.compile(
-    rf"\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|compared|than|ahead|behind|{_DISTANCE})\b",
+    rf"\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b",
     re.IGNORECASE,
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
@@ -177,7 +177,7 @@ _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
 _BEATEN = re.compile(
     r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
-    r"|from|on|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
+    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(r"\b(?:compared|than|versus|against|humans?)\b[^;]{0,80}$", re.IGNORECASE)
@@ -283,10 +283,10 @@ def find_values(
                 yield Value(
                     metric.key,
                     material.key,
-                    method,
+                    "" if method == material.key else method,
                     float(number["value"]),
                     "%" if number["unit"] else "",
-                    _split_of(sentence, metric, material),
+                    _split_of(sentence, metric, material if material in materials else nowhere),
                     group.is_difference,
                     start,
                     end,
@@ -301,13 +301,16 @@ def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
         name = text[each.start : each.end]
         is_data = each.label == METRIC and _DATA_HEAD.search(name)
         named.setdefault(name, each._replace(label=MATERIALS[0]) if is_data else each)
-    longest = "|".join(map(re.escape, sorted(named, key=len, reverse=True)))
-    taken = [each[:2] for each in spots]
     found = [each._replace(label=named[text[each.start : each.end]].label) for each in spots]
-    for match in re.finditer(rf"(?<!\w)(?:{longest})(?!\w)", text) if named else ():
-        start, end = match.span()
-        if not any(start < after and before < end for before, after in taken):
-            found.append(named[match[0]]._replace(start=start, end=end))
+    for name in sorted(named, key=len, reverse=True):
+        start = text.find(name)
+        while start >= 0:
+            end = start + len(name)
+            beside = text[max(start - 1, 0) : start] + text[end : end + 1]
+            whole = not any(map(str.isalnum, beside))
+            if whole and not any(start < each.end and each.start < end for each in found):
+                found.append(named[name]._replace(start=start, end=end))
+            start = text.find(name, end)
     return sorted(found)
 
 
@@ -524,12 +527,13 @@ def _own_method(text: str, spots: Iterable[Spot]) -> str:
 
 def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
     """The part of the data that the value is of, as far as the words of and next to material and metric say."""
-    around = (
-        sentence[material.start : material.end],
-        sentence[material.end : material.end + 18],
-        sentence[max(material.start - 24, 0) : material.start],
-        sentence[metric.start : metric.end],
-    )
+    around = [sentence[metric.start : metric.end]]
+    if material.start < material.end:
+        before = max(material.start - 24, 0)
+        around += [
+            sentence[material.start : material.end + 18],
+            sentence[before : material.start],
+        ]
     for words in around:
         if found := _SPLIT.search(words):
             name = found[1].casefold()

@@ -17,12 +17,12 @@ from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import (
     encoder_file,
     load_encoder,
     load_pretrained,
     read_settings,
+    reinitialise,
     text_limit,
 )
 from sciextract_trainer.network.joint import JointNetwork

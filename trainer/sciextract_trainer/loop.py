@@ -31,9 +31,11 @@ from sciextract.retraining.events import (
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
+    Slice,
     TrainingState,
     load_checkpoint,
     load_weights,
+    require_time,
     save_checkpoint,
     trainable,
 )
@@ -56,7 +58,6 @@ from sciextract_trainer.hardware.device import (
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
-from sciextract_trainer.sessions import Slice, require_time
 
 _MEMORY_WORDS = ("can't allocate memory", "not enough memory", "out of memory")
 

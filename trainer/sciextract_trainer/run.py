@@ -17,6 +17,7 @@ from sciextract.retraining.curves import origin_of as curves_origin
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.augment import gold_swaps
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
@@ -28,7 +29,6 @@ from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import note_environment, recorded
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"

@@ -13,7 +13,6 @@ from sciextract.cli.console import argument, command_group, flag, option
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
-
     from sciextract.graph.queries.edges import Edge, Sentence
     from sciextract.graph.queries.nodes import Node
 

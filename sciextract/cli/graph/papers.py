@@ -11,6 +11,7 @@ from sciextract.cli.console import ForceOption, JsonLinesOption, flag, option, s
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
+    WithNarrowerOption,
     nothing,
     show,
     show_json,
@@ -144,6 +145,7 @@ def results(
     differences: Annotated[
         bool, flag("List improvements instead of values.", "--differences")
     ] = False,
+    with_narrower: WithNarrowerOption = False,
     limit: MostOption = None,
     output: Annotated[Path | None, option("FILE.csv", "Write a table instead.")] = None,
     force: ForceOption = False,
@@ -172,6 +174,7 @@ def results(
             material=find_node(connection, material) if material else None,
             years=years,
             differences=differences,
+            with_narrower=with_narrower,
         )
     if not found:
         raise nothing("no sentence states a number for such a metric and material")

@@ -12,7 +12,7 @@ from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import unpacked
-from sciextract.graph.queries.nodes import Node, entity_labels, node_of
+from sciextract.graph.queries.nodes import Node, entity_labels, narrower, node_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
     NamingSentence,
@@ -86,8 +86,10 @@ def results(
     *,
     metric: Node | None = None,
     material: Node | None = None,
+    named: Node | None = None,
     years: Years = ALL_YEARS,
     differences: bool = False,
+    with_narrower: bool = False,
 ) -> list[Result]:
     """What abstracts report, by material and metric, those with most values first, the best value first.
 
@@ -97,8 +99,10 @@ def results(
         connection: The graph.
         metric: Only values of this metric.
         material: Only on this material.
+        named: Only of abstracts that name this node.
         years: Only of these years.
         differences: Improvements and other distances instead of values.
+        with_narrower: Values of kinds of the metric, and on kinds of the material, too.
 
     Raises:
         UsageError: The graph has no nodes of the type Metric.
@@ -108,8 +112,14 @@ def results(
             f"the graph has no nodes of the type {METRIC}",
             "results need a model that finds metrics",
         )
-    chosen = {"metric": metric, "material": material}
-    where = "".join([f" AND r.{name} = {node.id}" for name, node in chosen.items() if node])
+    where = ""
+    for column, node in (("metric", metric), ("material", material)):
+        if node:
+            kinds = narrower(connection, node) if with_narrower else []
+            numbers = ", ".join([str(each.id) for each in (node, *kinds)])
+            where += f" AND r.{column} IN ({numbers})"
+    if named:
+        where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
     rows = connection.execute(
         f"{_RESULTS}{where} ORDER BY r.document, r.number",
         (differences, *(years.first,) * 2, *(years.last,) * 2),

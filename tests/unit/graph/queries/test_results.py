@@ -140,3 +140,17 @@ def test_the_table_is_safe(tmp_path: Path) -> None:
         (row,) = csv.DictReader(file)
     assert (row["material"], row["value"], row["doi"]) == ("'=WMT14", "28.4", "10.1000/x")
     assert row["sentence"] == text
+
+
+def test_kinds_of_a_material_count_on_request(tmp_path: Path) -> None:
+    documents = [
+        abstract(name, f"We reach {value} BLEU on {name}.", {"BLEU": "Metric", name: "Material"})
+        for name, value in (("Tiny-Corpus", 20), ("New Tiny-Corpus", 30.5), ("Old-Corpus", 40))
+    ]
+    build(tmp_path / "r.graph", *documents)
+    with open_graph(tmp_path / "r.graph") as connection:
+        tiny = find_node(connection, "Tiny-Corpus")
+        assert [each.value for each in results(connection, material=tiny)] == [20]
+        found = results(connection, material=tiny, with_narrower=True)
+        assert sorted(each.value for each in found) == [20, 30.5]
+        assert [each.value for each in results(connection, named=find_node(connection, "Old-Corpus"))] == [40]  # fmt: skip
