@@ -200,7 +200,7 @@ class Simulation:
         import torch
 
         from sciextract.retraining.run import retrain
-        from sciextract.retraining.run_record import RetrainRequest
+        from sciextract.retraining.run_folder import RetrainRequest
         from sciextract_trainer.retraining import LocalTrainer
 
         with tempfile.TemporaryDirectory() as folder:
@@ -262,7 +262,7 @@ def run(options: argparse.Namespace) -> None:
         for seed in range(options.seeds):
             for data in SETS:
                 simulation = Simulation(data, seed, states, options)
-                points = [("adapter", simulation.suggested, n) for n in AFTER]
+                points = [("adapter", simulation.suggested, n) for n in options.after]
                 if options.with_retraining and data.name == RETRAINED:
                     points += [("retraining", simulation.retrained, n) for n in RETRAINED_AFTER]
                 for method, measure, finished in points:
@@ -286,14 +286,15 @@ def results(path: Path) -> list[Result]:
 
 def table(found: Sequence[Result]) -> str:
     """Means and standard deviations over seeds as a Markdown table."""
+    after = sorted({each.finished for each in found})
     lines = [
-        "| labels | method | layer | " + " | ".join(map(str, AFTER)) + " |",
-        "|" + "---|" * (3 + len(AFTER)),
+        "| labels | method | layer | " + " | ".join(map(str, after)) + " |",
+        "|" + "---|" * (3 + len(after)),
     ]
     for data, method in dict.fromkeys((each.data, each.method) for each in found):
         mine = [each for each in found if (each.data, each.method) == (data, method)]
         for name in _values(mine[0]):
-            at = ([_values(each)[name] for each in mine if each.finished == n] for n in AFTER)
+            at = ([_values(each)[name] for each in mine if each.finished == n] for n in after)
             cells = (_with_spread(values) for values in at)
             lines.append(f"| {data} | {method} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -352,6 +353,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=Path("build/learning.jsonl"))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--test", type=int, default=20, help="abstracts that are scored")
+    parser.add_argument("--after", type=int, nargs="*", default=AFTER, help="finished abstracts")
     parser.add_argument("--with-retraining", action="store_true", help=f"on {RETRAINED}, too")
     parser.add_argument("--svg", type=Path, help="draw the curves there")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print the table")

@@ -45,9 +45,9 @@ from sciextract_trainer.hardware.device import (
     encoder_of,
     has_fast_bf16,
 )
+from sciextract_trainer.loop import Stepper
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser
-from sciextract_trainer.step import Stepper
 
 SHAPES = ("minilm", "deberta-base")
 BATCHES = (8, 16, 32, 64, 128)

@@ -11,7 +11,7 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS
 from sciextract.inference.settings import DecodeSettings
 from sciextract.retraining.events import Report
-from sciextract_trainer.calibration.fitting import (
+from sciextract_trainer.calibration import (
     Calibrations,
     calibrated_settings,
     fit_calibrated,

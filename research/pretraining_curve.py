@@ -31,7 +31,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
 from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.calibration.fitting import fit_settings
+from sciextract_trainer.calibration import fit_settings
 from sciextract_trainer.config import load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold

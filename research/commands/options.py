@@ -93,7 +93,7 @@ def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -
         minutes: After them the work stops where it can go on.
         work: Gets a report and the ``time.monotonic()`` at which to stop; gives what the last line says.
     """
-    from sciextract_trainer.sessions import TimeIsUp, deadline
+    from sciextract_trainer.checkpoint import TimeIsUp, deadline
 
     try:
         made = work(json_report, deadline(minutes))

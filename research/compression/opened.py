@@ -30,7 +30,7 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract_trainer.calibration.fitting import Dev
+from sciextract_trainer.calibration import Dev
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served

@@ -25,7 +25,7 @@ from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
 from sciextract.retraining.events import Report
-from sciextract_trainer.calibration.fitting import fit_calibrated, stated
+from sciextract_trainer.calibration import fit_calibrated, stated
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import export_encoder, quiet
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model, subword_rules

@@ -15,8 +15,12 @@ from research.pretraining.command import write_encoder
 from research.pretraining.network import MaskedLanguageModel, read_head
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.encoders.layers import layers_of
-from sciextract_trainer.encoders.loading import empty_encoder, load_encoder, read_settings
+from sciextract_trainer.encoders.loading import (
+    empty_encoder,
+    layers_of,
+    load_encoder,
+    read_settings,
+)
 
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 _ATTENTION = "attention.self."

@@ -25,6 +25,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, load_subword_rules
+from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -34,7 +35,6 @@ from sciextract_trainer.files import explained
 from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import note_environment, recorded
 from sciextract_trainer.warm_start import open_start_model
 
 

@@ -18,8 +18,7 @@ from research.pretraining.command import run_pretraining
 from research.pretraining.steps import PretrainConfig, load_pretrain_config
 from research.recipes import find_recipe
 from sciextract import atomic
-from sciextract_trainer.checkpoint import WEIGHTS
-from sciextract_trainer.sessions import TimeIsUp
+from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp
 
 if TYPE_CHECKING:
     from research.models.context import BuildContext

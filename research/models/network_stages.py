@@ -31,7 +31,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
-from sciextract_trainer.checkpoint import load_weights
+from sciextract_trainer.checkpoint import load_weights, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
@@ -42,7 +42,6 @@ from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
 from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import recorded
 from sciextract_trainer.warm_start import open_start_model
 
 if TYPE_CHECKING:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sciextract.retraining.events import TrainingEvent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellEvent(TrainingEvent):
+class CellEvent(TrainingEvent, kind="grid"):
     """Something that happened to a cell of a grid: its name, its number, and how many cells there are."""
 
     cell: str
@@ -17,36 +15,24 @@ class CellEvent(TrainingEvent):
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellStarted(CellEvent):
+class CellStarted(CellEvent, kind="cell"):
     """The training of a cell begins, or continues."""
-
-    kind = "cell"
 
     epochs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellTaken(CellEvent):
+class CellTaken(CellEvent, kind="taken"):
     """Another process trains the cell."""
 
-    kind = "taken"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellFailed(CellEvent):
+class CellFailed(CellEvent, kind="failed"):
     """The loss of a cell is not a number; the others go on."""
-
-    kind = "failed"
 
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellScored(CellEvent):
+class CellScored(CellEvent, kind="scored"):
     """A cell is finished, now or earlier: its scores (F1, 0 to 100), and the seconds spent on it."""
-
-    kind = "scored"
 
     scores: Mapping[str, float]
     seconds: float

@@ -34,8 +34,7 @@ from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import DevScores, dev_report
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
-from sciextract_trainer.loop import TrainingData, selection_score, train
-from sciextract_trainer.step import LossError
+from sciextract_trainer.loop import LossError, TrainingData, selection_score, train
 
 _NOTE_SECONDS = 20.0
 

@@ -54,7 +54,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
-from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
+from sciextract_trainer.calibration import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights, trainable
 from sciextract_trainer.config import TrainConfig, load_config

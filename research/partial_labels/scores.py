@@ -17,7 +17,7 @@ from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import ScoreDifference, compare_models
 from sciextract.metrics.report import PRF, EvaluationReport, Interval
 from sciextract.workflows.evaluate import evaluate
-from sciextract_trainer.calibration.fitting import ENTITY_GRID, RELATION_GRID
+from sciextract_trainer.calibration import ENTITY_GRID, RELATION_GRID
 from sciextract_trainer.evaluate import classification_of
 from sciextract_trainer.network.joint import RememberingNetwork
 

@@ -1,7 +1,7 @@
 """What correction rounds bring, simulated on SciERC: a model of the first documents of train, the rest corrected in rounds.
 
 Usage: ``python -m research.simulations.correction_rounds --data DIR --encoder DIR --folder DIR [--start 250] [--round 20]
-[--rounds 5] [--without-base] [--json PATH]``.
+[--rounds 5] [--json PATH]``.
 
 The gold labels play the person who corrects. The start model learns from the first ``--start`` documents (every
 tenth of them chooses epoch and thresholds). The project holds all other documents of train and some unlabelled
@@ -35,8 +35,7 @@ from sciextract.formats.base import BadRecord
 from sciextract.retraining.events import DevScored, GateScored, RunDone, TrainingEvent
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.run import retrain
-from sciextract.retraining.run_folder import MODEL
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import MODEL, RetrainRequest
 from sciextract.store import create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
@@ -100,7 +99,7 @@ def draw(points: Sequence[Point], path: Path) -> None:
 
 
 LONGEST_MINUTES = 10.0
-UNLABELLED = "cs-003.jsonl.gz"
+UNLABELLED, UNDECIDED = "cs-003.jsonl.gz", 200
 
 
 def main() -> None:
@@ -145,9 +144,8 @@ def _curve(options: argparse.Namespace, model: Path, measured: list[dict[str, An
 
 
 def _project(options: argparse.Namespace) -> Path:
-    name = "distilled" if options.without_base else "replayed"
     folder: Path = options.folder
-    return folder / f"{name}.sciextract"
+    return folder / "replayed.sciextract"
 
 
 def _start_model(options: argparse.Namespace, lines: list[str]) -> Path:
@@ -177,11 +175,10 @@ def _round(
     with open_project(project, "gold") as opened:
         import_files(opened, [str(new)], done=tuple(Layer))
         used = number > 1 and _in_use(options, project)
-    base = None if options.without_base else str(options.folder / "base.jsonl")
+    base, gate = str(options.folder / "base.jsonl"), str(options.data / "scierc" / "dev.jsonl")
     request = RetrainRequest(
-        project=str(project), base=base, gate=str(options.data / "scierc" / "dev.jsonl"),
-        model=None if used else str(model), recipe=options.recipe,
-    )  # fmt: skip
+        project=str(project), base=base, gate=gate, model=None if used else str(model)
+    )
     since = time.monotonic()
     folder = project.with_name(f"{project.stem}-run-{number}")
     result = retrain(request, folder, LocalTrainer(CPU), _quiet)
@@ -206,7 +203,7 @@ def _create(options: argparse.Namespace, project: Path, rest: list[str]) -> None
         for item in _documents(_write(options.folder / "rest.jsonl", rest))
     ]
     with gzip.open(options.data / "unlabelled" / UNLABELLED, "rt", encoding="utf-8") as lines:
-        few = list(islice(lines, options.undecided))
+        few = list(islice(lines, UNDECIDED))
     files = [
         _write(options.folder / "texts.jsonl", texts),
         _write(options.folder / "few.jsonl", few),
@@ -253,11 +250,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=250, help="documents of the start model")
     parser.add_argument("--round", type=int, default=20, help="documents a round")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--without-base", action="store_true", help="no replay: distil on undecided abstracts"
-    )
-    parser.add_argument("--recipe", help="another recipe than correction-round")
-    parser.add_argument("--undecided", type=int, default=200, help="unlabelled abstracts")
     parser.add_argument("--svg", type=Path, help="draw the learning curve there")
     parser.add_argument("--json", help="write everything measured there")
     return parser.parse_args()

@@ -28,6 +28,7 @@ from sciextract.cli.console import (
     warn_of_network,
 )
 from sciextract.errors import as_command
+from sciextract.text.characters import visible
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def _release(
         if not licence and is_terminal(sys.stdin):
             licence = typer.prompt("Licence, such as CC-BY-4.0", err=True)
             citation = citation or typer.prompt("How to cite it", "", show_default=False, err=True)
-        terms = ReleaseTerms(licence, citation)
+        terms = ReleaseTerms(visible(licence.strip()), visible(citation.strip(), "\n\t"))
         made = ReleaseJob(terms, *how).run(opened)
     if terms != kept and made.documents:
         try:

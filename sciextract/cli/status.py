@@ -191,6 +191,7 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
         for switch in each.use.switches:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
+    yield from curve.sure_words
     latest = points[-10:]
     moved = [each for each in points if each.travel is not None]
     yield (

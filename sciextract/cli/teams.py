@@ -159,9 +159,6 @@ def _difference_line(difference: Mapping[str, Any], text: str) -> str:
     return f"{where}  {'  |  '.join(sides)}"
 
 
-_NAME_WIDTH = 52
-
-
 def agreement_lines(agreement: Agreed) -> Iterator[str]:
     """One line a figure: its name, its value, its 95 % interval."""
     plain = agreement.to_json()
@@ -169,21 +166,4 @@ def agreement_lines(agreement: Agreed) -> Iterator[str]:
         f"{counted(plain['documents'], 'abstract')} compared; "
         f"{agreement.only_first} only in the first, {agreement.only_second} only in the second project"
     )
-    for section in ("spans", "tokens", "relations", "coreference"):
-        yield from _lines(section, plain[section])
-
-
-def _lines(path: str, value: Any) -> Iterator[str]:
-    if not isinstance(value, dict):
-        return
-    for figure in ("f1", "kappa"):
-        if figure in value:
-            digits = 1 if figure == "f1" else 2
-            shown = "   –" if value[figure] is None else f"{value[figure]:5.{digits}f}"
-            line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}"
-            if interval := value.get("interval"):
-                line += f"  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
-            yield line
-    for name, inner in value.items():
-        if isinstance(inner, dict) and name != "interval":
-            yield from _lines(f"{path} {name}", inner)
+    yield from agreement.report.lines()

@@ -39,8 +39,7 @@ from sciextract.errors import (
 
 if TYPE_CHECKING:
     from sciextract.retraining.promotion import RetrainResult
-    from sciextract.retraining.run_folder import Run
-    from sciextract.retraining.run_record import RetrainRequest
+    from sciextract.retraining.run_folder import RetrainRequest, Run
     from sciextract_trainer.run import TrainingJob
 
 
@@ -151,7 +150,7 @@ class RetrainOptions:
 
     def request(self) -> RetrainRequest:
         """The request of a retraining on a project."""
-        from sciextract.retraining.run_record import RetrainRequest
+        from sciextract.retraining.run_folder import RetrainRequest
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,

@@ -13,7 +13,7 @@ from typing import TextIO
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import STDIN, Block, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
@@ -45,20 +45,16 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Block:
+class _Block(Block):
     """The lines of one document.
 
     Attributes:
-        first_line: 1-based line number at which it starts.
         sentences: Rows, sentence by sentence; the last may be empty.
         comments: How many lines are no rows.
-        error: The first error in it.
     """
 
-    first_line: int = 0
     sentences: list[list[_Row]] = field(default_factory=lambda: [[]])
     comments: int = 0
-    error: FormatError | None = None
 
     @property
     def has_content(self) -> bool:
@@ -67,7 +63,7 @@ class _Block:
     def add(self, line: str | FormatError, place: Place) -> None:
         """Take a line that is not empty and starts no document."""
         if isinstance(line, FormatError):
-            self.error = self.error or line
+            self.fail(line)
             return
         content = line.rstrip("\r\n")
         is_tabbed = "\t" in content
@@ -86,10 +82,9 @@ class _Block:
         if len(cells) < 2 or not cells[0]:
             found = f"{quoted(content)} found; expected a token and its tag in two or more columns"
             hint = "separate columns by tabs; an empty line ends a sentence"
-            self.error = self.error or place.error(found, hint=hint)
+            self.fail(place.error(found, hint=hint))
         elif not TAG.fullmatch(cells[-1]):
-            problem = f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"
-            self.error = self.error or place.error(problem)
+            self.fail(place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"))
         else:
             self.first_line = self.first_line or place.line or 0
             self.sentences[-1].append(_Row(cells, place.line or 0))
@@ -106,8 +101,6 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     """
 
     def read(block: _Block, _: int) -> AnnotatedDocument:
-        if block.error:
-            raise block.error
         sentences = [rows for rows in block.sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
         key = f"{source.stem}:{block.first_line}"

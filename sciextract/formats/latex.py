@@ -23,38 +23,16 @@ def _table(pairs: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-_GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
+_GREEK = """
+    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi
+    psi omega
+"""
 #: ``alpha`` and ``Alpha``, also as ``textalpha``. Unicode calls one of them LAMDA.
 _GREEK_LETTERS = {
     f"{prefix}{command}": unicodedata.lookup(
         f"GREEK {case} LETTER {name.replace('lambda', 'lamda').upper()}"
     )
-    for name in _GREEK
+    for name in _GREEK.split()
     for command, case in ((name, "SMALL"), (name.capitalize(), "CAPITAL"))
     for prefix in ("", "text")
 }

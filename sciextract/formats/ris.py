@@ -1,8 +1,7 @@
 """RIS, as reference managers and databases export it.
 
-rispy reads whole files, joins a record that has no ``ER`` with the next one, and drops the last if it has none.
-Here the file is cut into records first, which takes one rule (``TY`` opens, ``ER`` closes), keeps memory constant
-and gives every record its line; rispy reads the tags of each.
+``TY`` opens a record and ``ER`` closes it; one that has no ``ER`` ends where the next begins. rispy, the library for
+this format, joins such a record with the next one, and drops the last.
 """
 
 from __future__ import annotations
@@ -10,16 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
-
-from rispy import RisParser
-from rispy.config import TAG_KEY_MAPPING
 
 from sciextract.documents.bibliography import authors_of, bare_doi, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.formats.base import Block, Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
 from sciextract.formats.tagged import (
     CUT,
@@ -38,8 +33,6 @@ _YEARS = ("PY", "Y1", "DA")
 _AUTHORS = ("AU", "A1")
 _INTERPRETED = frozenset({*_AUTHORS, "KW", "ID"})
 _TAG = re.compile(r"([A-Z][A-Z0-9])(  ?)-(.*)", re.DOTALL)
-_UNKNOWN = "UK"
-_NAMES = {**{tag: tag for tag in TAG_KEY_MAPPING}, _UNKNOWN: _UNKNOWN}
 
 
 def read_ris(source: Source) -> Iterator[ReadItem]:
@@ -49,21 +42,19 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
     """
-    parser = RisParser(
-        mapping=_NAMES, list_tags=list(_NAMES), delimiter_tags_mapping={}, enforce_list_tags=False
-    )
+
+    def read(record: _Record, number: int) -> AnnotatedDocument:
+        return _document(record, number, source)
+
     records = (each for each in _records(source) if not each.is_stray)
-    read = partial(_document, parser=parser, source=source)
     return read_each(records, read, no_record("RIS", "TY  - JOUR", source))
 
 
 @dataclass(slots=True)
-class _Record:
-    first_line: int
+class _Record(Block):
     lines: list[str] = field(default_factory=list)
     typed: bool = True
     ended: bool = False
-    error: FormatError | None = None
 
     @property
     def is_stray(self) -> bool:
@@ -83,7 +74,7 @@ def _records(source: Source) -> Iterator[_Record]:
     for number, line in text_lines(source):
         if isinstance(line, FormatError):
             record = record or _Record(number, typed=False)
-            record.error = record.error or line
+            record.fail(line)
             continue
         found, tag = _TAG.match(line), None
         # One space before the hyphen counts in records whose first line has one, too.
@@ -105,25 +96,21 @@ def _records(source: Source) -> Iterator[_Record]:
         yield record
 
 
-def _document(record: _Record, number: int, parser: RisParser, source: Source) -> AnnotatedDocument:
+def _document(record: _Record, number: int, source: Source) -> AnnotatedDocument:
     place = Place(source.path, record.first_line)
-    if record.error is not None:
-        raise record.error
     if not record.typed:
         raise place.error("the record does not begin with a TY line")
-    lines = []
+    tags: Tags = {}
+    # Lines without a tag are part of the value above them.
+    tag = "untagged"
     for line in record.lines:
         found = _TAG.match(line)
-        # The parser wants two spaces before the hyphen and one behind.
-        strict = found and (record.is_loose or found[2] == "  ")
-        lines.append(f"{found[1]}  - {found[3].strip()}" if found and strict else line)
-    parsed: dict[str, Any] = parser.parse_lines(iter([*lines, "ER  - "]))[0]
-    # Lines without a tag are part of the value above them, and stand under the empty tag before the first.
-    parsed |= {tag or "untagged": values for tag, values in parsed.pop(_UNKNOWN, {}).items()}
-    tags: Tags = {}
-    for tag, values in parsed.items():
-        if kept := [line for line in ([values] if isinstance(values, str) else values) if line]:
-            tags[tag] = kept
+        if found and (record.is_loose or found[2] == "  "):
+            tag, line = found[1], found[3]
+        if value := line.strip():
+            tags.setdefault(tag, []).append(value)
+        if tag == "TY":
+            tag = "untagged"
     doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
     venue = first_of(tags, _VENUES)
     year = next((name for name in _YEARS if year_of(tags.get(name))), "")

@@ -145,24 +145,19 @@ def read_type_system(root: Element, path: str) -> TypeSystem:
     if local_name(root) != _ROOT:
         raise FormatError(f"<{local_name(root)}> found; expected <{_ROOT}>", path=path)
     supertypes, features = {}, {}
-    for element in root.iter():
-        if local_name(element) == "typeDescription":
-            name = _text_of(element, "name")
-            supertypes[name] = _text_of(element, "supertypeName")
-            features[name] = tuple(
-                _text_of(each, "name")
-                for each in element.iter()
-                if local_name(each) == "featureDescription"
-                and _text_of(each, "rangeTypeName") == "uima.cas.String"
-            )
+    for element in root.iterfind(".//{*}typeDescription"):
+        name = _text_of(element, "name")
+        supertypes[name] = _text_of(element, "supertypeName")
+        features[name] = tuple(
+            _text_of(each, "name")
+            for each in element.iterfind(".//{*}featureDescription")
+            if _text_of(each, "rangeTypeName") == "uima.cas.String"
+        )
     return TypeSystem(supertypes, features)
 
 
 def _text_of(parent: Element, name: str) -> str:
-    for child in parent:
-        if local_name(child) == name:
-            return (child.text or "").strip()
-    return ""
+    return (parent.findtext(f"{{*}}{name}") or "").strip()
 
 
 _XMI = "{http://www.omg.org/XMI}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from sciextract.documents.bibliography import Bibliography, family_first
 from sciextract.errors import UsageError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _PUBLISHED = ("title", "authors", "year", "venue", "doi", "pmid")
 PAPER_COLUMNS = ("doc_key", *_PUBLISHED, "mentions", "relations", "sentences")
 RESULT_COLUMNS = (
-    *("material", "metric", "value", "unit", "is_difference", "system"),
+    *("material", "metric", "value", "unit", "split", "is_difference", "system"),
     *("doc_key", *_PUBLISHED, "sentence"),
 )
 
@@ -47,10 +48,10 @@ def write_papers(
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
     rows = (
-        (*_published(each), each.mentions, "; ".join(each.relations), _quoted(each.sentences))
+        (*_published(each), each.mentions, "; ".join(each.relations), quoted(each.sentences))
         for each in papers
     )
-    citations = (Citation(each.doc_key, each.published, _quoted(each.sentences)) for each in papers)
+    citations = (Citation(each.doc_key, each.published, quoted(each.sentences)) for each in papers)
     writers: dict[str, Callable[[], Iterable[str]]] = {
         ".csv": lambda: _table(PAPER_COLUMNS, rows),
         ".bib": lambda: bibtex(citations),
@@ -70,9 +71,9 @@ def write_results(
     """
     rows = (
         (
-            *(each.material.name, each.metric.name, f"{each.value:g}", each.unit),
+            *(*each.board, f"{each.value:g}", each.unit, each.split),
             *("yes" if each.is_difference else "no", each.system and each.system.name),
-            *(*_published(each.paper), _quoted([each.sentence])),
+            *(*_published(each.paper), quoted([each.sentence])),
         )
         for each in results
     )
@@ -118,7 +119,8 @@ def _published(paper: Paper) -> tuple[object, ...]:
     return paper.doc_key, known.title, authors, known.year, known.venue, known.doi, known.pmid
 
 
-def _quoted(sentences: Iterable[NamingSentence]) -> str:
+def quoted(sentences: Iterable[NamingSentence]) -> str:
+    """Sentences on one line."""
     return " […] ".join([" ".join(each.text.split()) for each in sentences])
 
 
@@ -160,17 +162,28 @@ class Citation:
         return bool(self.paper.venue and _PROCEEDINGS.search(self.paper.venue))
 
 
-def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
-    """BibTeX entries, each with a key of its own; the note is ``annote``, which no style prints."""
-    used: set[str] = set()
-    for each in citations:
-        plain = key = _NO_KEY.sub("_", each.key).strip("_") or "paper"
+def citation_keys(names: Iterable[str]) -> list[str]:
+    """Keys for BibTeX, one for each paper, all different whatever the case.
+
+    >>> citation_keys(["a b", "A,b", "{}"])
+    ['a_b', 'A_b-2', 'paper']
+    """
+    keys: dict[str, str] = {}
+    for name in names:
+        plain = key = _NO_KEY.sub("_", name).strip("_") or "paper"
         number = 1
-        while key.casefold() in used:
+        while key.casefold() in keys:
             number += 1
             key = f"{plain}-{number}"
-        used.add(key.casefold())
-        paper = each.paper
+        keys[key.casefold()] = key
+    return list(keys.values())
+
+
+def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
+    """BibTeX entries, each with a key of its own; the note is ``annote``, which no style prints."""
+    several = list(citations)
+    for key, each in zip(citation_keys(one.key for one in several), several, strict=True):
+        paper, arxiv = each.paper, arxiv_of(each.key)
         kind = "inproceedings" if each.in_proceedings else "article" if paper.venue else "misc"
         authors = []
         for name in paper.authors:
@@ -186,10 +199,38 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
             "year": str(paper.year or ""),
             "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(paper.doi or "")]),
             "pmid": _latex(paper.pmid or ""),
+            "eprint": arxiv,
+            "archiveprefix": "arXiv" if arxiv else "",
+            "url": f"https://arxiv.org/abs/{arxiv}" if arxiv else "",
             "annote": _latex(each.note),
         }
         fields = [f"  {name} = {{{value}}}," for name, value in values.items() if value]
         yield "\n".join([f"@{kind}{{{key},", *fields, "}\n"])
+
+
+_ARXIV = re.compile(
+    r"(?:arxiv[:./]\s*|https?://arxiv\.org/(?:abs|pdf)/)?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]+)?",
+    re.IGNORECASE,
+)
+
+
+def arxiv_of(key: str) -> str:
+    """The arXiv number in a key; empty where it is none.
+
+    >>> [arxiv_of(each) for each in ("arXiv:2305.16065v2", "cs/0501001", "acl:2020.1")]
+    ['2305.16065', 'cs/0501001', '']
+    """
+    found = _ARXIV.fullmatch(key.strip())
+    return found[1] if found else ""
+
+
+def link_of(key: str, paper: Bibliography) -> str:
+    """Where a paper can be read: by its DOI, at arXiv or at PubMed; empty where nothing is known."""
+    if paper.doi:
+        return f"https://doi.org/{quote(paper.doi, safe='/.:;()-_')}"
+    if arxiv := arxiv_of(key):
+        return f"https://arxiv.org/abs/{arxiv}"
+    return f"https://pubmed.ncbi.nlm.nih.gov/{quote(paper.pmid)}/" if paper.pmid else ""
 
 
 def _latex(text: str) -> str:

@@ -382,7 +382,15 @@ class Facts:
                 (extraction.doc_key, self.build),
             ).fetchall()
         for document in former:
-            for table in ("text", "paper", "naming", "coreferent", "evidence", "expansion"):
+            for table in (
+                "text",
+                "paper",
+                "naming",
+                "coreferent",
+                "evidence",
+                "expansion",
+                "reported",
+            ):
                 execute(f"DELETE FROM {table} WHERE document = ?", document)
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
@@ -410,6 +418,7 @@ class Facts:
             keys.update([naming.key for naming in each.namings])
             keys.update([key for link in each.coreferents for key in link])
             keys.update([key for short, long, _ in each.expansions for key in (short, long)])
+            keys.update([key for value in each.values for key in value[:3] if key])
             types.update([naming.label for naming in each.namings])
             types.update([relation.label for relation in each.evidence])
         acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
@@ -418,8 +427,8 @@ class Facts:
         names.add({key: names[folded] for key, folded in acronyms.items()})
         forms.add(spaced)
         labels.add(dict.fromkeys(types))
-        texts, papers, namings, links, evidence, expansions = rows = [
-            list[tuple[object, ...]]() for _ in range(6)
+        texts, papers, namings, links, evidence, expansions, reported = rows = [
+            list[tuple[object, ...]]() for _ in range(7)
         ]
         for document, each in fresh:
             texts.append((document, each.content))
@@ -431,6 +440,10 @@ class Facts:
             links += [(document, *[names[key] for key in link]) for link in each.coreferents]
             for number, (head, tail, label, *rest) in enumerate(each.evidence):
                 evidence.append((document, number, names[head], names[tail], labels[label], *rest))
+            for number, value in enumerate(each.values):
+                things = [names[key] if key else None for key in value[:3]]
+                places = json.dumps(value.places)
+                reported.append((document, number, *things, *value[3:-1], places))
             expansions += [
                 (document, names[short], names[long], forms[wording])
                 for short, long, wording in each.expansions
@@ -446,4 +459,5 @@ _INSERTS = (
     "INSERT OR IGNORE INTO coreferent VALUES (?, ?, ?, ?)",
     "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)",
+    "INSERT INTO reported VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 )

@@ -55,12 +55,14 @@ CREATE TABLE expansion (
 ) WITHOUT ROWID;
 -- What readers decided about nodes, in this order; by names, because the next build may number nodes otherwise.
 CREATE TABLE repair (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
+-- Values that sentences report, by names; places is a JSON list of where number, metric and material begin and end.
+CREATE TABLE reported (
+    document INTEGER, number INTEGER, metric INTEGER NOT NULL, material INTEGER, method INTEGER,
+    value REAL NOT NULL, unit TEXT NOT NULL, split TEXT NOT NULL, is_difference INTEGER NOT NULL,
+    char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, places TEXT NOT NULL,
+    PRIMARY KEY (document, number)
+) WITHOUT ROWID;
 """
-
-MOST_RECENT = 500
-"""How many nodes of a type are ranked by their abstracts since a year."""
-ANY_TYPE = 0
-"""Stands in ``recent`` for nodes of all types."""
 
 DERIVED = """
 -- Names whose node is not the name itself.
@@ -100,14 +102,14 @@ CREATE TABLE edge (
 CREATE TABLE support (
     edge INTEGER, document INTEGER, number INTEGER, turned INTEGER NOT NULL, PRIMARY KEY (edge, document, number)
 ) WITHOUT ROWID;
+-- The nodes of reported values: what is measured, on what, of what.
+CREATE TABLE result (
+    document INTEGER, number INTEGER, metric INTEGER NOT NULL, material INTEGER, method INTEGER,
+    PRIMARY KEY (document, number)
+) WITHOUT ROWID;
 -- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
 CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
-CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
--- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
-CREATE TABLE recent (
-    since INTEGER, label INTEGER, documents INTEGER, node INTEGER, PRIMARY KEY (since, label, documents DESC, node)
-) WITHOUT ROWID;
 """
 
 INDEXES = """
@@ -118,11 +120,13 @@ CREATE INDEX node_label_degree ON node (label, degree DESC);
 CREATE INDEX document_nodes ON node_document (document);
 CREATE INDEX edge_head ON edge (head, documents DESC);
 CREATE INDEX edge_tail ON edge (tail, documents DESC);
+CREATE INDEX result_metric ON result (metric);
+CREATE INDEX result_material ON result (material);
 """
 
 DERIVED_TABLES = (
     "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
-    "edge", "support", "adjacency", "year_total", "recent", "symmetric",
+    "edge", "support", "year_total", "symmetric", "result",
 )  # fmt: skip
 
 

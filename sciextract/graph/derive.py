@@ -8,50 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-import numpy as np
-import numpy.typing as npt
-
 from sciextract.documents.schema_file import bundled_schemas, load_schema
-from sciextract.graph.database import ANY_TYPE, INDEXES, MOST_RECENT, run_statements
-from sciextract.graph.normalisation import MergeRule, is_generic
+from sciextract.graph.database import INDEXES, run_statements
+from sciextract.graph.matching import COMMON
+from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.repairs import repair_nodes
 from sciextract.graph.vocabulary import Vocabulary, link_nodes
-
-# Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
-_RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 AND NOT generic ORDER BY id"
-_RANKED_YEARS = """SELECT y.node, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-WHERE n.documents > 1 AND NOT n.generic"""
-
-
-def fill_recent(connection: sqlite3.Connection) -> None:
-    """Ranks nodes by their abstracts since each year, from ``node`` and ``node_year``.
-
-    Going from the last year back, each year's abstracts are added to sums over all later ones. Only nodes that two
-    abstracts or more name since that year are ranked.
-    """
-    nodes, labels = _columns(connection, _RANKED_NODES, 2)
-    named, years, documents = _columns(connection, _RANKED_YEARS, 3)
-    places = np.searchsorted(nodes, named)
-    of_label = {ANY_TYPE: np.arange(len(nodes))}
-    of_label |= {label: np.flatnonzero(labels == label) for label in np.unique(labels).tolist()}
-    sums = np.zeros(len(nodes), dtype=np.int64)
-    for year in np.unique(years)[::-1].tolist():
-        of_year = years == year
-        sums[places[of_year]] += documents[of_year]
-        for label, some in of_label.items():
-            first = some[sums[some] > 1]
-            if len(first) > MOST_RECENT:
-                # One number for both: the highest sum, of equal ones the first node, is the lowest.
-                ranked = first - sums[first] * len(sums)
-                first = first[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
-            rows = [(year, label, int(sums[place]), int(nodes[place])) for place in first]
-            connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
-
-
-def _columns(connection: sqlite3.Connection, query: str, count: int) -> npt.NDArray[np.int64]:
-    """The columns of a query: int (columns, rows); row by row, because rows as tuples would take gigabytes."""
-    numbers = (number for row in connection.execute(query) for number in row)
-    return np.fromiter(numbers, dtype=np.int64).reshape(-1, count).T.copy()
 
 
 @cache
@@ -77,10 +39,13 @@ _ANOTHER_NAME = (
     | MergeRule.HEAD
     | MergeRule.MODIFIER
     | MergeRule.READER
+    | MergeRule.VERSION
 )
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
 _FAR_MORE = 3
+_GENERIC_SHARE = 0.2
+"""A node tells little where a smaller share of the places where its names stand by themselves is extracted."""
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
@@ -138,6 +103,10 @@ CREATE TEMP TABLE form_use AS
 SELECT node, form, rules, count(DISTINCT document) AS documents, sum(mentions) AS mentions
 FROM mention GROUP BY node, form, rules;
 
+CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER);
+INSERT INTO degree SELECT one, count(*) FROM (SELECT head AS one, tail FROM edge UNION SELECT tail, head FROM edge)
+GROUP BY one;
+
 CREATE TEMP TABLE title (node INTEGER PRIMARY KEY, form INTEGER NOT NULL);
 INSERT INTO title
 SELECT node, form FROM (
@@ -186,6 +155,23 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
+INSERT INTO result
+SELECT s.document, s.number, s.metric, s.material, m.id
+FROM (
+    SELECT v.document, v.number, coalesce(a.node, aj.other, v.metric) AS metric, v.material IS NULL AS anywhere,
+        coalesce(b.node, bj.other, v.material) AS material, coalesce(c.node, cj.other, v.method) AS method
+    FROM reported v LEFT JOIN joined aj ON aj.document = v.document AND aj.name = v.metric
+    LEFT JOIN joined bj ON bj.document = v.document AND bj.name = v.material
+    LEFT JOIN joined cj ON cj.document = v.document AND cj.name = v.method
+    LEFT JOIN resolved a ON a.name = coalesce(aj.other, v.metric)
+    LEFT JOIN resolved b ON b.name = coalesce(bj.other, v.material)
+    LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
+) s
+-- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
+JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
+LEFT JOIN node m ON m.id = s.method AND m.label = (SELECT id FROM label WHERE name = 'Method')
+WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
+
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
 
 DROP TABLE form_use;
@@ -232,34 +218,16 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
     run_statements(connection, _EDGES)
-    # Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number.
-    edges = _columns(connection, "SELECT head, tail, documents FROM edge", 3).T
-    both = np.concatenate([edges, edges[:, [1, 0, 2]]])
-    both = both[np.lexsort((both[:, 2], both[:, 1], both[:, 0]))]
-    # Of several edges between two nodes the one that most abstracts support stands for all: the last of its pair.
-    last = np.ones(len(both), dtype=bool)
-    last[:-1] = np.any(both[1:, :2] != both[:-1, :2], axis=1)
-    pairs = both[last]
-    pairs = pairs[np.lexsort((pairs[:, 1], -pairs[:, 2], pairs[:, 0]))]
-    nodes, starts = np.unique(pairs[:, 0], return_index=True)
-    offsets = np.append(starts, len(pairs))
-    arrays = {"nodes": nodes, "offsets": offsets, "targets": np.searchsorted(nodes, pairs[:, 1])}
-    for name, array in arrays.items():
-        content = array.astype("<i4").tobytes()
-        connection.execute("INSERT INTO adjacency VALUES (?, ?)", (name, content))
-    connection.execute("CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER)")
-    degrees = zip(nodes.tolist(), np.diff(offsets).tolist(), strict=True)
-    connection.executemany("INSERT INTO degree VALUES (?, ?)", degrees)
     run_statements(connection, _NODES)
-    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, whatever its words.
-    named = connection.execute(
-        """SELECT id, name FROM node WHERE id NOT IN (
+    # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
+    connection.execute(
+        """UPDATE node SET generic = 1 WHERE (
+            mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
+        ) AND id NOT IN (
             SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)""",
+        (_GENERIC_SHARE, COMMON),
     )
-    generic = [(node,) for node, name in named if is_generic(name)]
-    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
     repair_nodes(connection)
     link_nodes(connection)
-    fill_recent(connection)
     run_statements(connection, INDEXES)

@@ -1,4 +1,4 @@
-"""Writing a graph as GraphML, JSON-LD or Neo4j's CSV: whole or not at all, in constant memory."""
+"""Writing a graph as GraphML or Neo4j's CSV: whole or not at all, in constant memory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
 from sciextract.graph.queries.nodes import NODE, Alias, Node, aliases_of, labels_of, years_of
-from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
-GraphFormat = Literal["graphml", "jsonld", "neo4j-csv"]
+GraphFormat = Literal["graphml", "neo4j-csv"]
 
 
 def export_graph(
@@ -29,6 +26,7 @@ def export_graph(
     output: Path,
     *,
     least: int = 1,
+    papers: bool = False,
     force: bool = False,
 ) -> None:
     """Write nodes, edges and references to their evidence.
@@ -36,9 +34,10 @@ def export_graph(
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
-        format: ``graphml`` and ``jsonld`` make a file, ``neo4j-csv`` a folder.
+        format: ``graphml`` makes a file, ``neo4j-csv`` a folder.
         output: Where to.
         least: Only nodes that so many abstracts name, and edges between them.
+        papers: Whether papers are nodes, too, with edges MENTIONS to what they name.
         force: Whether to replace what is there.
 
     Raises:
@@ -46,14 +45,20 @@ def export_graph(
     """
     check_target(output, force=force, kept=[graph])
     with reported_as(str(output)), whole_output(output) as partial:
-        files = {partial: graphml_lines if format == "graphml" else jsonld_lines}
+        files: dict[Path, Iterator[str]] = {}
         if format == "neo4j-csv":
             partial.mkdir(parents=True)
-            files = {partial / "nodes.csv": neo4j_nodes, partial / "relationships.csv": neo4j_edges}
+            files[partial / "nodes.csv"] = neo4j_nodes(connection, least)
+            files[partial / "relationships.csv"] = neo4j_edges(connection, least)
+            if papers:
+                files[partial / "papers.csv"] = neo4j_papers(connection)
+                files[partial / "mentions.csv"] = neo4j_mentions(connection, least)
+        else:
+            files[partial] = graphml_lines(connection, least, papers=papers)
         for path, lines in files.items():
             sink = LineSink(path)
             try:
-                for line in lines(connection, least):
+                for line in lines:
                     sink.write_line(line)
             finally:
                 sink.close()
@@ -139,6 +144,19 @@ def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRo
         yield EdgeRow(*(*row, tuple(places)))
 
 
+def mention_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, int, int]]:
+    """Paper, node and how often it names it, as mentions or matched names, of all nodes that so many papers name."""
+    yield from connection.execute(
+        """SELECT o.document, o.node, max(o.mentions, o.matched + o.nested) FROM node_document o
+        JOIN node n ON n.id = o.node WHERE n.documents >= ? ORDER BY o.node, o.document""",
+        (least,),
+    )
+
+
+_PAPERS = """SELECT d.id, d.doc_key, coalesce(p.title, d.doc_key), d.year, p.venue, p.doi, p.pmid
+FROM document d JOIN paper p ON p.document = d.id ORDER BY d.id"""
+
+
 # The columns of a node and an edge with their types; all formats derive theirs from these.
 _NODE_TYPES = {
     "key": "string", "name": "string", "label": "string", "documents": "int", "mentions": "int",
@@ -148,16 +166,22 @@ _NODE_TYPES = {
 _EDGE_TYPES = {
     "label": "string", "documents": "int", "mentions": "int", "score_mean": "double", "score_max": "double",
 }  # fmt: skip
+_PAPER_TYPES = {
+    "doc_key": "string", "name": "string", "year": "int", "venue": "string", "doi": "string", "pmid": "string",
+}  # fmt: skip
+MENTIONS, PAPER = "MENTIONS", "Paper"
 # What XML 1.0 (section 2.2) has no place for.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def graphml_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
+def graphml_lines(
+    connection: sqlite3.Connection, least: int, *, papers: bool = False
+) -> Iterator[str]:
     """One XML file; lists and tables inside a node or an edge are JSON."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     lists = {"node": ("labels", "years", "aliases"), "edge": ("evidence",)}
-    for kind, types in (("node", _NODE_TYPES), ("edge", _EDGE_TYPES)):
+    for kind, types in (("node", _NODE_TYPES | _PAPER_TYPES), ("edge", _EDGE_TYPES)):
         for name, value_type in {**types, **dict.fromkeys(lists[kind], "string")}.items():
             identity = f'id="{kind}_{name}" for="{kind}"'
             yield f'  <key {identity} attr.name="{name}" attr.type="{value_type}"/>'
@@ -172,6 +196,13 @@ def graphml_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
         values["evidence"] = json.dumps(edge.evidence)
         ends = f'id="e{edge.id}" source="n{edge.head}" target="n{edge.tail}"'
         yield f"    <edge {ends}>{_data('edge', values)}</edge>"
+    if papers:
+        for document, *columns in connection.execute(_PAPERS):
+            values = dict(zip(_PAPER_TYPES, columns, strict=True)) | {"label": PAPER}
+            yield f'    <node id="d{document}">{_data("node", values)}</node>'
+        for document, number, count in mention_rows(connection, least):
+            values = {"label": MENTIONS, "mentions": count}
+            yield f'    <edge source="d{document}" target="n{number}">{_data("edge", values)}</edge>'
     yield "  </graph>"
     yield "</graphml>"
 
@@ -185,73 +216,55 @@ def _data(kind: str, values: Mapping[str, Any]) -> str:
     return "".join(cells)
 
 
-_CONTEXT = {
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "sx": "urn:sciextract:",
-    "Concept": "skos:Concept",
-    "prefLabel": "skos:prefLabel",
-    "altLabel": "skos:altLabel",
-    "exactMatch": {"@id": "skos:exactMatch", "@type": "@id"},
-    "notation": "skos:notation",
-    "entityType": {"@id": "sx:entityType", "@type": "@id"},
-    **{name: f"sx:{name}" for name in ("documents", "firstYear", "lastYear")},
-}
-
-
-def jsonld_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """One JSON document, a node or an edge a line inside it; an edge is a triple, without counts and evidence."""
-    yield f'{{"@context": {json.dumps(_CONTEXT)}, "@graph": ['
-    before = ""
-    for node in node_rows(connection, least):
-        record = {
-            "@id": _iri("node", node.key),
-            "@type": "Concept",
-            "prefLabel": node.name,
-            "altLabel": sorted({each.surface for each in node.aliases} - {node.name}),
-            "exactMatch": node.vocabulary_id and iri_of(node.vocabulary_id),
-            "notation": node.vocabulary_id,
-            "entityType": _iri("type", node.label),
-            "documents": node.documents,
-            "firstYear": node.first_year,
-            "lastYear": node.last_year,
-        }
-        known = {name: value for name, value in record.items() if value is not None}
-        yield before + dump_line(known)
-        before = ","
-    # No comma stands before the first: a graph with edges has nodes.
-    for edge in edge_rows(connection, least):
-        ends = _iri("node", edge.head_key), _iri("node", edge.tail_key)
-        yield "," + dump_line({"@id": ends[0], _iri("relation", edge.label): {"@id": ends[1]}})
-    yield "]}"
-
-
-def _iri(kind: str, name: str) -> str:
-    return f"urn:sciextract:{kind}:{quote(name, safe='')}"
-
-
 def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """The table of nodes; the first line names the columns as Neo4j wants it."""
-    yield ",".join([":ID", *_neo4j_columns(_NODE_TYPES), "aliases:string[]"])
+    """The table of nodes; the first line names the columns as Neo4j wants it, ``type`` is the exact entity type."""
+    columns = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
+    yield _neo4j_header(":ID", columns, ":LABEL")
     for node in node_rows(connection, least):
-        aliases = dict.fromkeys([_item(each.surface) for each in node.aliases])
-        values = (getattr(node, name) for name in _NODE_TYPES)
-        yield _neo4j_row([node.id, *values, ";".join(aliases)])
+        aliases = ";".join(dict.fromkeys([_item(each.surface) for each in node.aliases]))
+        values = {name: getattr(node, name) for name in _NODE_TYPES}
+        values |= {"label": _word(node.label), "type": node.label, "aliases": aliases}
+        yield _neo4j_row([node.id, *values.values()])
 
 
 def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """The table of relationships; evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
-    yield ",".join([":START_ID", ":END_ID", *_neo4j_columns(_EDGE_TYPES), "evidence:string[]"])
+    """The table of relationships; ``relation`` is the exact type, evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
+    columns = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
+    yield _neo4j_header(":START_ID,:END_ID", columns, ":TYPE")
     for edge in edge_rows(connection, least):
         places = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in edge.evidence]
-        values = (getattr(edge, name) for name in _EDGE_TYPES)
-        yield _neo4j_row([edge.head, edge.tail, *values, ";".join(places)])
+        values = {name: getattr(edge, name) for name in _EDGE_TYPES}
+        values |= {"label": _word(edge.label), "relation": edge.label, "evidence": ";".join(places)}
+        yield _neo4j_row([edge.head, edge.tail, *values.values()])
 
 
-def _neo4j_columns(types: Mapping[str, str]) -> Iterator[str]:
-    for name, kind in types.items():
-        special = ":LABEL" if types is _NODE_TYPES else ":TYPE"
-        plain = name if kind == "string" else f"{name}:{kind}"
-        yield special if name == "label" else plain
+def neo4j_papers(connection: sqlite3.Connection) -> Iterator[str]:
+    """The table of papers, which are nodes as well."""
+    yield _neo4j_header(":ID", {**_PAPER_TYPES, "label": "string"}, ":LABEL")
+    for document, *columns in connection.execute(_PAPERS):
+        yield _neo4j_row([f"d{document}", *columns, PAPER])
+
+
+def neo4j_mentions(connection: sqlite3.Connection, least: int) -> Iterator[str]:
+    """The table of which paper names what."""
+    yield ":START_ID,:END_ID,mentions:int,:TYPE"
+    for document, node, count in mention_rows(connection, least):
+        yield _neo4j_row([f"d{document}", node, count, MENTIONS])
+
+
+def _neo4j_header(ids: str, types: Mapping[str, str], special: str) -> str:
+    names = [name if kind == "string" else f"{name}:{kind}" for name, kind in types.items()]
+    return ",".join([ids, *[special if each == "label" else each for each in names]])
+
+
+def _word(label: str) -> str:
+    """A type as Cypher takes it without backticks: letters, digits and underscores, no digit first.
+
+    >>> _word("USED-FOR"), _word("3D <b>"), _word("-")
+    ('USED_FOR', '_3D_b', '_')
+    """
+    word = re.sub(r"\W+", "_", label).strip("_")
+    return word if word and not word[0].isdigit() else f"_{word}"
 
 
 def _neo4j_row(cells: Iterable[object]) -> str:

@@ -11,7 +11,7 @@ import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import count
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
+from sciextract.graph.values import MATERIALS, METHOD, METRIC, Spot, Value, find_values
 
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
@@ -115,6 +116,7 @@ class Extraction:
         nameless: Relations with an argument that has no name, which are left out.
         loops: Relations between two mentions of one concept, which are left out.
         unlikely: Relations that the model gave too low a probability, which are left out.
+        values: What it reports.
         fingerprint: A hash of all facts: a known one is not written again.
     """
 
@@ -131,6 +133,7 @@ class Extraction:
     nameless: int
     loops: int
     unlikely: int
+    values: tuple[Value, ...]
     fingerprint: bytes
 
 
@@ -178,7 +181,11 @@ def extract(
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
     # strings and numbers apart, and is faster than repr.
-    facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
+    values = tuple(_values(annotated, concepts))
+    facts = (
+        *(model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out),
+        values,
+    )
     said = document.text_sha256 + json.dumps(facts, separators=(",", ":"))
     return Extraction(
         clean(document.doc_key),
@@ -192,6 +199,7 @@ def extract(
         expansions,
         {each: normal_form(each).spaced for each in forms},
         *left_out,
+        values,
         hashlib.blake2b(said.encode("ascii"), digest_size=16).digest(),
     )
 
@@ -357,9 +365,8 @@ def _evidence(
     annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
 ) -> tuple[list[Evidence], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
-    text, tokens = annotated.document.text, annotated.document.tokens
-    starts = [tokens.spans[each.token_start].char_start for each in tokens.sentences]
-    ends = [tokens.spans[each.token_end - 1].char_end for each in tokens.sentences]
+    text, sentences = annotated.document.text, _sentences(annotated)
+    starts = [start for start, _ in sentences]
     by_id = {
         mention.entity.id: (concept, mention)
         for concept in concepts
@@ -384,8 +391,36 @@ def _evidence(
             if starts:
                 first = bisect_right(starts, min(one.char_start, two.char_start)) - 1
                 last = bisect_right(starts, max(one.char_end, two.char_end) - 1) - 1
-                begin, end = starts[max(first, 0)], ends[max(last, 0)]
+                begin, end = starts[max(first, 0)], sentences[max(last, 0)][1]
             places = (begin, end, one.char_start, one.char_end, two.char_start, two.char_end)
             label = clean(relation.label)
             evidence.append(Evidence(names[0], names[1], label, relation.score, *places))
     return evidence, (nameless, loops, unlikely)
+
+
+def _sentences(annotated: AnnotatedDocument) -> list[tuple[int, int]]:
+    tokens = annotated.document.tokens
+    return [
+        (tokens.spans[each.token_start].char_start, tokens.spans[each.token_end - 1].char_end)
+        for each in tokens.sentences
+    ]
+
+
+def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
+    """The values that an abstract reports; a mention without a name means what names its concept."""
+    spots: dict[str, Spot] = {}
+    for concept in concepts:
+        label = next((clean(e.entity.label) for e in concept.mentions if e.key == concept.key), "")
+        for mention in concept.mentions:
+            span = mention.entity.span
+            known = clean(mention.entity.label) if mention.key else label
+            if (key := mention.key or concept.key) and known in (METRIC, METHOD, *MATERIALS):
+                spots[mention.entity.id] = Spot(span.char_start, span.char_end, key, known)
+    evaluated: dict[int, list[Spot]] = {}
+    for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
+        head, tail = spots.get(each.head), spots.get(each.tail)
+        related = each.label == "EVALUATE-FOR" and each.state is not State.REJECTED
+        if related and head and tail and tail.label == METHOD:
+            evaluated.setdefault(head.start, []).append(tail)
+    mentions = sorted(spots.values())
+    return find_values(annotated.document.text, _sentences(annotated), mentions, evaluated)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 
 from ahocorasick_rs import AhoCorasick
 
@@ -23,12 +25,12 @@ from sciextract.text.english import singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
 _WORD = re.compile(
-    r"[A-Z]{2,}(?=\d+\b)|[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’](?=[^\W\d]))[^\W_]+)*[+#*&]*"
+    r"([A-Z]{2,}(?=\d+\b)|[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’](?=[^\W\d]))[^\W_]+)*[+#*&]*)"
 )
 # Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
 _END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
 _APOSTROPHES = str.maketrans("", "", "'’")
-_EDGE, _BREAK = "\x1f", "\x1e"
+_EDGE, _END = "\x1f", "\x1f\x1e\x1f"
 _MOST_NAMES = 500_000
 """In larger graphs only names that two abstracts or more have are looked for."""
 
@@ -46,17 +48,13 @@ class WordSequence:
 
     Attributes:
         haystack: The words in lower case and in the singular, between edges.
-        starts: Where each word begins in the text, in characters.
-        ends: Where it ends.
-        before: The word that follows the edge at a place of the haystack.
-        after: The word that precedes it.
+        bounds: Where each begins, and where it ends, in turn, in characters of the text.
+        edges: The places in the haystack of the edges before each word, and of the last one.
     """
 
     haystack: str
-    starts: list[int]
-    ends: list[int]
-    before: dict[int, int]
-    after: dict[int, int]
+    bounds: list[int]
+    edges: list[int]
 
 
 @lru_cache(maxsize=1 << 17)
@@ -70,22 +68,14 @@ def words_of(text: str) -> WordSequence:
     >>> words_of("Neural-network models. We").haystack.split("\\x1f")
     ['', 'neural', 'network', 'model', '\\x1e', 'we', '']
     """
-    found = WordSequence("", [], [], {}, {})
-    parts, place = [_EDGE], 0
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        gap = text[found.ends[-1] : start] if found.ends else " "
-        if gap != " " and _END_OF_NAME.search(gap):  # nearly always it is a space
-            parts.append(_BREAK + _EDGE)
-            place += 2
-        word = _bare(match[0])
-        found.before[place] = len(found.starts)
-        place += len(word) + 1
-        found.after[place] = len(found.starts)
-        found.starts.append(start)
-        found.ends.append(end)
-        parts.append(word + _EDGE)
-    return WordSequence("".join(parts), found.starts, found.ends, found.before, found.after)
+    # What stands between words, and words, in turn; nothing follows the last one.
+    pieces = [*_WORD.split(text)[:-1], ""]
+    parts = [
+        _bare(word) + (_EDGE if gap == " " or not _END_OF_NAME.search(gap) else _END)
+        for word, gap in zip(pieces[1::2], pieces[2::2], strict=True)
+    ]
+    edges = accumulate(map(len, parts), initial=0)
+    return WordSequence(_EDGE + "".join(parts), list(accumulate(map(len, pieces))), list(edges))
 
 
 @dataclass(slots=True)
@@ -97,6 +87,8 @@ class _Pattern:
         acronyms: What it names in capitals: names by their normal form.
         words: How many words it has.
         extracted: Mentions of these words without a capital or a digit inside.
+        matched: Places of these words in the texts, likewise.
+        nested: Those within longer names.
         forms: How it is written, with the node of each.
     """
 
@@ -104,6 +96,8 @@ class _Pattern:
     acronyms: dict[str, int] = field(default_factory=dict)
     words: int = 0
     extracted: int = 0
+    matched: int = 0
+    nested: int = 0
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -126,32 +120,24 @@ def match_names(connection: sqlite3.Connection) -> None:
     connection.executemany(
         "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", _places(connection, patterns)
     )
-    connection.execute("CREATE INDEX temp.place_pattern ON place (pattern)")
     # What is hardly ever extracted where it stands is not a name there, or none within longer names.
-    named = list(patterns.values())
-    totals = connection.execute(
-        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
-    )
-    for number, matched, nested in totals.fetchall():
-        pattern = named[number]
-        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
-            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
-            reason = COMMON
-        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
-            connection.execute(
-                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
-            )
-            reason = COMMON_PARTS
-        else:
-            continue
-        _note(connection, [(*each, reason) for each in pattern.forms])
-    connection.execute("DELETE FROM place WHERE matched + nested = 0")
+    connection.execute("CREATE TEMP TABLE common (pattern INTEGER PRIMARY KEY, parts INTEGER)")
+    for number, pattern in enumerate(patterns.values()):
+        least = _COMMON_WORD if pattern.words == 1 else _COMMON_WORDS
+        anywhere = pattern.extracted < least * pattern.matched
+        if anywhere or pattern.extracted < _COMMON_WORDS * (pattern.matched + pattern.nested):
+            connection.execute("INSERT INTO common VALUES (?, ?)", (number, not anywhere))
+            reason = COMMON if anywhere else COMMON_PARTS
+            _note(connection, [(*each, reason) for each in pattern.forms])
     connection.execute(
-        """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested)
-        FROM place GROUP BY node, document ORDER BY 1, 2
+        """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested) FROM (
+            SELECT p.node, p.document, p.matched, CASE WHEN c.parts THEN 0 ELSE p.nested END AS nested
+            FROM place p LEFT JOIN common c ON c.pattern = p.pattern AND NOT p.proper WHERE coalesce(c.parts, 1)
+        ) WHERE matched + nested > 0 GROUP BY node, document ORDER BY 1, 2
         ON CONFLICT DO UPDATE SET matched = excluded.matched, nested = excluded.nested"""
     )
     connection.execute("DROP TABLE place")
+    connection.execute("DROP TABLE common")
 
 
 def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
@@ -173,7 +159,7 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
             continue
         words = words_of(" ".join(normal.words))
         pattern = patterns[words.haystack]
-        pattern.words = len(words.starts)
+        pattern.words = len(words.edges) - 1
         pattern.forms.add((node, form))
         if not _is_proper(surface):
             pattern.extracted += mentions
@@ -195,6 +181,7 @@ def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]])
 _INNER = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*?[\dA-Z]")
 
 
+@lru_cache(maxsize=1 << 17)
 def _is_proper(surface: str) -> bool:
     """Whether a word of it has a digit, or a capital, behind its first letter."""
     return _INNER.search(surface) is not None
@@ -220,8 +207,9 @@ def _places(
         for index, begin, end in automaton.find_matches_as_indexes(
             words.haystack, overlapping=True
         ):
-            first, last = words.before[begin], words.after[end - 1]
-            surface = text[words.starts[first] : words.ends[last]]
+            first = bisect_left(words.edges, begin)
+            last = bisect_left(words.edges, end - 1) - 1
+            surface = text[words.bounds[2 * first] : words.bounds[2 * last + 1]]
             node, acronyms = named[index].node[0], named[index].acronyms
             name = acronyms.get(normal_form(surface).key) if acronyms else None
             if name is not None:
@@ -237,5 +225,8 @@ def _places(
             elif node == longest:
                 continue  # "BLEU" within "BLEU score" is the same thing, named once
             counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
+            if not proper:
+                named[index].matched += by_itself
+                named[index].nested += not by_itself
         for place, (matched, nested) in counts.items():
             yield *place, document, matched, nested

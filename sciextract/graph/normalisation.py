@@ -30,6 +30,7 @@ class MergeRule(IntFlag):
     NESTED_ACRONYM = 512
     HEAD = 1024
     MODIFIER = 2048
+    VERSION = 4096
     READER = 16384
 
     @property
@@ -55,6 +56,7 @@ _WORDS = {
     MergeRule.NESTED_ACRONYM: "acronym within the name",
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",
+    MergeRule.VERSION: "version or part of a data set",
     MergeRule.READER: "a reader merged it",
 }
 
@@ -201,6 +203,12 @@ METRIC_HEADS = frozenset(("measure", "metric", "point", "score"))
 DATA_HEADS = frozenset(("corpus", "data", "dataset"))
 """Last words that stand for each other: "parallel corpus" and "parallel data"."""
 
+DATA_PARTS = DATA_HEADS | {
+    "benchmark", "challenge", "collection", "competition", "dev", "development", "leaderboard", "set", "split", "suite",
+    "test", "train", "training", "val", "validation",
+}  # fmt: skip
+"""Last words that leave the name of a data set the same: the "KITTI test set" is part of KITTI."""
+
 MECHANISM = "mechanism"
 """Adds nothing to a single word either: an "attention mechanism" is attention."""
 
@@ -215,47 +223,3 @@ EMPTY_MODIFIERS = frozenset(
      "proposed", "recent", "several", "strong", "traditional", "typical", "various", "vanilla")
 )  # fmt: skip
 """First words that say how somebody judges a thing, not which one it is."""
-
-GENERIC_WORDS = frozenset((
-    "ability", "accuracy", "advantage", "aim", "algorithm", "amount", "analysis", "application", "approach",
-    "architecture", "area", "aspect", "assumption", "attribute", "author", "background", "baseline", "benchmark",
-    "benefit", "bias", "case", "category", "challenge", "change", "characteristic", "choice", "class", "code",
-    "cohort", "community", "comparison", "complexity", "component", "computation", "computational", "concept",
-    "condition", "configuration", "constraint", "content", "context", "contribution", "control", "corpus", "cost",
-    "current", "data", "dataset", "dependency", "design", "detail", "development", "difference", "different",
-    "difficulty", "direction", "distribution", "document", "domain", "drawback", "effect", "effectiveness",
-    "efficiency", "effort", "element", "entity", "environment", "error", "evaluation", "evidence", "example",
-    "existing", "experiment", "experimental", "experimentation", "expert", "extension", "factor", "feature",
-    "field", "file", "finding", "form", "formulation", "framework", "function", "gain", "generalization", "goal",
-    "group", "human", "hypothesis", "idea", "image", "impact", "implementation", "improvement", "increase",
-    "individual", "information", "infrastructure", "input", "instance", "insight", "interaction", "interest",
-    "issue", "item", "kind", "knowledge", "label", "language", "large", "layer", "learning", "length", "level",
-    "limitation", "literature", "loss", "machine", "material", "measure", "measurement", "mechanism", "member",
-    "memory", "method", "methodology", "metric", "model", "modeling", "modelling", "module", "need", "network",
-    "new", "noise", "novel", "number", "object", "objective", "observation", "operation", "optimization", "order",
-    "outcome", "output", "paper", "parameter", "part", "participant", "pattern", "people", "performance",
-    "person", "phase", "phenomenon", "phrase", "pipeline", "point", "population", "power", "practice",
-    "precision", "prediction", "principle", "problem", "procedure", "process", "processing", "program", "project",
-    "property", "proposed", "protocol", "quality", "question", "range", "rate", "real", "recall", "reference",
-    "region", "relation", "relationship", "representation", "requirement", "research", "researcher", "resource",
-    "response", "result", "robustness", "role", "rule", "runtime", "sample", "scale", "scenario", "scheme",
-    "score", "sentence", "sequence", "series", "set", "setting", "shared", "sign", "signal", "size", "small",
-    "software", "solution", "source", "space", "speed", "stage", "standard", "state", "step", "strategy",
-    "structure", "study", "subject", "system", "target", "task", "technique", "technology", "term", "test",
-    "text", "theory", "time", "tool", "topic", "training", "trial", "type", "unit", "usage", "use", "user",
-    "value", "variable", "variation", "version", "view", "weakness", "web", "window", "word", "work", "world",
-))  # fmt: skip
-"""Words that tell little by themselves in any field."""
-
-
-def is_generic(name: str) -> bool:
-    """Whether a name holds nothing but words that tell little by themselves.
-
-    >>> [is_generic(name) for name in ("training data", "Features", "feature selection", "DATA")]
-    [True, True, False, False]
-    """
-    first = name.split(" ", 1)[0].casefold()
-    if first.isalpha() and first not in GENERIC_WORDS and singular(first) not in GENERIC_WORDS:
-        return False
-    form = normal_form(name)
-    return not form.is_acronym and GENERIC_WORDS.issuperset(map(singular, form.spaced.split()))

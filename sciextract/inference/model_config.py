@@ -12,11 +12,11 @@ from sciextract.inference.decoding import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Version of the model folder; raised when an older program could not read it.
 
 2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores, 4 entities that
-a relation rescues, 5 adapters; all others still say 1, so that older programs read them.
+a relation rescues, 5 adapters, 6 mentions without a type; all others still say 1, so that older programs read them.
 """
 
 
@@ -86,6 +86,8 @@ class ModelConfig:
             version = 4
         if self.adapter:
             version = 5
+        if "" in self.labels.entities:
+            version = 6
         return {
             "format_version": version,
             "feature_version": self.feature_version,

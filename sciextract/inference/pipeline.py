@@ -39,7 +39,8 @@ class Labels:
     """What the classes of a network mean.
 
     Attributes:
-        entities: Entity labels; label ``k`` is class ``k + 1`` of the entity head.
+        entities: Entity labels; label ``k`` is class ``k + 1`` of the entity head. An empty one stands for mentions
+            without a type ("we", "which"), which are predicted as members of clusters only.
         relations: The classes of the relation head.
         coreference: Whether the network links mentions.
         max_span_width: Most words of a predicted entity.
@@ -51,6 +52,11 @@ class Labels:
     coreference: bool
     max_span_width: int
     groups: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The entity labels that a reader sees."""
+        return tuple(filter(None, self.entities))
 
     @property
     def group_columns(self) -> Columns:

@@ -32,6 +32,9 @@ from sciextract.resources import bundled_models
 PROMISED = ("entity", "relation")
 """The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
 
+ANY = "of any label"
+"""In place of a label where a precision is promised for all labels of a task together."""
+
 LEAST_ABSTRACTS = 5
 """Abstracts with items of a label below which their spread says nothing."""
 
@@ -76,6 +79,18 @@ class HeldOut:
     items: Mapping[str, tuple[HeldOutItem, ...]]
     gold: Mapping[str, Mapping[str, int]]
 
+    def pooled(self) -> HeldOut:
+        """The same without labels, for a promise about all items of a task together."""
+        items = {
+            task: tuple(
+                each._replace(label=ANY, ends=tuple((ANY, score) for _, score in each.ends))
+                for each in found
+            )
+            for task, found in self.items.items()
+        }
+        gold = {task: {ANY: sum(counts.values())} for task, counts in self.gold.items() if counts}
+        return replace(self, items=items, gold={task: gold.get(task, {}) for task in items})
+
 
 @dataclass(frozen=True, slots=True)
 class LabelPromise:
@@ -83,7 +98,7 @@ class LabelPromise:
 
     Attributes:
         task: ``entity`` or ``relation``.
-        label: The label.
+        label: The label, or ``ANY``.
         threshold: Least score of what is written; ``None`` where nothing can be promised, and nothing is written.
         precision: Share of right ones among the held-out items above the threshold; among all where there is none.
         recall: Share of the held-out gold that is found; 0 where nothing is written.
@@ -253,7 +268,9 @@ def keep_promise(
     tasks = {task for task, _ in least}
 
     def kept(task: str, label: str, score: float | None) -> bool:
-        return task not in tasks or (score or 0.0) >= least.get((task, label), inf)
+        if task not in tasks:
+            return True
+        return (score or 0.0) >= least.get((task, label), least.get((task, ANY), inf))
 
     own = found.annotations
     entities = tuple(each for each in own.entities if kept("entity", each.label, each.score))

@@ -141,8 +141,14 @@ class _Items:
                 label=best.label,
                 score=best.score,
                 source=self._source,
-                alternatives=tuple(other for other in others if other.score >= LEAST_ALTERNATIVE),
+                alternatives=tuple(
+                    each for each in others if each.label and each.score >= LEAST_ALTERNATIVE
+                ),
             )
+        # A mention without a type is nothing by itself.
+        linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
+        linked |= {row for each in self._raw.relations for row in (each.head, each.tail)}
+        entities = {row: e for row, e in entities.items() if e.label or row in linked}
         ids = {row: entity.id for row, entity in entities.items()}
         ranked = self._pair_labels() if self._raw.relations else {}
         relations = []
@@ -204,8 +210,9 @@ class _Items:
     def _candidates(self, floor: float) -> Candidates:
         """What was considered, from the least score on that is reported."""
         spans = [
-            SpanCandidate(span, tuple(l for l in self._ranked_types(row) if l.score >= floor))
+            SpanCandidate(span, labels)
             for row, span in enumerate(self._spans)
+            if (labels := tuple(l for l in self._ranked_types(row) if l.label and l.score >= floor))
         ]
         pairs = [
             PairCandidate(self._spans[head], self._spans[tail], tuple(labels))

@@ -92,8 +92,9 @@ def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
     """Labels of a schema with the thresholds of the bundled model for the layers whose labels it knows all."""
     entities = set(schema.entity_labels) <= set(base.labels.entities)
     relations = set(schema.relation_labels) <= set(base.labels.relations.labels)
+    untyped = ("",) if "" in base.labels.entities and schema.coreference else ()
     labels = Labels(
-        tuple(schema.entity_labels),
+        (*schema.entity_labels, *untyped),
         RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels)),
         schema.coreference,
         base.labels.max_span_width,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
 from sciextract.metrics.counts import Tally
+
+_NAME_WIDTH = 52
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +277,25 @@ class AgreementReport:
     def to_json(self) -> dict[str, Any]:
         """The report as nested plain values, the object that ``agree --json`` prints."""
         return asdict(self)
+
+    def lines(self) -> Iterator[str]:
+        """One line a figure: its name, its value, its 95 % interval."""
+        plain = self.to_json()
+        for section in ("spans", "tokens", "relations", "coreference"):
+            yield from _figure_lines(section, plain[section])
+
+
+def _figure_lines(path: str, value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        return
+    for figure in ("f1", "kappa"):
+        if figure in value:
+            digits = 1 if figure == "f1" else 2
+            shown = "   –" if value[figure] is None else f"{value[figure]:5.{digits}f}"
+            line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}"
+            if interval := value.get("interval"):
+                line += f"  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
+            yield line
+    for name, inner in value.items():
+        if isinstance(inner, dict) and name != "interval":
+            yield from _figure_lines(f"{path} {name}", inner)

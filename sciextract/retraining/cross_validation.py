@@ -23,7 +23,7 @@ from sciextract.workflows.models.compare import gate_predictions, symmetric_of
 
 if TYPE_CHECKING:
     from sciextract.inference.model_folder import ModelFolder
-    from sciextract.retraining.run_record import RetrainRequest
+    from sciextract.retraining.run_folder import RetrainRequest
 
 FOLDS = 5
 FOLDER = "folds"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 from sciextract.codec import convert
 from sciextract.errors import FormatError
@@ -22,33 +22,37 @@ _LARGEST = 1e15
 """Numbers from here on are refused: no loss, score or count is as large."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingEvent:
-    """Something that happened in a training.
+    """Something that happened in a training. What derives from it is such a dataclass, too.
 
     Attributes:
         kind: Its name, ``event`` in JSON.
-        omitted: Fields that JSON leaves out where they are ``None``.
+        brief: Whether JSON leaves out what is ``None``.
         there: Its number among the events of a job on another machine; ``None`` for an event of this one.
     """
 
     kind: ClassVar[str]
-    omitted: ClassVar[frozenset[str]] = frozenset()
+    brief: ClassVar[bool] = False
 
     there: int | None = None
+
+    def __init_subclass__(cls, *, kind: str, brief: bool = False) -> None:
+        cls.kind, cls.brief = kind, brief
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain values."""
         values = {"event": self.kind, **asdict(self)}
+        # Last, and of events from elsewhere only.
         there = values.pop("there")
-        for name in self.omitted:
-            if values[name] is None:
-                del values[name]
+        if self.brief:
+            values = {name: value for name, value in values.items() if value is not None}
         return values if there is None else {**values, "there": there}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted(TrainingEvent):
+class RunStarted(TrainingEvent, kind="start", brief=True):
     """A retraining begins, or continues.
 
     Attributes:
@@ -63,9 +67,6 @@ class RunStarted(TrainingEvent):
         bf16: Whether the encoder computes in bfloat16, which only some devices do fast; else in float32.
     """
 
-    kind = "start"
-    omitted = frozenset({"run", "folder", "project", "start_model", "weights", "patience", "bf16"})
-
     run: str | None = None
     folder: str | None = None
     project: str | None = None
@@ -77,22 +78,16 @@ class RunStarted(TrainingEvent):
     bf16: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesStarted(TrainingEvent):
+class FilesStarted(TrainingEvent, kind="start"):
     """A training from files begins, or continues; ``bf16`` as in :class:`RunStarted`."""
-
-    kind = "start"
 
     epochs: int
     device: str
     bf16: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotOpened(TrainingEvent):
+class SnapshotOpened(TrainingEvent, kind="snapshot"):
     """What the snapshot holds: documents of each split, undecided ones, and which part of train is the base's."""
-
-    kind = "snapshot"
 
     train: int
     dev: int
@@ -101,63 +96,43 @@ class SnapshotOpened(TrainingEvent):
     share_of_base: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataRead(TrainingEvent):
+class DataRead(TrainingEvent, kind="data"):
     """The files of a training from files are read."""
-
-    kind = "data"
 
     train: int
     dev: int
     windows: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Warned(TrainingEvent):
+class Warned(TrainingEvent, kind="warning"):
     """Something to mind; the training continues."""
-
-    kind = "warning"
 
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentsLabelled(TrainingEvent):
+class DocumentsLabelled(TrainingEvent, kind="labelled"):
     """So many abstracts have labels of the start model."""
-
-    kind = "labelled"
 
     documents: int
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgettingMethod(TrainingEvent):
+class ForgettingMethod(TrainingEvent, kind="forgetting", brief=True):
     """What is done against forgetting."""
-
-    kind = "forgetting"
-    omitted = frozenset({"method"})
 
     method: str | None = None
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed(TrainingEvent):
+class Resumed(TrainingEvent, kind="resumed", brief=True):
     """The training continues after an epoch, perhaps after some steps of the next one."""
-
-    kind = "resumed"
-    omitted = frozenset({"steps"})
 
     epoch: int
     steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryShort(TrainingEvent):
+class MemoryShort(TrainingEvent, kind="memory"):
     """From now on so few documents are computed at once."""
-
-    kind = "memory"
 
     device: str
     documents: int
@@ -172,11 +147,8 @@ class MeanLosses:
     coreference: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step(TrainingEvent):
+class Step(TrainingEvent, kind="step"):
     """An optimiser step: documents of the epoch so far, their mean losses, the rate."""
-
-    kind = "step"
 
     epoch: int
     documents: int
@@ -185,11 +157,8 @@ class Step(TrainingEvent):
     documents_per_second: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DevScored(TrainingEvent):
+class DevScored(TrainingEvent, kind="dev"):
     """F1 (0 to 100) on dev after an epoch; ``None`` where no document is complete in the layer."""
-
-    kind = "dev"
 
     epoch: int
     entity: float | None = None
@@ -200,40 +169,28 @@ class DevScored(TrainingEvent):
     mean: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exporting(TrainingEvent):
+class Exporting(TrainingEvent, kind="export"):
     """The new model is exported."""
 
-    kind = "export"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldStarted(TrainingEvent):
+class FoldStarted(TrainingEvent, kind="fold"):
     """Cross-validation: the training without ``documents`` of the finished abstracts begins, ``number`` of ``of``."""
-
-    kind = "fold"
 
     number: int
     of: int
     documents: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedStarted(TrainingEvent):
+class SeedStarted(TrainingEvent, kind="seed"):
     """The training of one of several seeds begins."""
-
-    kind = "seed"
 
     seed: int
     number: int
     of: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeedScored(TrainingEvent):
+class SeedScored(TrainingEvent, kind="seed_scores"):
     """F1 of one of several seeds by task, next to the other keys in JSON."""
-
-    kind = "seed_scores"
 
     seed: int
     scores: Mapping[str, float]
@@ -243,11 +200,8 @@ class SeedScored(TrainingEvent):
         return {"event": self.kind, "seed": self.seed, **self.scores}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateScored(TrainingEvent):
+class GateScored(TrainingEvent, kind="gate"):
     """Both models on the held-out abstracts; JSON has the keys of the report next to the kind."""
-
-    kind = "gate"
 
     report: GateReport
 
@@ -256,8 +210,7 @@ class GateScored(TrainingEvent):
         return {"event": self.kind, **self.report.to_json()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunDone(TrainingEvent):
+class RunDone(TrainingEvent, kind="done", brief=True):
     """A retraining has come to its end.
 
     Attributes:
@@ -269,9 +222,6 @@ class RunDone(TrainingEvent):
         hint: The next step.
     """
 
-    kind = "done"
-    omitted = frozenset({"curves"})
-
     model: str
     folder: str
     promoted: bool
@@ -280,33 +230,23 @@ class RunDone(TrainingEvent):
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesDone(TrainingEvent):
+class FilesDone(TrainingEvent, kind="done", brief=True):
     """A training from files has come to its end: the model folder, its scores, the figure of the learning curves."""
-
-    kind = "done"
-    omitted = frozenset({"curves"})
 
     output: str
     scores: Mapping[str, Any]
     curves: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failed(TrainingEvent):
+class Failed(TrainingEvent, kind="error"):
     """The training cannot go on."""
-
-    kind = "error"
 
     message: str
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped(TrainingEvent):
+class Stopped(TrainingEvent, kind="stopped"):
     """The user interrupted the training, or watching it; ``hint`` names the command that continues."""
-
-    kind = "stopped"
 
     message: str
     hint: str = ""
@@ -329,11 +269,10 @@ def parse_event(values: Mapping[str, Any]) -> TrainingEvent:
         FormatError: It is of none of ``JOB_EVENTS``, or a value is missing or of another type; says which.
     """
     kind = values.get("event")
-    of_kind = next((each for each in JOB_EVENTS if each.kind == kind), None)
-    if of_kind is None:
-        kinds = ", ".join(each.kind for each in JOB_EVENTS)
-        raise FormatError(f"{quoted(kind)} found; expected {kinds}")
-    event = convert(values, of_kind, str(kind))
+    kinds = {each.kind: each for each in JOB_EVENTS}
+    if kind not in kinds:
+        raise FormatError(f"{quoted(kind)} found; expected {', '.join(kinds)}")
+    event = convert(values, kinds[kind], str(kind))
     losses = asdict(event.loss) if isinstance(event, Step) else {}
     for name, value in [*values.items(), *losses.items()]:
         # Another machine sends them, and a screen draws them: NaN is refused as well.

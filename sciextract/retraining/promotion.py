@@ -15,8 +15,7 @@ from sciextract.metrics.promotion import GateReport
 from sciextract.retraining.cross_validation import TrainedOn, cross_validated
 from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
-from sciextract.retraining.run_folder import MODEL, now
-from sciextract.retraining.run_record import RunOutcome
+from sciextract.retraining.run_folder import MODEL, RunOutcome, now
 from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor

@@ -19,8 +19,14 @@ from sciextract.inference.model_folder import ModelFolder, open_folder
 from sciextract.retraining.cross_validation import Fold, plan_folds
 from sciextract.retraining.events import Listener
 from sciextract.retraining.promotion import RetrainResult, promote
-from sciextract.retraining.run_folder import SNAPSHOT, Run, now, open_run
-from sciextract.retraining.run_record import RetrainRequest, StartModelRecord
+from sciextract.retraining.run_folder import (
+    SNAPSHOT,
+    RetrainRequest,
+    Run,
+    StartModelRecord,
+    now,
+    open_run,
+)
 from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
 from sciextract.snapshot.manifest import MANIFEST_FILE

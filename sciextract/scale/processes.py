@@ -6,10 +6,8 @@ start of a worker are predicted here.
 
 from __future__ import annotations
 
-import math
 import queue
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -138,10 +136,8 @@ class Worker(threading.Thread):
         self._limits = limits
         self._under_way: deque[WorkerTask] = deque()
         self._handed_over = 0
-        self._lock = threading.Lock()  # of all below, which other threads use, too
+        self._lock = threading.Lock()  # of all below, which the thread that abandons it uses, too
         self._process: WorkerProcess | None = None
-        self._deadline = math.inf
-        self._overdue = False
         self._closing = False
 
     def run(self) -> None:
@@ -169,19 +165,6 @@ class Worker(threading.Thread):
         finally:
             self._drop_process()
 
-    def check(self, now: float, paused: float = 0.0) -> None:
-        """End the process when it has taken too long; another thread calls this from time to time.
-
-        Args:
-            now: ``time.monotonic()``.
-            paused: Seconds since the last check in which nothing could run.
-        """
-        with self._lock:
-            self._deadline += paused
-            if now > self._deadline and self._process is not None:
-                self._overdue = True
-                self._process.kill()
-
     def abandon(self) -> None:
         """End the process and drop its tasks."""
         with self._lock:
@@ -195,16 +178,15 @@ class Worker(threading.Thread):
         if process is None:
             return
         task = self._under_way[0]
-        self._set_deadline(task.seconds(self._timeout))
         try:
             for each in list(self._under_way)[self._handed_over :]:
                 process.send(each.items)
             self._handed_over = len(self._under_way)
-            outcomes = process.receive()
+            outcomes = process.receive(task.seconds(self._timeout))
         except WorkerDiedError as death:
-            self._failed_attempt(task, self._drop_process() or str(death))
+            self._drop_process()
+            self._failed_attempt(task, str(death))
             return
-        self._set_deadline(math.inf)
         self._limits.received(outcomes)
         self._finish(Done(task, outcomes))
 
@@ -215,14 +197,13 @@ class Worker(threading.Thread):
                 return None
             # Within the lock: else abandon() may come between, and nobody ends the process.
             process = self._process = self._start_process()
-            self._overdue, self._handed_over = False, 0
-        self._set_deadline(START_SECONDS)
+            self._handed_over = 0
         try:
-            process.ready()
+            process.ready(START_SECONDS)
         except WorkerDiedError as death:
-            how = self._drop_process() or str(death)
+            self._drop_process()
             if not self._closing:
-                self._limits.failed_to_start(how)
+                self._limits.failed_to_start(str(death))
             return None
         self._limits.started()
         return process
@@ -249,27 +230,17 @@ class Worker(threading.Thread):
         self._handed_over -= 1
         self._results.put(done)
 
-    def _set_deadline(self, seconds: float) -> None:
-        with self._lock:
-            self._deadline = time.monotonic() + seconds
-
-    def _drop_process(self) -> str:
-        """End and forget the process; why it was ended, if it was overdue."""
+    def _drop_process(self) -> None:
+        """End and forget the process."""
         with self._lock:
             process, self._process = self._process, None
-            overdue, self._overdue = self._overdue, False
-        # Outside of the lock: waiting for its end must not stop the thread that checks all workers.
+        # Outside of the lock: waiting for its end must not stop whoever abandons all workers.
         if process is not None:
             process.close()
-        return "the process was killed because it exceeded the time limit" if overdue else ""
 
 
 START_CHARACTERS = 80_000
 """Text that must wait for each process at work before one more is started: some 64 abstracts, which take as long as a start."""
-
-_CHECK_SECONDS = 0.1
-_PAUSE_SECONDS = 1.0
-"""A check that is so late means that the whole run was stopped meanwhile, or that the machine slept."""
 
 
 class WorkerPool:
@@ -290,7 +261,6 @@ class WorkerPool:
         self._tasks: queue.SimpleQueue[WorkerTask | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._note = note
-        self._left = threading.Event()
         limits = FailureLimits()
         self._idle = [
             Worker(lambda: WorkerProcess(work), self._tasks, self._results, timeout, limits)
@@ -298,11 +268,9 @@ class WorkerPool:
         ]
         self._workers: list[Worker] = []
         self._waiting_characters = 0
-        threading.Thread(target=self._watch, daemon=True).start()
 
     def close(self) -> None:
         """End all workers."""
-        self._left.set()
         for worker in self._workers:
             worker.abandon()
         self._tasks.put(None)
@@ -340,16 +308,6 @@ class WorkerPool:
     def finished(self) -> bool:
         """Whether :meth:`take` need not wait, as far as that is known."""
         return not self._results.empty()
-
-    def _watch(self) -> None:
-        checked = time.monotonic()
-        while not self._left.wait(_CHECK_SECONDS):
-            now = time.monotonic()
-            # A suspended machine or a stopped run would look like a worker that hangs.
-            paused = now - checked - _CHECK_SECONDS
-            checked = now
-            for worker in [*self._workers]:
-                worker.check(now, paused if paused > _PAUSE_SECONDS else 0.0)
 
 
 @dataclass(slots=True)

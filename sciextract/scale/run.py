@@ -21,8 +21,13 @@ from sciextract.inference.batching import CPU
 from sciextract.inference.model_folder import AUTO
 from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
 from sciextract.scale.manifest import PartsManifest, encoder
-from sciextract.scale.object_store import open_object_store
-from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
+from sciextract.scale.parts import (
+    PartsFolder,
+    open_object_store,
+    open_parts,
+    quarantine,
+    read_quarantine,
+)
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts

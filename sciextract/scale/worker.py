@@ -8,10 +8,12 @@ that started it is gone, however that one ended and whatever it does itself.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import queue
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -31,6 +33,9 @@ _NO_CURRENT_FOLDER = ("-P",)
 """A module of the present folder is none of ours, even if it is called ``queue``."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _REAPED_SECONDS = 5.0
+_SEND_SECONDS = 60
+WAIT_SECONDS = 0.1
+"""After so long a worker is asked again whether it has answered."""
 
 
 class WorkerDiedError(Exception):
@@ -62,30 +67,38 @@ class WorkerProcess:
                 )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        # A socket that is full for so long has a process at its other end that will never read.
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_SECONDS, 0))
         self._connection = Connection(ours.detach())
         self._sent(work)
 
-    def ready(self) -> None:
+    def ready(self, seconds: float) -> None:
         """Wait until the model is loaded.
 
+        Args:
+            seconds: How long that may take.
+
         Raises:
-            WorkerDiedError: The process ended before.
+            WorkerDiedError: The process ended before, or took longer and was killed.
             WorkerRefusedError: The model cannot be had, or cannot do the work.
         """
-        self._answer()
+        self._answer(seconds)
 
     def send(self, items: Sequence[LazyItem]) -> None:
         """Hand it records; several lists may be under way. That it has died is noticed when it should answer."""
         self._sent(items)
 
-    def receive(self) -> list[RecordOutcome]:
+    def receive(self, seconds: float) -> list[RecordOutcome]:
         """The outcomes of the first list of records that is not answered yet.
 
+        Args:
+            seconds: How long that may take from now on.
+
         Raises:
-            WorkerDiedError: The process ended.
+            WorkerDiedError: The process ended, or took longer and was killed.
             WorkerRefusedError: The model cannot do the work.
         """
-        outcomes: list[RecordOutcome] = self._answer()[1]
+        outcomes: list[RecordOutcome] = self._answer(seconds)[1]
         return outcomes
 
     def kill(self) -> None:
@@ -103,8 +116,15 @@ class WorkerProcess:
             self._connection.send(message)
         except (BrokenPipeError, ConnectionResetError):
             return
+        except BlockingIOError:  # it hangs so that not even its thread for tasks runs
+            self.kill()
 
-    def _answer(self) -> tuple[Any, ...]:
+    def _answer(self, seconds: float) -> tuple[Any, ...]:
+        # In short waits that are counted: while the run is stopped or the machine sleeps, one of them goes by.
+        waits = math.ceil(seconds / WAIT_SECONDS)
+        if not any(self._connection.poll(WAIT_SECONDS) for _ in range(waits)):
+            self.kill()
+            raise WorkerDiedError("the process was killed because it exceeded the time limit")
         try:
             answer: tuple[Any, ...] = self._connection.recv()
         except (EOFError, ConnectionResetError):

@@ -16,8 +16,7 @@ from sciextract.store import documents, events
 from sciextract.store.actions.bulk import finish
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, decode_annotations, digest_of, encode_annotations
-from sciextract.store.imports import ImportMerge
-from sciextract.store.predictions import PredictionMerge
+from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
-from sciextract.store.document_state import Context, DocumentState
-from sciextract.store.imports import free_id, same_relations
+from sciextract.store.document_state import Context, DocumentState, find_broken_rules
+from sciextract.store.incoming import free_id, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, write_document
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
-from sciextract.store.row_rules import problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -135,7 +134,9 @@ class ProjectMerge(Batches):
             doc.put(progress)
             _RowMerge(doc, context, foreign).merge()
             # What was imported here may not go together with the other side's decisions.
-            broken = problems(doc, context.schema.symmetric_labels) if mine is not None else ()
+            broken = (
+                find_broken_rules(doc, context.schema.symmetric_labels) if mine is not None else ()
+            )
             compare = any(not problem.by_import for problem in broken)
             if compare:
                 context.items = before

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sciextract.codec import decode
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
-from sciextract.errors import ProjectDamagedError, UsageError
+from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
 from sciextract.store.sqlite import decoded, first_value, now, translated
-from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -133,29 +132,12 @@ class ReleaseTerms:
     """What the releases of a project say of their use.
 
     Attributes:
-        licence: An SPDX identifier such as ``CC-BY-4.0``, or other words on one line.
+        licence: An SPDX identifier such as ``CC-BY-4.0``, or other words; empty for nothing.
         citation: How to cite it, one line or a BibTeX entry; empty for nothing.
     """
 
     licence: str = ""
     citation: str = ""
-
-    def check(self) -> None:
-        """Refuse what no page can show.
-
-        Raises:
-            UsageError: There is no licence, or control characters are in it or in the citation.
-        """
-        if not self.licence.strip():
-            hint = "--licence CC-BY-4.0, for instance; the project keeps it for the next release"
-            raise UsageError("a release needs a licence, and none was named yet", hint)
-        for name, words, kept in (
-            ("licence", self.licence, ""),
-            ("citation", self.citation, "\n\t"),
-        ):
-            if visible(words, kept) != words:
-                problem = f"--{name} has control characters: {visible(words, kept)}"
-                raise UsageError(problem, "give it as plain text")
 
     def for_hub(self) -> dict[str, str]:
         """Its licence in the words of the Hugging Face hub."""

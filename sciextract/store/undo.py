@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, state_tables
-from sciextract.store.document_state import DocumentState, Outcome
+from sciextract.store.document_state import DocumentState, Outcome, Problem, find_broken_rules
 from sciextract.store.events import Change, decode, fits
-from sciextract.store.row_rules import Problem, problems
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -139,8 +138,10 @@ def _apply_backwards(
     for number, earlier in first.items():
         known = latest is not None and latest.number == number
         doc = latest if latest and known else project.document_state(number)
-        if broken := problems(doc, symmetric):  # nearly never: then what was broken before counts
-            broken -= problems(DocumentState.of(earlier.stored, earlier.before), symmetric)
+        if broken := find_broken_rules(
+            doc, symmetric
+        ):  # nearly never: then what was broken before counts
+            broken -= find_broken_rules(DocumentState.of(earlier.stored, earlier.before), symmetric)
         for problem in sorted(broken, key=lambda each: each.what):
             # What an import brought may come back, unless a person has touched it since.
             if not problem.by_import or _later(connection, event, doc, problem):

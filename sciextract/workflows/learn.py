@@ -13,6 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
+from sciextract.inference.promise import Promise
 from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
@@ -152,6 +153,7 @@ class Learned:
         seconds: How long the training took.
         use: Whether each layer's suggestions are used, and why.
         numbers: Untouched abstracts that it can suggest for.
+        sure: From which score on suggestions are right as often as promised.
     """
 
     model: ModelId
@@ -160,6 +162,7 @@ class Learned:
     seconds: float
     use: Mapping[Layer, LayerUse]
     numbers: tuple[int, ...]
+    sure: Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +220,8 @@ class Learner:
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
             numbers = tuple(each for each in find_untouched(project) if each not in left)
-        return Learned(adapter.model, finished_of(adapter), done, seconds, use, numbers)
+        finished = finished_of(adapter)
+        return Learned(adapter.model, finished, done, seconds, use, numbers, curve.sure)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last; none before that.

@@ -126,7 +126,7 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
 def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
     """Labels of a model that a schema lacks."""
     labels = config.labels
-    lacking = [label for label in labels.entities if label not in schema.entity_labels]
+    lacking = [label for label in labels.types if label not in schema.entity_labels]
     return lacking + [
         label for label in labels.relations.labels if label not in schema.relation_labels
     ]

@@ -135,7 +135,7 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
             term, label = row[0].strip(), row[1].strip()
             if reader.line_num == 1 and label.casefold() in ("label", "type"):
                 continue
-            _check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
+            check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
             terms.append((term, label))
     return Terms(terms, source_of(str(path)))
 
@@ -164,7 +164,7 @@ class Patterns:
         self._path, self._source = path, source_of(str(path))
         patterns: dict[int, dict[str, Any]] = {}
         for line, pattern in _read_patterns(path):
-            _check_label(pattern["label"], schema.entity_labels, f"{path}:{line}")
+            check_label(pattern["label"], schema.entity_labels, f"{path}:{line}")
             try:
                 ruler.add_patterns([pattern])
             except (ValueError, TypeError, re.error) as error:
@@ -241,9 +241,9 @@ class Mapped:
         for old, new in labels.items():
             entities = old in known.entities
             relations = known.relations.labels
-            _check_label(old, [*known.entities, *relations], f"--map {old}={new}", "model")
+            check_label(old, [*known.entities, *relations], f"--map {old}={new}", "model")
             allowed = schema.entity_labels if entities else schema.relation_labels
-            _check_label(new, allowed, f"--map {old}={new}")
+            check_label(new, allowed, f"--map {old}={new}")
         self._predictor = predictor
         self._labels = labels
         self._coreference = schema.coreference
@@ -270,7 +270,12 @@ class Mapped:
         )
 
 
-def _check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:
+def check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:
+    """Refuse a label that is not allowed.
+
+    Raises:
+        UsageError: It is not.
+    """
     if label not in allowed:
         raise UsageError(
             f"{place}: the {owner} has no label {label!r}; it has {', '.join(allowed) or 'none'}",

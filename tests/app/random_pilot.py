@@ -25,9 +25,9 @@ from textual.keys import _character_to_key
 from textual.pilot import OutOfBounds, Pilot
 
 from sciextract.store import Project
+from sciextract.store.document_state import find_broken_rules
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.row_rules import problems
 from sciextract.store.state_tables import differing
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
@@ -187,7 +187,8 @@ def check_store(project: Project) -> None:
     symmetric = project.schema.symmetric_labels
     assert differing(project.connection) == []
     found = {
-        number: problems(project.document_state(number), symmetric) for number in project.numbers()
+        number: find_broken_rules(project.document_state(number), symmetric)
+        for number in project.numbers()
     }
     assert not any(found.values()), found
 

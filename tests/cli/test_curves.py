@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.retraining.run_folder import Run, new_run
-from sciextract.retraining.run_record import RunOutcome
+from sciextract.retraining.run_folder import Run, RunOutcome, new_run
 from sciextract.workflows.models.registry import register
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder

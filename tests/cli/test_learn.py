@@ -20,8 +20,7 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.retraining.run import prepare
-from sciextract.retraining.run_folder import new_run
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
@@ -92,6 +91,23 @@ def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
     assert alone.read_bytes() == many.read_bytes()
     result = CliRunner().invoke(app, ["evaluate", str(alone), "--model", str(learned), "--json"])
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
+
+
+def test_it_is_a_component_of_spacy_that_is_saved_and_loaded(learned: Path, tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    import sciextract.interop.spacy_pipe  # noqa: F401  # registers the component
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sciextract", config={"model": str(learned)})
+    words = text(ALLOYS[0])
+    document = nlp(words)
+    found = [(span.text, span.label_, span._.score) for span in document.spans["sc"]]
+    assert {label for _, label, _ in found} <= set(OWN.entity_labels)
+    assert len(found) > 1
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    [document] = loaded.pipe([words])
+    assert [(s.text, s.label_, s._.score) for s in document.spans["sc"]] == found
 
 
 def test_it_travels_as_a_small_file_or_with_its_base(

@@ -20,6 +20,7 @@ from tests.unit.metrics.builders import entity as scored_entity
 from tests.unit.metrics.builders import scored
 from tests.unit.store.projects import (
     FIRST_MODEL,
+    TEXT,
     entity,
     guess,
     new_project,
@@ -173,3 +174,30 @@ def test_edits_are_shown_as_what_they_were_before(project: Project) -> None:
     assert [(each.label, each.state) for each in found.gold.annotations.entities] == [
         ("Method", State.EDITED)
     ]
+
+
+def test_what_is_sure_is_chosen_on_what_stood_in_finished_abstracts(
+    project: Project, command: Command
+) -> None:
+    for number in range(1, 16):
+        put(project, text=f"{TEXT} {number}.", doc_key=str(number))
+        adapt(
+            project,
+            guess("A1", GRAPH, score=0.9),
+            guess("A2", NET, score=0.9),
+            guess("A3", LEARNS, score=0.2),
+            number=number,
+        )
+        first, second, third = sorted(refs(project, number), key=lambda each: each.id)
+        project.actions.accept(number, first)
+        project.actions.accept(number, second)
+        project.actions.reject(number, third)
+        project.actions.mark_done(number)
+        if number == 1:
+            [none] = learning_curve(project).sure.labels
+            assert none.threshold is None
+    [entities] = learning_curve(project).sure.labels
+    assert (entities.task, entities.threshold, entities.precision) == ("entity", 0.9, 1.0)
+    project.close()
+    out = command("stats", "--learning", "--project", str(project.path)).out
+    assert "entity suggestions of which at least 0.7 are right: from a score of 0.90 on" in out

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sciextract.retraining.remote import start as starting
 from sciextract.retraining.remote.start import RemoteTask
-from sciextract.retraining.run_folder import Run
-from sciextract.retraining.run_record import JobLocation
+from sciextract.retraining.run_folder import JobLocation, Run
 
 
 def start(run: Run, task: RemoteTask) -> JobLocation:

@@ -22,8 +22,7 @@ from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.results import follow
 from sciextract.retraining.remote.start import RemoteTask, job_script, start_again
 from sciextract.retraining.remote.trainer import EventRelay
-from sciextract.retraining.run_folder import METRICS, Run
-from sciextract.retraining.run_record import JOBS, JobLocation
+from sciextract.retraining.run_folder import JOBS, METRICS, JobLocation, Run
 from sciextract.retraining.status import StatusWriter
 from tests.remote.starting import start
 from tests.ssh_server import Server

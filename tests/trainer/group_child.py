@@ -21,8 +21,7 @@ from sciextract_trainer.config import config_from
 from sciextract_trainer.families import family_of
 from sciextract_trainer.hardware.device import CPU
 from sciextract_trainer.hardware.distributed import Group, joined
-from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.step import LossError
+from sciextract_trainer.loop import LossError, TrainingData, train
 from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES
 
 FIVE = (*TEN_SENTENCES[:4], ONE_MENTION)

@@ -21,9 +21,8 @@ from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.hardware.device import CPU, Compilation, enable_checkpointing, encoder_of
-from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.loop import Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
-from sciextract_trainer.step import Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
 from sciextract.formats.inputs import Part
-from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
-from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES
+from sciextract_trainer.build import labels_of
+from sciextract_trainer.data.examples import gold_targets
+from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
+from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES, gold
 
 Row = dict[str, Any]
 
@@ -148,3 +150,17 @@ def test_labels_of_another_schema_are_named(schema: LabelSchema, tmp_path: Path)
     (tmp_path / "a.jsonl").write_text(row + "\n")
     with pytest.raises(UsageError, match=r"'scierc' does not know: Stuff"):
         read_gold(tmp_path / "a.jsonl", schema)
+
+
+def test_mentions_of_clusters_without_a_type_become_a_class(schema: LabelSchema) -> None:
+    marked = "[We||a] tune [parsers|Method] by [ourselves||b]."
+    made = gold("us", marked, clusters=[["a", "b"]])
+    assert has_untyped([made]) and not has_untyped(TEN_SENTENCES)
+    labels = labels_of(schema, 4, untyped=True)
+    assert labels.entities == (*schema.entity_labels, "") and labels.types == labels.entities[:-1]
+    classes = gold_targets(made, labels).types.argmax(axis=1).tolist()
+    assert classes == [
+        len(labels.entities),
+        1 + labels.entities.index("Method"),
+        len(labels.entities),
+    ]

@@ -18,7 +18,7 @@ from torch import nn
 from sciextract.errors import UsageError
 from sciextract_trainer.build import build_network
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.encoders.layers import layers_of, reinitialise
+from sciextract_trainer.encoders.loading import layers_of, reinitialise
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.sessions import recorded
+from sciextract_trainer.checkpoint import recorded
 
 CPU = torch.device("cpu")
 

@@ -18,14 +18,13 @@ from safetensors import SafetensorError
 
 from sciextract.errors import OutputError
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer import sessions
+from sciextract_trainer import checkpoint
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.checkpoint import WEIGHTS, save_checkpoint
+from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp, save_checkpoint
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
 from sciextract_trainer.files import replacing
 from sciextract_trainer.loop import BEST, TrainingData, train
-from sciextract_trainer.sessions import TimeIsUp
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def test_slices_of_any_length_end_like_one_run(
 def test_a_long_epoch_has_checkpoints_within(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_SECONDS", 0.0)
     saved: list[int] = []
     real = save_checkpoint
 
@@ -97,7 +96,7 @@ def test_a_long_epoch_has_checkpoints_within(
         saved.append(state.progress.steps)
         real(folder, state)
 
-    monkeypatch.setattr(sessions, "save_checkpoint", counted)
+    monkeypatch.setattr(checkpoint, "save_checkpoint", counted)
     run(tmp_path, [])
     assert saved == [1, 2, 3, 1, 2, 3]
 

@@ -20,9 +20,8 @@ from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.hardware.device import CPU, choose_device, moved
-from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.loop import L2SP, Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
-from sciextract_trainer.step import L2SP, Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
-from sciextract_trainer.calibration import fitting
-from sciextract_trainer.calibration.fitting import fit_settings
+from sciextract_trainer import calibration
+from sciextract_trainer.calibration import fit_settings
 from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores
 
 PIPELINE: Any = SimpleNamespace(
@@ -28,7 +28,7 @@ def fitted(
         found = relation(settings)
         return DevScores(entity(settings), found, found, link(settings), found)
 
-    monkeypatch.setattr(fitting, "dev_scores", told)
+    monkeypatch.setattr(calibration, "dev_scores", told)
     return fit_settings(PIPELINE, [], DEV_SETTINGS, serve=lambda pipeline, settings: settings)  # type: ignore[arg-type, return-value]
 
 

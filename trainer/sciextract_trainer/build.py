@@ -17,12 +17,12 @@ from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import (
     encoder_file,
     load_encoder,
     load_pretrained,
     read_settings,
+    reinitialise,
     text_limit,
 )
 from sciextract_trainer.network.joint import JointNetwork
@@ -197,10 +197,18 @@ def _frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(encoding.ids[:start]), tuple(encoding.ids[end:])
 
 
-def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
-    """What the classes of a network for a schema mean."""
+def labels_of(schema: LabelSchema, max_span_width: int, untyped: bool = False) -> Labels:
+    """What the classes of a network for a schema mean.
+
+    Args:
+        schema: The labels.
+        max_span_width: Most words of an entity.
+        untyped: Whether clusters have mentions that are no entities, such as "we" and "which"; where the schema
+            has coreference, these become a class of their own.
+    """
     layout = RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels))
-    return Labels(tuple(schema.entity_labels), layout, schema.coreference, max_span_width)
+    entities = (*schema.entity_labels, *([""] if untyped and schema.coreference else []))
+    return Labels(entities, layout, schema.coreference, max_span_width)
 
 
 def build_network(config: TrainConfig, labels: Labels) -> JointNetwork:

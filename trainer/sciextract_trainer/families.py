@@ -77,9 +77,9 @@ def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     return GIVEN if config.given_entities else JOINT
 
 
-def labels_for(config: TrainConfig, schema: LabelSchema) -> Labels:
+def labels_for(config: TrainConfig, schema: LabelSchema, untyped: bool = False) -> Labels:
     """What the classes of a recipe's network mean; between given entities no mentions are linked."""
-    labels = labels_of(schema, config.max_span_width)
+    labels = labels_of(schema, config.max_span_width, untyped and not config.given_entities)
     return replace(labels, coreference=False) if config.given_entities else labels
 
 

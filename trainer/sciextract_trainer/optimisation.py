@@ -27,7 +27,7 @@ from torch.optim import Adam, AdamW, Optimizer, RAdam
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.layers import layers_of
+from sciextract_trainer.encoders.loading import layers_of
 
 
 class AdamP(Optimizer):

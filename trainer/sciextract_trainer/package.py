@@ -26,7 +26,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
+from sciextract_trainer.calibration import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.evaluate import (

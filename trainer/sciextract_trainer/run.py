@@ -17,9 +17,10 @@ from sciextract.retraining.curves import origin_of as curves_origin
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.augment import gold_swaps
-from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
+from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, scored_layers
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import packaged_file
@@ -28,7 +29,6 @@ from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import note_environment, recorded
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
@@ -149,8 +149,8 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
 
 def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]:
     rules = load_subword_rules(job.config.encoder)
-    labels = labels_for(job.config, job.schema)
     gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema, Part.DEV)
+    labels = labels_for(job.config, job.schema, has_untyped(gold))
     examples = list(family_of(job.config).examples(gold, labels, rules))
     listener(DataRead(train=len(gold), dev=len(dev), windows=len(examples)))
     if unseen := unseen_labels(gold, job.schema):

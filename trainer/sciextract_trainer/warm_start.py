@@ -21,8 +21,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import read_tokenizer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.layers import reinitialise
-from sciextract_trainer.encoders.loading import empty_encoder
+from sciextract_trainer.encoders.loading import empty_encoder, reinitialise
 from sciextract_trainer.graph_weights import Array, bias_length, read_weights
 from sciextract_trainer.network.joint import JointNetwork
 
@@ -89,7 +88,7 @@ def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
 def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
     """Entity and relation labels of ``new`` that ``old`` lacks."""
     return (
-        *(label for label in new.entities if label not in old.entities),
+        *(label for label in new.types if label not in old.entities),
         *(label for label in new.relations.labels if label not in old.relations.labels),
     )
 

@@ -10,8 +10,7 @@ from statistics import median
 
 from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.remote.ssh import Ssh
-from sciextract.retraining.run_folder import Run, runs_of
-from sciextract.retraining.run_record import RANGES
+from sciextract.retraining.run_folder import RANGES, Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review

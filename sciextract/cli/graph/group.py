@@ -13,8 +13,6 @@ from sciextract.cli.console import argument, command_group, flag, option
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from sciextract.graph.queries.edges import Edge, Sentence
     from sciextract.graph.queries.nodes import Node
 
@@ -40,32 +38,13 @@ WithGenericOption = Annotated[
     bool,
     flag('Include generic nodes, such as "data".', "--with-generic"),
 ]
-AvoidOption = Annotated[
-    list[str] | None,
-    option("NODE", "A node to leave out; repeatable."),
+WithNarrowerOption = Annotated[
+    bool,
+    flag(
+        "Count its kinds as well: nodes whose name ends in its name, and hyponyms.",
+        "--with-narrower",
+    ),
 ]
-AvoidFromOption = Annotated[
-    Path | None,
-    option("FILE", "File of nodes to leave out, one per line; unknown names are ignored."),
-]
-
-
-def avoided(
-    connection: sqlite3.Connection, names: list[str] | None, file: Path | None
-) -> list[Node]:
-    """The nodes that a person wants to leave out.
-
-    Raises:
-        UnknownNodeError: One that was named on the command line is unknown. InputMissingError: There is no such
-        file. FormatError: It is not text.
-    """
-    from sciextract.formats.base import Source
-    from sciextract.formats.decoding import decoded_content
-    from sciextract.graph.queries.nodes import find_nodes, node_called
-
-    listed = decoded_content(Source(str(file))).splitlines() if file else []
-    known = [node for name in listed if (node := node_called(connection, name))]
-    return [*find_nodes(connection, names or []), *known]
 
 
 def show(lines: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from sciextract.cli.console import (
     JsonOption,
     QuietOption,
     argument,
+    flag,
     is_terminal,
     option,
     report,
@@ -20,7 +21,7 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import (
     GraphOption,
-    RelationOption,
+    NodeArgument,
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
@@ -30,14 +31,17 @@ from sciextract.text.english import counted
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
+        Literal["graphml", "neo4j-csv"],
+        typer.Option("--to", help="graphml is a file, neo4j-csv a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
         int,
         option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
+    with_papers: Annotated[
+        bool, flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers")
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -54,9 +58,42 @@ def export(
     from sciextract.graph.export import export_graph
 
     with open_graph(graph) as connection:
-        export_graph(connection, graph, to, output, least=least, force=force)
+        export_graph(connection, graph, to, output, least=least, papers=with_papers, force=force)
     summary = {"format": to, "output": str(output), "least": least}
     report(summary, f"{output} written", as_json, quiet=quiet)
+
+
+def survey(
+    node: NodeArgument,
+    graph: GraphOption,
+    output: Annotated[Path, option("FOLDER", "The folder to write.")],
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write what the graph tells about a node as a survey to quote from, with its sentences and papers.
+
+    The folder holds survey.md (with citations for Pandoc), survey.html, survey.bib and trend.svg.
+
+    Example:
+
+        sciextract graph survey "speech translation" --output survey --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.survey import write_survey
+
+    with open_graph(graph) as connection:
+        found = write_survey(connection, graph, find_node(connection, node), output, force=force)
+    sections = [each.title for each in found.sections]
+    summary = {"output": str(output), "sections": sections, "papers": len(found.papers)}
+    cited = counted(len(found.papers), "paper")
+    report(
+        summary,
+        f"{output} holds {counted(len(sections), 'section')}, {cited} cited",
+        as_json,
+        quiet=quiet,
+    )
 
 
 def view(
@@ -69,7 +106,6 @@ def view(
         str | None,
         argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
     ] = None,
-    relation: RelationOption = None,
     most: Annotated[
         int,
         option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
@@ -102,7 +138,7 @@ def view(
     from sciextract.graph.database import open_graph
     from sciextract.graph.page import ViewSettings, draw
 
-    settings = ViewSettings(relation, most, edges, sentences, with_generic)
+    settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     nodes, shown = len(drawn.nodes), len(drawn.edges)

@@ -11,6 +11,7 @@ from sciextract.cli.console import ForceOption, JsonLinesOption, flag, option, s
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
+    WithNarrowerOption,
     nothing,
     show,
     show_json,
@@ -144,6 +145,7 @@ def results(
     differences: Annotated[
         bool, flag("List improvements instead of values.", "--differences")
     ] = False,
+    with_narrower: WithNarrowerOption = False,
     limit: MostOption = None,
     output: Annotated[Path | None, option("FILE.csv", "Write a table instead.")] = None,
     force: ForceOption = False,
@@ -172,6 +174,7 @@ def results(
             material=find_node(connection, material) if material else None,
             years=years,
             differences=differences,
+            with_narrower=with_narrower,
         )
     if not found:
         raise nothing("no sentence states a number for such a metric and material")
@@ -188,11 +191,12 @@ def results(
     elif output is None:
         board = None
         for each in chosen:
-            if board != (board := (each.material.name, each.metric.name)):
-                show([f"{each.material.name} | {each.metric.name}"])
+            if board != (board := each.board):
+                show([" | ".join(each.board)])
             value = f"{'±' if each.is_difference else ''}{each.value:g}{each.unit}"
             known = each.paper.published
-            system = f"  ({each.system.name})" if each.system else ""
+            about = [each.split, each.system.name if each.system else ""]
+            system = "".join([f"  ({one})" for one in about if one])
             title = f"{known.year or '----'}  {known.title or each.paper.doc_key}{system}"
             show(
                 [f"  {value:>8}  {title}", f"            > {' '.join(each.sentence.text.split())}"]

@@ -1,4 +1,4 @@
-"""``sciextract graph neighbours``, ``together``, ``path``, ``top``, ``gaps``, ``compare`` and ``subtopics``: questions about nodes."""
+"""``sciextract graph neighbours``, ``together``, ``path``, ``top``, ``gaps`` and ``subtopics``: questions about nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import typer
 
 from sciextract.cli.console import JsonLinesOption, option, say
 from sciextract.cli.graph.group import (
-    AvoidFromOption,
-    AvoidOption,
     GraphOption,
     JsonObjectOption,
     LimitOption,
@@ -19,7 +17,7 @@ from sciextract.cli.graph.group import (
     SentencesOption,
     TypeOption,
     WithGenericOption,
-    avoided,
+    WithNarrowerOption,
     edge_line,
     nothing,
     sentence_lines,
@@ -39,6 +37,7 @@ def neighbours(
         typer.Option(help="Relations out of the node, into it, or both."),
     ] = "both",
     sentences: SentencesOption = 0,
+    with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
     as_json: JsonObjectOption = False,
 ) -> None:
@@ -53,12 +52,14 @@ def neighbours(
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
-    from sciextract.graph.queries.nodes import about, find_node
+    from sciextract.graph.queries.nodes import about, find_node, narrower
 
     with open_graph(graph) as connection:
         found = find_node(connection, node)
         known = about(connection, found)
-        edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
+        kinds = narrower(connection, found) if with_narrower else []
+        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
+        edges = edges_at(connection, found, request)
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -90,7 +91,9 @@ def neighbours(
     if rest := known.all_aliases - len(known.aliases):
         show([f"           and in {rest:,} more ways"])
     for edge in edges:
-        show([f"  {edge_line(edge, found)}"])
+        # An edge of a narrower node is told with both ends.
+        seen_from = found if found.id in (edge.head.id, edge.tail.id) else None
+        show([f"  {edge_line(edge, seen_from)}"])
         show(sentence_lines(edge.sentences, "      "))
     if not edges:
         show(["  no relations" if found.degree == 0 else "  no relations of this kind"])
@@ -112,6 +115,10 @@ def together(
         typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
     ] = "count",
     least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
+    versus: Annotated[
+        str | None, option("NODE", "Show in how many abstracts they are with this node, too.")
+    ] = None,
+    with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     to: Annotated[
@@ -129,18 +136,23 @@ def together(
         sciextract graph together "speech recognition" --type Material --graph field.graph
 
         sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
+
+        sciextract graph together BLEU --versus COMET --type Task --graph field.graph
     """
     from sciextract.formats.tables import csv_row
+    from sciextract.graph.answers import quoted
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
-    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.nodes import find_node, narrower
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
+        kinds = narrower(connection, first) if with_narrower else []
         found = named_together(
-            connection, [first],
+            connection, [first, *kinds],
             TogetherQuestion(label, relation, least, by, with_generic, limit),
+            find_node(connection, versus) if versus else None,
         )  # fmt: skip
     if not found:
         raise nothing(f"no such node is named together with {first.name!r}")
@@ -149,20 +161,21 @@ def together(
         return
     rows = [
         (
-            str(each.documents), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
+            str(each.documents), "" if each.versus is None else str(each.versus), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
             span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
             each.quote.doc_key if each.quote else "",
-            " ".join(each.quote.sentences[0].text.split()) if each.quote else "",
+            quoted(each.quote.sentences) if each.quote else "",
         )
         for each in found
     ]  # fmt: skip
     if to == "csv":
-        columns = ("abstracts", "lift", "interval", "years", "node", "type", "paper", "sentence")
+        columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
         show(csv_row(row) for row in (columns, *rows))
         return
-    show([f"{'abstracts':>9} {'lift':>7} {'interval':>13}  {'years':9}  named with {first.name}"])
-    for count, lift, interval, years, name, kind, key, sentence in rows:
-        show([f"{count:>9} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
+    heading = f"{'abstracts':>9} {'versus':>6} {'lift':>7} {'interval':>13}  {'years':9}"
+    show([f"{heading}  named with {first.name}{f', versus {versus}' if versus else ''}"])
+    for count, other, lift, interval, years, name, kind, key, sentence in rows:
+        show([f"{count:>9} {other:>6} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
         show([f"{'':11}> {sentence} [{key}]"] if key else [])
 
 
@@ -222,8 +235,6 @@ def top(
         typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
     ] = "count",
     since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -240,11 +251,9 @@ def top(
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        unwanted = avoided(connection, avoid, avoid_from)
         found = first_nodes(
-            connection, label=label, by=by, since=since, avoid=unwanted, generic=with_generic,
-            limit=limit,
-        )  # fmt: skip
+            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
+        )
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:
@@ -268,8 +277,6 @@ def gaps(
         str | None,
         option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
     ] = None,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -291,10 +298,7 @@ def gaps(
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
-        answer = gaps_of(
-            connection, first, label=label,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic, limit=limit,
-        )  # fmt: skip
+        answer = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
     if not answer.found:
         raise nothing(
             f"no gap at {first.name!r}: {counted(answer.tested, 'node')} of this type can be expected in three of its "
@@ -311,55 +315,6 @@ def gaps(
     show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.1f} pass by chance"])
 
 
-def compare(
-    first: NodeArgument,
-    second: NodeArgument,
-    graph: GraphOption,
-    sentences: SentencesOption = 2,
-    with_generic: WithGenericOption = False,
-    limit: LimitOption = 10,
-    as_json: JsonObjectOption = False,
-) -> None:
-    """Compare two nodes: abstracts by year, relations, shared neighbours.
-
-    Examples:
-
-        sciextract graph compare BLEU COMET --graph field.graph
-
-        sciextract graph compare Transformer LSTM --sentences 5 --graph field.graph
-    """
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.combinations import compare as comparison_of
-    from sciextract.graph.queries.nodes import find_node
-
-    with open_graph(graph) as connection:
-        found = comparison_of(
-            connection, find_node(connection, first), find_node(connection, second),
-            sentences=sentences, generic=with_generic, limit=limit,
-        )  # fmt: skip
-    if as_json:
-        show_json([asdict(found)])
-        return
-    for node in (found.first, found.second):
-        words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        show(
-            [
-                f"{node.name}  ({node.label}; {words}, years {span_of_years(node.first_year, node.last_year)})"
-            ]
-        )
-    show([f"named together by {counted(found.together, 'abstract')}"])
-    for edge in found.edges:
-        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
-    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
-    for heading, nodes in (
-        ("both are related to", found.shared),
-        (f"only {found.first.name} is related to", found.only_first),
-        (f"only {found.second.name} is related to", found.only_second),
-    ):
-        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
-        show([f"{heading}: {names or 'nothing else'}"])
-
-
 def subtopics(
     graph: GraphOption,
     of: Annotated[str | None, option("NODE", "Only abstracts that mention this node.")] = None,
@@ -372,8 +327,6 @@ def subtopics(
         float,
         option("X", "Higher values give more, smaller subtopics.", min=0.01),
     ] = 1.0,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -396,12 +349,10 @@ def subtopics(
     from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
-        question = SubtopicQuestion(
-            of=find_node(connection, of) if of else None, label=label, least=least,
-            resolution=resolution,
-            avoid=avoided(connection, avoid, avoid_from), generic=with_generic,
-        )  # fmt: skip
-        answer = divided(connection, question)
+        centre = find_node(connection, of) if of else None
+        answer = divided(
+            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
+        )
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, option
+from sciextract.cli.console import JsonLinesOption, flag, option
 from sciextract.cli.graph.group import (
-    AvoidFromOption,
-    AvoidOption,
     GraphOption,
     LimitOption,
     WithGenericOption,
-    avoided,
     nothing,
     show,
     show_json,
@@ -47,8 +44,10 @@ def trends(
         int,
         option("N", "Pool years with fewer than N abstracts.", min=1),
     ] = 30,
-    avoid: AvoidOption = None,
-    avoid_from: AvoidFromOption = None,
+    with_narrower: Annotated[
+        bool,
+        flag("Count abstracts that name a hyponym; longer names count anyway.", "--with-narrower"),
+    ] = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -69,14 +68,10 @@ def trends(
     from sciextract.graph.queries.trends import trends as trends_of
 
     with open_graph(graph) as connection:
-        unwanted = avoided(connection, avoid, avoid_from)
-        answer = trends_of(
-            connection,
-            TrendQuestion(
-                question, label, since, until, recent, thin, least, unwanted, with_generic
-            ),
-            limit,
+        asked = TrendQuestion(
+            question, label, since, until, recent, thin, least, with_generic, with_narrower
         )
+        answer = trends_of(connection, asked, limit)
     records = [each.to_json() for each in answer.found]
     if not records:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -24,6 +26,7 @@ class EdgeRequest:
         limit: At most so many.
         sentences: How many sentences to bring for each.
         generic: Whether edges to generic nodes are wanted, too.
+        narrower: Nodes whose edges are wanted like those of the node.
     """
 
     relation: str | None = None
@@ -31,6 +34,7 @@ class EdgeRequest:
     limit: int = 20
     sentences: int = 0
     generic: bool = True
+    narrower: Sequence[Node] = ()
 
 
 class Way(StrEnum):
@@ -127,11 +131,13 @@ _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
 _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
     e.documents, e.mentions, e.score_mean, e.score_max
 FROM edge e JOIN label l ON l.id = e.label """
-_GENERIC_END = "SELECT 1 FROM node g WHERE g.id IN (e.head, e.tail) AND g.id <> :node AND g.generic"
+_NODES = "(SELECT value FROM json_each(:nodes))"
+_GENERIC_END = f"SELECT 1 FROM node g WHERE g.id IN (e.head, e.tail) AND g.id NOT IN {_NODES} AND g.generic"  # fmt: skip
+_HEAD, _TAIL = f"e.head IN {_NODES}", f"e.tail IN {_NODES}"
 _ENDS = {
-    "out": ("e.head = :node", f"e.tail = :node AND {_SYMMETRIC}"),
-    "in": ("e.tail = :node", f"e.head = :node AND {_SYMMETRIC}"),
-    "both": ("e.head = :node", "e.tail = :node"),
+    "out": (_HEAD, f"{_TAIL} AND {_SYMMETRIC}"),
+    "in": (_TAIL, f"{_HEAD} AND {_SYMMETRIC}"),
+    "both": (_HEAD, _TAIL),
 }
 
 
@@ -153,16 +159,18 @@ def neighbours(
     kind = "" if number is None else "AND +e.label = :label"
     if not request.generic:
         kind += f" AND NOT EXISTS ({_GENERIC_END})"
-    rows: list[tuple[Any, ...]] = []
+    ours = [node.id, *[each.id for each in request.narrower]]
+    rows: dict[int, tuple[Any, ...]] = {}
     for end in _ENDS[request.direction]:
-        rows += connection.execute(
+        for row in connection.execute(
             f"{_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit",
-            {"node": node.id, "label": number, "limit": request.limit},
-        )
-    rows.sort(key=lambda row: (-row[5], row[0]))
+            {"nodes": json.dumps(ours), "label": number, "limit": request.limit},
+        ):
+            rows[row[0]] = row  # an edge between two of them is found from both
+    best = sorted(rows.values(), key=lambda row: (-row[5], row[0]))[: request.limit]
+    edges = [edge_of(connection, row, request.sentences) for row in best]
     return [
-        edge_of(connection, row, request.sentences).read_from(node.id)
-        for row in rows[: request.limit]
+        each.read_from(each.head.id if each.head.id in ours else each.tail.id) for each in edges
     ]
 
 

@@ -118,10 +118,7 @@ def papers_of(
             continue
         paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            (content,) = connection.execute(
-                "SELECT content FROM text WHERE document = ?", (document,)
-            ).fetchone()
-            text = unpacked(content)
+            text = _text_of(connection, document)
             places = [_places(text, *each) for each in patterns]
             quoted = sentences_with(text, paper.published.title, places)[:sentences]
             paper = replace(paper, sentences=tuple(quoted))
@@ -147,6 +144,11 @@ def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
         (document,),
     ).fetchone()
     return _paper(row, ())
+
+
+def _text_of(connection: sqlite3.Connection, document: int) -> str:
+    row = connection.execute("SELECT content FROM text WHERE document = ?", (document,)).fetchone()
+    return unpacked(row[0])
 
 
 def _paper(row: tuple[Any, ...], relations: tuple[str, ...]) -> Paper:
@@ -191,29 +193,70 @@ class Quoter:
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
 
-    def quote(self, other: int, relation: int | None = None) -> Paper | None:
-        """The paper whose abstract names both most often in its first sentence with both; none where there is none.
+    def quote(self, node: int, relation: int | None = None) -> Paper | None:
+        """The paper that names both most often with a sentence that holds both; with two sentences where none does.
 
         Args:
-            other: The number of another node.
+            node: The number of another node.
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
-        pattern = _patterns(self._connection, [other])[0]
+        pattern, apart = _patterns(self._connection, [node])[0], None
         for document, content in self._connection.execute(
             _BOTH,
-            {"nodes": self._nodes, "other": other, "relation": relation, "most": _MOST_LOOKED_AT},
+            {"nodes": self._nodes, "other": node, "relation": relation, "most": _MOST_LOOKED_AT},
         ):
             text = unpacked(content)
-            places = [
-                [each.span() for each in one.finditer(text)] for one in (self._pattern, pattern)
-            ]
+            ours, theirs = ([each.span() for each in one.finditer(text)] for one in (self._pattern, pattern))  # fmt: skip
             # To find sentences takes far longer than to see that none can hold both.
-            if any(abs(a - b) < _LONGEST_SENTENCE for a, _ in places[0] for b, _ in places[1]):
+            near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
+            if not near and (apart or not (ours and theirs)):
+                continue
+            paper = paper_numbered(self._connection, document)
+            found = sentences_with(text, paper.published.title, [ours, theirs])
+            one, other = ([each for each in found if {*places} & {*each.mentions}] for places in (ours, theirs))  # fmt: skip
+            if both := [each for each in one if each in other]:
+                return replace(paper, sentences=(both[0],))
+            if one and other and apart is None:
+                apart = replace(paper, sentences=(one[0], other[0]))
+        return apart
+
+    def defining(self, most: int) -> list[Paper]:
+        """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
+        found = []
+        rows = self._connection.execute(
+            """SELECT n.document, t.content FROM node_document n JOIN text t ON t.document = n.document
+            WHERE n.node IN (SELECT value FROM json_each(?)) ORDER BY n.mentions DESC, n.document""",
+            (self._nodes,),
+        )
+        for document, content in rows:
+            text = unpacked(content)
+            places = [
+                each.span()
+                for each in self._pattern.finditer(text)
+                if _DEFINES.match(text, each.end()) and _BEGINS.search(text, 0, each.start())
+            ]
+            if places:
                 paper = paper_numbered(self._connection, document)
-                first = sentences_with(text, paper.published.title, places)[0]
-                if all(any(each in first.mentions for each in some) for some in places):
-                    return replace(paper, sentences=(first,))
-        return None
+                (first, *_) = sentences_with(text, paper.published.title, [places])
+                found.append(replace(paper, sentences=(first,)))
+            if len(found) == most:
+                break
+        return found
+
+    def named_in(self, document: int) -> Paper:
+        """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
+        paper, text = paper_numbered(self._connection, document), _text_of(self._connection, document)  # fmt: skip
+        title = paper.published.title
+        places = [each.span() for each in self._pattern.finditer(text)]
+        found = sentences_with(text, title, [places])
+        found.sort(key=lambda each: each.text == title)
+        return replace(paper, sentences=tuple(found[:1]))
+
+
+_DEFINES = re.compile(
+    r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
+)
+_BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 
 _LONGEST_SENTENCE = 600

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.graph.queries.nodes import HYPONYMS, NODE, Node, label_number, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -132,8 +132,9 @@ class TrendQuestion:
         recent: To how many of the last years the slope is fitted.
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
-        avoid: Nodes to leave out.
         generic: Generic nodes, too.
+        narrower: Whether abstracts that name a hyponym count; those with a longer name count anyway, because names
+            are matched within longer ones.
     """
 
     direction: Literal["rising", "falling"]
@@ -143,8 +144,8 @@ class TrendQuestion:
     recent: int = RECENT
     thin: int = THIN
     least: int = 10
-    avoid: Iterable[Node] = ()
     generic: bool = False
+    narrower: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +179,7 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     Raises:
         UsageError: No such type, or fewer than two periods with enough abstracts.
     """
-    totals: dict[int, int] = dict(
-        connection.execute(
-            """SELECT year, documents FROM year_total
-            WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
-            (question.since, question.until),
-        ).fetchall()
-    )
+    totals = _totals(connection, question.since, question.until)
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
@@ -192,7 +187,6 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
             f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
             "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
-    unwanted = {node.id for node in question.avoid}
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": label_number(connection, question.label, "entity"),
@@ -205,28 +199,59 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         values,
     ):
         counts.setdefault(node, {})[year] = documents
+    if question.narrower:
+        for node, year, documents in connection.execute(
+            f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
+                SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
+            ) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
+            WHERE d.year BETWEEN ? AND ? GROUP BY 1, 2""",
+            (min(totals), max(totals)),
+        ):
+            counts.setdefault(node, {})[year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
     for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
         years = counts.get(row[0], {})
-        if row[0] in unwanted or sum(years.values()) < question.least:
+        if sum(years.values()) < question.least:
             continue
         tested += 1
-        periods = []
-        for group in pooled:
-            total = sum(totals[year] for year in group)
-            middle = sum(year * totals[year] for year in group) / total
-            documents = sum(years.get(year, 0) for year in group)
-            periods.append(Period(group[0], group[-1], middle, documents, total))
+        periods = _periods(pooled, totals, years)
         late = [each for each in periods if each.middle > periods[-1].last - question.recent]
         # A slope needs two periods, however few years are recent.
         last = tuple(late if len(late) > 1 else periods[-2:])
-        trend = Trend(Node(*row), tuple(periods), last, *slope_and_z(last))
+        trend = Trend(Node(*row), periods, last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
     return Trends(tuple(clear[:limit]), tested)
+
+
+def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+    """The share of the abstracts that name a node over all years; none where too few years are known."""
+    totals = _totals(connection, None, None)
+    return _periods(pool(totals, thin), totals, years_of(connection, node))
+
+
+def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
+    rows = connection.execute(
+        """SELECT year, documents FROM year_total
+        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+        (since, until),
+    )
+    return dict(rows.fetchall())
+
+
+def _periods(
+    pooled: Iterable[Sequence[int]], totals: Mapping[int, int], years: Mapping[int, int]
+) -> tuple[Period, ...]:
+    periods = []
+    for group in pooled:
+        total = sum(totals[year] for year in group)
+        middle = sum(year * totals[year] for year in group) / total
+        documents = sum(years.get(year, 0) for year in group)
+        periods.append(Period(group[0], group[-1], middle, documents, total))
+    return tuple(periods)
 
 
 def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:

@@ -24,61 +24,12 @@ Place = tuple[int, int]
 ROLES = 5
 """States of a span: first word, last word, mean, the word before, the word after."""
 
-_FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "in",
-        "on",
-        "for",
-        "to",
-        "with",
-        "by",
-        "from",
-        "at",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "and",
-        "or",
-        "but",
-        "not",
-        "we",
-        "our",
-        "it",
-        "its",
-        "their",
-        "they",
-        "can",
-        "may",
-        "which",
-        "such",
-        "than",
-        "then",
-        "also",
-        "both",
-        "between",
-        "into",
-        "over",
-        "under",
-        "using",
-        "use",
-        "via",
-    ]
-)
+_FUNCTION_WORDS = frozenset((
+    "a", "an", "the", "this", "that", "these", "those", "of", "in", "on", "for", "to", "with", "by", "from", "at",
+    "as", "is", "are", "was", "were", "be", "been", "has", "have", "had", "and", "or", "but", "not", "we", "our",
+    "it", "its", "their", "they", "can", "may", "which", "such", "than", "then", "also", "both", "between", "into",
+    "over", "under", "using", "use", "via"
+))  # fmt: skip
 _FLAGS, _MOST_WIDTH = 8, 10
 SHAPES = 1 + 4 * _FLAGS + 1 + _MOST_WIDTH
 """Columns of :func:`shape_features`; the first one is 1."""

@@ -16,8 +16,7 @@ from typing import Any
 from sciextract.codec import convert
 from sciextract.errors import RemoteError, UsageError
 from sciextract.retraining.remote.ssh import SSH_VARIABLE, Ssh, check_host
-from sciextract.retraining.run_folder import Run, known_runs
-from sciextract.retraining.run_record import JobLocation, job_folder
+from sciextract.retraining.run_folder import JobLocation, Run, job_folder, known_runs
 
 REMOTE_FILES = "there"
 """Folder in the local run folder for what came from the other machine: events, log, notes."""

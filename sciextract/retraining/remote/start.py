@@ -15,8 +15,7 @@ from sciextract.errors import MissingExtraError, RemoteError, as_command
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import ssh_of
 from sciextract.retraining.remote.ssh import FIRST_CONTACT_SECONDS, Ssh
-from sciextract.retraining.run_folder import Run
-from sciextract.retraining.run_record import JobLocation
+from sciextract.retraining.run_folder import JobLocation, Run
 
 LEAST_PYTHON = (3, 11)
 _MIB = 1 << 20

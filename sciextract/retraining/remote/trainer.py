@@ -41,8 +41,14 @@ from sciextract.retraining.remote.start import (
     start_again,
 )
 from sciextract.retraining.run import Prepared, Trainer, complete
-from sciextract.retraining.run_folder import RUN, SNAPSHOT, Run, is_begun, stored_request
-from sciextract.retraining.run_record import JobLocation
+from sciextract.retraining.run_folder import (
+    RUN,
+    SNAPSHOT,
+    JobLocation,
+    Run,
+    is_begun,
+    stored_request,
+)
 from sciextract.retraining.status import StatusWriter, go_on_command, stopped_here
 
 MODULE = "sciextract_trainer.remote_job"

@@ -67,20 +67,7 @@ class Actions:
         return self._decide(number, item, "reject", seconds)
 
     def _decide(self, number: int, item: ItemRef, kind: str, seconds: float | None) -> Outcome:
-        accept = kind == "accept"
-
-        def work(doc: DocumentState, context: Context) -> None:
-            match item:
-                case EntityRef():
-                    on_entity = entities.accept_entity if accept else entities.reject_entity
-                    on_entity(doc, context, item.id)
-                case RelationRef():
-                    on_relation = relations.accept_relation if accept else relations.reject_relation
-                    on_relation(doc, context, item.id)
-                case LinkRef():
-                    on_link = coreference.accept_link if accept else coreference.reject_link
-                    on_link(doc, context, guard.link_of(doc, item.cluster_id, item.entity_id))
-
+        work = partial(_decide_items, items=[item], accept=kind == "accept")
         return self._perform(number, kind, _item_params(item), work, seconds)
 
     def set_label(
@@ -216,6 +203,11 @@ class Actions:
         numbers = self._project.documents_with_undecided(score)
         return self._project.perform("accept above", params, numbers, work, backup=True)
 
+    def accept_all(self, number: int, items: Sequence[ItemRef]) -> Outcome:
+        """These items of a document are right; arguments are accepted with their relation. One action, one undo."""
+        work = partial(_decide_items, items=items, accept=True)
+        return self._perform(number, "accept above", {"items": len(items)}, work)
+
     def mark_done(
         self,
         number: int,
@@ -255,6 +247,22 @@ class Actions:
         seconds: float | None = None,
     ) -> Outcome:
         return self._project.perform(kind, params, [number], work, seconds)
+
+
+def _decide_items(
+    doc: DocumentState, context: Context, items: Sequence[ItemRef], accept: bool
+) -> None:
+    for item in items:
+        match item:
+            case EntityRef():
+                on_entity = entities.accept_entity if accept else entities.reject_entity
+                on_entity(doc, context, item.id)
+            case RelationRef():
+                on_relation = relations.accept_relation if accept else relations.reject_relation
+                on_relation(doc, context, item.id)
+            case LinkRef():
+                on_link = coreference.accept_link if accept else coreference.reject_link
+                on_link(doc, context, guard.link_of(doc, item.cluster_id, item.entity_id))
 
 
 def _item_params(item: ItemRef) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from sciextract.store.actions.guard import (
     relation_of,
 )
 from sciextract.store.document_state import Context, DocumentState
-from sciextract.store.imports import same_relations
+from sciextract.store.incoming import same_relations
 from sciextract.store.rows import RelationRow
 
 
@@ -31,7 +31,7 @@ def accept_relation(doc: DocumentState, context: Context, relation_id: str) -> N
     row = relation_of(doc, relation_id)
     if row.state is State.REJECTED:
         _check_single(doc, context, row)
-    # Mentions first: a relation may never hold while one of its mentions is undecided (consistency.problems).
+    # Mentions first: a relation may never hold while one of its mentions is undecided (find_broken_rules).
     for end in (row.head, row.tail):
         accept_mention(doc, context, end)
     if row.state not in SETTLED:

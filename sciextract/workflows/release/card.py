@@ -10,13 +10,11 @@ from typing import Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import EntityType, RelationType
-from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.text.characters import visible
 from sciextract.workflows.release.contents import Contents, fields_of
 from sciextract.workflows.release.figures import (
     LONGEST_MENTION,
     TOKENS_A_BIN,
-    Examples,
     as_markdown,
 )
 
@@ -43,12 +41,12 @@ def write_card(contents: Contents) -> str:
         "The split of an abstract follows from the hash of its text, so that it stays the same when others are added.",
         *("", "## Contents", ""),
     ]
-    rows = [(kind, *(figures.splits[each][kind] for each in splits)) for kind in _COUNTED]
+    rows = [(kind, *(figures.totals[each, kind] for each in splits)) for kind in _COUNTED]
     lines += _table(("", *splits), rows)
     lines += ["", "## Labels", ""]
     rows = []
     for layer, label, _ in _labels(contents):
-        counts = (figures.labels[layer, label][each] for each in splits)
+        counts = (figures.labels[layer, label, each] for each in splits)
         rows.append((layer, as_markdown(label) or _UNTYPED, *counts))
     lines += _table(("", "label", *splits), rows)
     lines += ["", "## Lengths", ""]
@@ -64,11 +62,18 @@ def write_card(contents: Contents) -> str:
         "",
     ]
     rows = []
-    for (source, state), made in sorted(figures.made.items()):
-        rows.append((as_markdown(source), state, *(made[layer] for layer in Layer)))
+    for source, state in sorted({made[:2] for made in figures.made}):
+        counts = (figures.made[source, state, layer] for layer in Layer)
+        rows.append((as_markdown(source), state, *counts))
     lines += _table(("source", "state", *Layer), rows)
     if contents.agreement:
-        lines += ["", "## Agreement", "", *_describe_agreement(contents.agreement)]
+        lines += [
+            *("", "## Agreement", ""),
+            f"Two people annotated {contents.agreement.documents:,} abstracts independently. How far they agreed before any",
+            "difference was decided, with 95 % intervals; [agreement.json](agreement.json) has all counts:",
+            "",
+            *(f"    {visible(line)}" for line in contents.agreement.lines()),
+        ]
     if not contents.with_text:
         lines += ["", "## Texts", "", *_NO_TEXTS.splitlines()]
     lines += ["", "## Licence", "", as_markdown(contents.terms.licence)]
@@ -113,7 +118,7 @@ def _labels(contents: Contents) -> Iterator[tuple[Layer, str, EntityType | Relat
     kinds = {Layer.ENTITIES: contents.schema.entities, Layer.RELATIONS: contents.schema.relations}
     for layer, types in kinds.items():
         known: dict[str, EntityType | RelationType] = {each.label: each for each in types}
-        used = sorted(label for of, label in contents.figures.labels if of is layer)
+        used = sorted(label for of, label, _ in contents.figures.labels if of is layer)
         for label in dict.fromkeys([*known, *used]):
             yield layer, label, known.get(label)
 
@@ -132,26 +137,6 @@ def _histogram(title: str, counts: Counter[int], width: int = 1, last: int = -1)
         name += " and more" if each == last else ""
         rows.append((name, counts[each], "█" * round(_BAR * counts[each] / most)))
     return _table((title, "", ""), rows)
-
-
-def _describe_agreement(report: AgreementReport) -> Iterator[str]:
-    yield f"Two people annotated {report.documents:,} abstracts independently. How far they agreed before any difference was decided:"
-    yield ""
-    spans, relations = report.spans, report.relations
-    scores: dict[str, F1Agreement] = {
-        "entities, same label and boundaries": spans.exact,
-        "entities, same boundaries": spans.boundaries,
-        "relations with types of both ends": relations.strict,
-        "coreference, mean of MUC, B3, CEAFe": report.coreference.conll,
-    }
-    rows = [
-        (name, "F1", "–" if each.f1 is None else f"{each.f1:.1f}") for name, each in scores.items()
-    ]
-    kappa = report.tokens.all.kappa
-    rows.append(("tokens", "Cohen's kappa", "–" if kappa is None else f"{kappa:.2f}"))
-    yield from _table(("", "measure", ""), rows)
-    yield ""
-    yield "[agreement.json](agreement.json) has all figures with 95 % intervals."
 
 
 def write_guideline(contents: Contents) -> str:
@@ -177,8 +162,8 @@ def write_guideline(contents: Contents) -> str:
                 "",
                 f"From → to: {pairs or 'all entity types'}{', in either direction' * about.symmetric}.",
             ]
-        examples = contents.figures.examples.get((layer, label), Examples())
-        for title, found in (("Accepted", examples.accepted), ("Rejected", examples.rejected)):
+        for title, rejected in (("Accepted", False), ("Rejected", True)):
+            found = contents.figures.examples.get((layer, label, rejected), {})
             if found and contents.with_text:
                 lines += ["", f"{title}:", "", *(f"- {each}" for each in found.values())]
     return "\n".join(lines) + "\n"

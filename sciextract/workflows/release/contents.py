@@ -93,7 +93,7 @@ class Contents:
         schema: Its labels.
         terms: Licence and citation.
         figures: What was counted.
-        data: By split its file of JSON lines and the file's SHA-256.
+        data: By split its file of JSON lines and the file's SHA-256, in the order of the splits.
         with_text: Whether the texts are in it.
         everything: Whether unfinished abstracts are in it.
         agreement: How far two people agreed; ``None`` where one person worked alone.
@@ -113,7 +113,7 @@ class Contents:
     @property
     def documents(self) -> int:
         """Abstracts in all splits."""
-        return sum(counts["documents"] for counts in self.figures.splits.values())
+        return sum(self.figures.totals[split, "documents"] for split in self.data)
 
     @property
     def description(self) -> str:

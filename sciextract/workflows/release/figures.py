@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,36 +43,25 @@ def source_kind(source: str) -> str:
 
 
 @dataclass(slots=True)
-class Examples:
-    """Examples of one label, in the order of the abstracts: ready Markdown by the string that they are about."""
-
-    accepted: dict[str, str] = field(default_factory=dict)
-    rejected: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Figures:
     """What is counted while the abstracts of a release go by.
 
     Attributes:
-        splits: By split what it holds: documents, sentences, tokens, entities, relations, clusters.
-        labels: By layer and label the items of each split.
-        made: By source and state the items of each layer.
+        totals: By split and kind (documents, sentences, tokens, entities, relations, clusters) how many there are.
+        labels: By layer, label and split the items.
+        made: By source, state and layer the items.
         abstracts: Abstracts by the bin of their length in tokens.
         mentions: Mentions by their length in tokens, at most :data:`LONGEST_MENTION`.
-        examples: By layer and label; of abstracts in the train split, so that a guideline shows nothing of the others.
+        examples: By layer, label and whether they were rejected: ready Markdown by the string that it is about. Those
+            of the train split, so that a guideline shows nothing of the others.
     """
 
-    splits: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    labels: defaultdict[tuple[Layer, str], Counter[str]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )
-    made: defaultdict[tuple[str, str], Counter[Layer]] = field(
-        default_factory=lambda: defaultdict(Counter)
-    )
+    totals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    labels: Counter[tuple[Layer, str, str]] = field(default_factory=Counter)
+    made: Counter[tuple[str, str, Layer]] = field(default_factory=Counter)
     abstracts: Counter[int] = field(default_factory=Counter)
     mentions: Counter[int] = field(default_factory=Counter)
-    examples: dict[tuple[Layer, str], Examples] = field(default_factory=dict)
+    examples: dict[tuple[Layer, str, bool], dict[str, str]] = field(default_factory=dict)
 
     def add(self, split: str, document: AnnotatedDocument) -> None:
         """Count an abstract.
@@ -81,45 +70,44 @@ class Figures:
             split: Where it belongs.
             document: The abstract with its items in the current view.
         """
-        tokens, items = document.document.tokens, document.annotations
-        self.splits[split] += Counter(
-            documents=1,
-            sentences=len(tokens.sentences),
-            tokens=len(tokens.spans),
-            entities=len(items.entities),
-            relations=len(items.relations),
-            clusters=len(items.clusters),
-        )
+        tokens, found = document.document.tokens, document.annotations
+        items: dict[str, Sequence[Any]]
+        items = {
+            "entities": found.entities,
+            "relations": found.relations,
+            "clusters": found.clusters,
+        }
+        counted = {"documents": [document], "sentences": tokens.sentences, "tokens": tokens.spans}
+        for kind, each in {**counted, **items}.items():
+            self.totals[split, kind] += len(each)
         self.abstracts[len(tokens.spans) // TOKENS_A_BIN] += 1
-        for entity in items.entities:
+        for entity in found.entities:
             length = len(tokens.covering(entity.span) or ())
             self.mentions[min(length, LONGEST_MENTION)] += 1
-            self.labels[Layer.ENTITIES, entity.label][split] += 1
-        for relation in items.relations:
-            self.labels[Layer.RELATIONS, relation.label][split] += 1
-        found: Iterable[Sequence[Any]] = (items.entities, items.relations, items.clusters)
-        for layer, of_layer in zip(Layer, found, strict=True):
+        for layer, of_layer in zip(Layer, items.values(), strict=True):
             for item in of_layer:
-                self.made[source_kind(item.source), item.state.value][layer] += 1
+                self.made[source_kind(item.source), item.state.value, layer] += 1
+                if layer is not Layer.COREFERENCE:
+                    self.labels[layer, item.label, split] += 1
 
     def add_examples(self, document: AnnotatedDocument) -> None:
         """Keep examples of an abstract, which comes with its rejected items."""
         text, items = document.document.text, document.annotations
         spans = {entity.id: entity.span for entity in items.entities}
         for entity in items.entities:
-            mention = entity.text_of(text)
-            self._keep(Layer.ENTITIES, entity, mention, text, [entity.span])
+            self._keep(Layer.ENTITIES, entity, text, [entity.span])
         for relation in items.relations:
-            ends = [spans[relation.head], spans[relation.tail]]
-            pair = " → ".join(span.of(text) for span in ends)
-            self._keep(Layer.RELATIONS, relation, pair, text, ends)
+            self._keep(
+                Layer.RELATIONS, relation, text, [spans[relation.head], spans[relation.tail]]
+            )
 
     def _keep(
-        self, layer: Layer, item: Entity | Relation, name: str, text: str, spans: Sequence[Span]
+        self, layer: Layer, item: Entity | Relation, text: str, spans: Sequence[Span]
     ) -> None:
-        examples = self.examples.setdefault((layer, item.label), Examples())
-        kept = examples.rejected if item.state is State.REJECTED else examples.accepted
-        decided = item.state is State.REJECTED or item.state in IN_VIEW
+        rejected = item.state is State.REJECTED
+        kept = self.examples.setdefault((layer, item.label, rejected), {})
+        name = " → ".join(span.of(text) for span in spans)
+        decided = rejected or item.state in IN_VIEW
         if decided and len(kept) < EXAMPLES and name.casefold() not in kept:
             kept[name.casefold()] = f"**{as_markdown(name)}**: “{_in_context(text, spans)}”"
 
@@ -131,9 +119,8 @@ def _in_context(text: str, spans: Sequence[Span]) -> str:
     if len(spans) > 1 and spans[0].overlaps(spans[1]):
         spans = [Span(start, end)]
     shown = text[first:last].replace(_BOLD, "\ufffd")
-    for span in sorted(
-        spans, reverse=True
-    ):  # from the end, so that what comes before keeps its place
+    # From the end, so that what comes before keeps its place.
+    for span in sorted(spans, reverse=True):
         left, right = span.char_start - first, span.char_end - first
         shown = f"{shown[:left]}{_BOLD}{shown[left:right]}{_BOLD}{shown[right:]}"
     dots = "…" * (first > 0), "…" * (last < len(text))

@@ -60,11 +60,13 @@ class ReleaseJob:
         """Write the release: whole, or not at all.
 
         Raises:
-            UsageError: No abstract is finished, there is no such format, or the terms cannot be shown.
+            UsageError: There is no licence, no such format, or no finished abstract.
             OutputError: The folder is there already and not empty, or cannot be written.
             MissingExtraError: The libraries of the format are not installed.
         """
-        self.terms.check()
+        if not self.terms.licence:
+            hint = "--licence CC-BY-4.0, for instance; the project keeps it for the next release"
+            raise UsageError("a release needs a licence, and none was named yet", hint)
         spec = get_format(self.format, "write")
         spec.load_writer()
         check_target(self.folder, force=self.force, kept=[project.path, folder_of(project.path)])
@@ -76,9 +78,9 @@ class ReleaseJob:
             )
         with whole_output(self.folder) as partial, explain_write_errors(self.folder):
             (partial / "data").mkdir(parents=True)
-            data = _Data(partial, spec if self.with_text else None, self.with_text)
+            data = _Data(partial, spec if self.with_text else None, project, self.with_text)
             for number in numbers:
-                data.add(project, number)
+                data.add(number)
             losses = data.close()
             self._describe(project, numbers, data, partial)
             report = ExportReport(
@@ -98,17 +100,13 @@ class ReleaseJob:
         """Everything but the data."""
         with translated(project.path):
             last = first_value(project.connection, "SELECT max(at) FROM event")
+        splits = [each for each in _NAMES.values() if each in data.files]
         contents = Contents(
             project.path.stem,
             project.schema,
             self.terms,
             data.figures,
-            # In the order of the splits, whichever was met first.
-            {
-                name: (f"data/{name}.jsonl", data.files[name].entry.sha256)
-                for name in _NAMES.values()
-                if name in data.files
-            },
+            {split: (f"data/{split}.jsonl", data.files[split].entry.sha256) for split in splits},
             self.with_text,
             self.everything,
             agree_when_merged(project, {*numbers}),
@@ -138,26 +136,30 @@ class _Data:
     Args:
         root: The folder of the release.
         spec: The second format, ``None`` for none.
+        project: What is released.
         with_text: Whether records hold texts.
     """
 
-    def __init__(self, root: Path, spec: FormatSpec | None, with_text: bool) -> None:
+    def __init__(
+        self, root: Path, spec: FormatSpec | None, project: Project, with_text: bool
+    ) -> None:
         self._root = root
         self._spec = spec
+        self._project = project
         self._with_text = with_text
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
         self.files: dict[str, LineFile] = {}
         self.figures = Figures()
 
-    def add(self, project: Project, number: int) -> None:
+    def add(self, number: int) -> None:
         """Write an abstract and count it."""
-        document = project.document(number)
+        document = self._project.document(number)
         split = _NAMES[split_of(document.document.text_sha256)]
         if split not in self.files:
             self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
             if self._spec:
-                self._writers[split] = self._open(self._spec, split, project)
+                self._writers[split] = self._open(self._spec, split)
         record, replaced = release_record(document, self._with_text)
         self._losses += Counter({_SURROGATE: replaced})
         self.files[split].write(dump_line(record))
@@ -165,7 +167,7 @@ class _Data:
             self._writers[split].write(document)
         self.figures.add(split, document)
         if split == _NAMES[Split.TRAIN]:
-            self.figures.add_examples(project.document(number, EVERYTHING))
+            self.figures.add_examples(self._project.document(number, EVERYTHING))
 
     def close(self) -> dict[str, int]:
         """Everything is written; gives what the second format could not hold, by kind."""
@@ -176,10 +178,8 @@ class _Data:
             self._losses += writer.losses
         return dict(self._losses)
 
-    def _open(self, spec: FormatSpec, split: str, project: Project) -> Writer:
-        path = self._root / spec.id / split
-        if spec.output != "folder":
-            path = path.with_name(split + spec.suffixes[0])
-        path.parent.mkdir(exist_ok=True)
-        options = {"schema": project.schema} if "schema" in spec.options else {}
-        return open_writer(spec.id, path, **options)
+    def _open(self, spec: FormatSpec, split: str) -> Writer:
+        name = split if spec.output == "folder" else split + spec.suffixes[0]
+        (self._root / spec.id).mkdir(exist_ok=True)
+        options = {"schema": self._project.schema} if "schema" in spec.options else {}
+        return open_writer(spec.id, self._root / spec.id / name, **options)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciextract.store import Project, open_project
-from sciextract.store.row_rules import problems
+from sciextract.store.document_state import find_broken_rules
 from sciextract.store.state_tables import differing
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.queue import Order
@@ -70,7 +70,9 @@ def play(original: Path, keys: Callable[[Desk], Iterator[str]], order: Order) ->
         desk.press("escape")
         assert desk.mode is Mode.REVIEW
         assert differing(project.connection) == []
-        assert not any(problems(project.document_state(n), SYMMETRIC) for n in project.numbers())
+        assert not any(
+            find_broken_rules(project.document_state(n), SYMMETRIC) for n in project.numbers()
+        )
         take_all_back(desk)
         assert all_state(project) == begin
 

@@ -22,6 +22,7 @@ from sciextract.documents.annotations import Annotations, Entity, Layer, State, 
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
+from sciextract.inference.promise import Promise
 from sciextract.store import create_project, open_project
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
@@ -68,9 +69,9 @@ class FakeEngine:
         self.learned += 1
         with open_project(self.path, read=True) as project:
             numbers = tuple(find_untouched(project))
-        return Learned(
-            MODEL, self.learned + self.begun, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers
-        )
+        finished = self.learned + self.begun
+        use, sure = {Layer.ENTITIES: self.use}, Promise({}, 0.9, "", ())
+        return Learned(MODEL, finished, self.learned, 0.1, use, numbers, sure)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         self.asked += numbers

@@ -24,7 +24,7 @@ from sciextract_app.themes import (
     variable_name,
 )
 
-SCHEMAS = ("scierc", "scier", "genia", "biomedical", "bio")
+SCHEMAS = ("scierc", "scier", "genia", "biomedical", "bio", "science")
 TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 BLINDNESS = {

@@ -160,8 +160,7 @@ def test_a_cell_in_other_hands_is_left_alone(order: Make) -> None:
 def test_one_bad_cell_does_not_stop_the_others(
     order: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sciextract_trainer.loop import train
-    from sciextract_trainer.step import LossError
+    from sciextract_trainer.loop import LossError, train
 
     def broken(config: Any, *words: Any, **named: Any) -> Any:
         if not config.given_entities:

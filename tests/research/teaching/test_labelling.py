@@ -23,6 +23,7 @@ from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
 from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.checkpoint import TimeIsUp
 from sciextract_trainer.data import soft_labels
 from sciextract_trainer.data.soft_labels import (
     ARRAYS,
@@ -36,7 +37,6 @@ from sciextract_trainer.data.soft_labels import (
 )
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
-from sciextract_trainer.sessions import TimeIsUp
 from tests.trainer.corpus import TEN_SENTENCES
 
 DOCUMENTS = [item.document for item in TEN_SENTENCES]
@@ -147,7 +147,7 @@ def test_a_call_stops_after_a_shard_when_its_time_is_up(
     teacher: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = iter([1.0, 5.0, 11.0])
-    monkeypatch.setattr("sciextract_trainer.sessions.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("sciextract_trainer.checkpoint.time.monotonic", lambda: next(now))
     with pytest.raises(TimeIsUp):
         label(teacher, tmp_path, until=10.0)
     assert len(list(tmp_path.glob("soft-*.npz"))) == 2

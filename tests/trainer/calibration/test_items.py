@@ -14,8 +14,14 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract_trainer.calibration.fitting import Dev, calibrated_settings
-from sciextract_trainer.calibration.scaling import Items, TaskCalibration, items_of, joined
+from sciextract_trainer.calibration import (
+    Dev,
+    Items,
+    TaskCalibration,
+    calibrated_settings,
+    items_of,
+    joined,
+)
 from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 

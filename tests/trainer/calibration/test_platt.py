@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract_trainer.calibration.scaling import AS_IT_IS, Items, calibrate_task, fit_scale
+from sciextract_trainer.calibration import AS_IT_IS, Items, calibrate_task, fit_scale
 
 
 def _items(count: int, temperature: float, shift: float, seed: int = 0) -> Items:

@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import RetrainRequest
 from tests.trainer.correction.rounds import Events, Retrain, otters, retrain_here
 
 

@@ -21,8 +21,7 @@ from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, attach
 from sciextract.retraining.run import retrain
-from sciextract.retraining.run_folder import METRICS, Run, runs_of
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import METRICS, RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split
 from sciextract.workflows.models.registry import known_models
 from tests.ssh_server import Server, served

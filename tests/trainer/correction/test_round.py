@@ -34,8 +34,7 @@ from sciextract.metrics.promotion import GateReport, Verdict
 from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.events import RunStarted
 from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.run_folder import Run, runs_of
-from sciextract.retraining.run_record import RetrainRequest
+from sciextract.retraining.run_folder import RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
 from sciextract.store.ingest import ModelRun

@@ -20,7 +20,7 @@ from sciextract.retraining.run_folder import runs_of
 from sciextract.workflows.models.registry import known_models
 from sciextract_trainer.hardware import device
 from sciextract_trainer.hardware.device import DeviceMissingError
-from sciextract_trainer.step import LossError, Stepper
+from sciextract_trainer.loop import LossError, Stepper
 from tests.trainer.correction.rounds import Events, Retrain, until_export
 
 pytestmark = pytest.mark.full

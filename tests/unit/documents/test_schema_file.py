@@ -173,7 +173,7 @@ class TestMistakes:
     @pytest.mark.parametrize("name", ["scirc", "", "SCIERC", "scierc.tml"])
     def test_an_unknown_name_lists_the_names(self, name: str) -> None:
         with pytest.raises(
-            SchemaError, match="bio, biomedical, chemprot, gad, genia, scier, scierc"
+            SchemaError, match="bio, biomedical, chemprot, gad, genia, science, scier, scierc"
         ):
             load_schema(name)
 
@@ -183,7 +183,9 @@ BUNDLED = bundled_schemas()
 
 class TestBundled:
     def test_there_are_seven(self) -> None:
-        assert BUNDLED == ("bio", "biomedical", "chemprot", "gad", "genia", "scier", "scierc")
+        assert BUNDLED == (
+            "bio", "biomedical", "chemprot", "gad", "genia", "science", "scier", "scierc"
+        )  # fmt: skip
 
     @pytest.mark.parametrize("name", BUNDLED)
     def test_name_title_and_texts_are_there(self, name: str) -> None:
@@ -224,8 +226,8 @@ class TestBundled:
         assert load_schema("scier").symmetric_labels == {"Synonym-Of", "Compare-With"}
         assert load_schema("biomedical").symmetric_labels == frozenset()
 
-    def test_coreference_is_on_for_scierc_only(self) -> None:
-        assert [name for name in BUNDLED if load_schema(name).coreference] == ["scierc"]
+    def test_coreference_is_on_where_a_corpus_has_it(self) -> None:
+        assert [name for name in BUNDLED if load_schema(name).coreference] == ["science", "scierc"]
 
 
 @pytest.mark.parametrize("name", ["scierc", "scier"])

@@ -24,9 +24,11 @@ def hostile_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def export(graph: Path, format: GraphFormat, output: Path, least: int = 1) -> Path:
+def export(
+    graph: Path, format: GraphFormat, output: Path, least: int = 1, *, papers: bool = False
+) -> Path:
     with open_graph(graph) as connection:
-        export_graph(connection, graph, format, output, least=least)
+        export_graph(connection, graph, format, output, least=least, papers=papers)
     return output
 
 
@@ -50,28 +52,6 @@ def test_graphml_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
     assert not tree.docinfo.doctype
 
 
-def test_jsonld_by_rdflib(field_graph: Path, tmp_path: Path) -> None:
-    rdflib = pytest.importorskip("rdflib")
-    path = export(field_graph, "jsonld", tmp_path / "f.jsonld")
-    found = rdflib.Graph().parse(path, format="json-ld")
-    rows = found.query(
-        """PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
-        SELECT ?tail ?documents WHERE {
-            <urn:sciextract:node:supportvectormachine> a skos:Concept;
-                <urn:sciextract:relation:USED-FOR> ?object .
-            ?object skos:prefLabel ?tail; <urn:sciextract:documents> ?documents }"""
-    )
-    found_rows = {(str(tail), int(documents)) for tail, documents in rows}
-    assert found_rows == {("dependency parsing", 2)}
-
-
-def test_jsonld_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
-    path = export(hostile_graph, "jsonld", tmp_path / "f.jsonld")
-    records = json.loads(path.read_text("utf-8"))["@graph"]
-    assert HOSTILE in {each.get("prefLabel") for each in records}
-    assert not [each for each in records if "<" in each["@id"] or any("<" in name for name in each)]
-
-
 def test_neo4j_by_csv(field_graph: Path, tmp_path: Path) -> None:
     folder = export(field_graph, "neo4j-csv", tmp_path / "f")
     with open(folder / "nodes.csv", encoding="utf-8", newline="") as stream:
@@ -84,6 +64,32 @@ def test_neo4j_by_csv(field_graph: Path, tmp_path: Path) -> None:
     assert best["evidence:string[]"].split(";")[0] == "a#char=46,82"
 
 
+def test_papers_are_nodes_that_mention(
+    field_graph: Path, hostile_graph: Path, tmp_path: Path
+) -> None:
+    found = nx.read_graphml(export(field_graph, "graphml", tmp_path / "f.graphml", papers=True))
+    kinds = nx.get_node_attributes(found, "label")
+    papers = {found.nodes[each]["doc_key"]: each for each, kind in kinds.items() if kind == "Paper"}
+    assert sorted(papers) == ["a", "b", "c", "d"] and found.nodes[papers["a"]]["year"] == 2001
+    named = {
+        found.nodes[node]["name"]: data for _, node, data in found.out_edges(papers["a"], data=True)
+    }
+    assert {name: (data["label"], data["mentions"]) for name, data in named.items()} == {
+        "support vector machine": ("MENTIONS", 3), "dependency parsing": ("MENTIONS", 1),
+    }  # fmt: skip
+    folder = export(field_graph, "neo4j-csv", tmp_path / "n", papers=True)
+    tables = {}
+    for name in ("nodes", "papers", "mentions"):
+        with open(folder / f"{name}.csv", encoding="utf-8", newline="") as stream:
+            tables[name] = list(csv.DictReader(stream, strict=True))
+    identities = [row[":ID"] for row in (*tables["nodes"], *tables["papers"])]
+    assert len(set(identities)) == len(identities)
+    ends = {row[end] for row in tables["mentions"] for end in (":START_ID", ":END_ID")}
+    assert ends <= set(identities)
+    assert tables["papers"][0][":LABEL"] == "Paper" and tables["papers"][0]["doc_key"] == "a"
+    etree.parse(export(hostile_graph, "graphml", tmp_path / "h.graphml", papers=True))
+
+
 def test_neo4j_names_are_exact(hostile_graph: Path, tmp_path: Path) -> None:
     folder = export(hostile_graph, "neo4j-csv", tmp_path / "f")
     rows = {}
@@ -91,8 +97,10 @@ def test_neo4j_names_are_exact(hostile_graph: Path, tmp_path: Path) -> None:
         with open(folder / name, encoding="utf-8", newline="") as stream:
             rows[name] = list(csv.DictReader(stream, strict=True))
     assert {row["name"] for row in rows["nodes.csv"]} == {HOSTILE, "=1+1 things"}
-    assert {row[":LABEL"] for row in rows["nodes.csv"]} == {"Method", "=Type"}
-    assert [row[":TYPE"] for row in rows["relationships.csv"]] == ["<USED>"]
+    kinds = {(row[":LABEL"], row["type"]) for row in rows["nodes.csv"]}
+    assert kinds == {("Method", "Method"), ("Type", "=Type")}
+    (edge,) = rows["relationships.csv"]
+    assert (edge[":TYPE"], edge["relation"]) == ("USED", "<USED>")
 
 
 def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> None:
@@ -105,7 +113,7 @@ def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> 
     assert len((folder / "nodes.csv").read_text().splitlines()) == 3
 
 
-@pytest.mark.parametrize("format", ["graphml", "jsonld", "neo4j-csv"])
+@pytest.mark.parametrize("format", ["graphml", "neo4j-csv"])
 def test_an_empty_graph(format: GraphFormat, tmp_path: Path) -> None:
     build(tmp_path / "g.graph", abstract("x", "Nothing here.", {}))
     assert export(tmp_path / "g.graph", format, tmp_path / "out").exists()

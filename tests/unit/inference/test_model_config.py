@@ -33,6 +33,8 @@ def test_older_programs_read_what_they_understand() -> None:
     assert replace(CONFIG, given_entities=True).to_json()["format_version"] == 2
     assert GROUPED.to_json()["format_version"] == 3
     assert replace(CONFIG, cuts_words=True).to_json()["format_version"] == 3
+    untyped = replace(CONFIG, labels=replace(CONFIG.labels, entities=("Task", "")))
+    assert untyped.to_json()["format_version"] == 6
     assert "groups" not in CONFIG.to_json()["labels"] and "cuts_words" not in CONFIG.to_json()
 
 

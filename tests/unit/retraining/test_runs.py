@@ -16,13 +16,16 @@ from sciextract.retraining.run_folder import (
     METRICS,
     RUN,
     STATUS,
+    JobLocation,
+    RetrainRequest,
     Run,
+    RunRecord,
     RunStatus,
+    WorkSession,
     new_run,
     runs_folder,
     runs_of,
 )
-from sciextract.retraining.run_record import JobLocation, RetrainRequest, RunRecord, WorkSession
 
 
 @pytest.fixture

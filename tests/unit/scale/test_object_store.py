@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
-from sciextract.scale import object_store
+from sciextract.scale import parts
 from sciextract.scale.manifest import PartsManifest
 from sciextract.scale.run import annotate_into_parts
 from sciextract.workflows.annotate import Listener
@@ -59,7 +59,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path, store: Any) -> None:
 def test_a_machine_that_dies_costs_what_its_journal_did_not_tell(
     tmp_path: Path, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_store, "UPLOAD_SECONDS", 0.0)
+    monkeypatch.setattr(parts, "UPLOAD_SECONDS", 0.0)
     source = given(tmp_path / "in.jsonl", lines(10))
     with pytest.raises(KeyboardInterrupt):
         run(source, URL, InProcess(most=2))
@@ -89,6 +89,6 @@ def test_parts_that_would_be_read_as_input_are_refused() -> None:
     manifest = PartsManifest.of(work_of([]), {}, "jsonl")
     with (
         pytest.raises(UsageError, match="would be read as part of the input"),
-        object_store.open_object_store(URL, manifest, ["memory://results/"]),
+        parts.open_object_store(URL, manifest, ["memory://results/"]),
     ):
         pass

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import queue
-import threading
-import time
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,83 +13,54 @@ from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.predicting import Done, Result, WorkerTask
 from sciextract.scale.processes import FailureLimits, Worker
-from sciextract.scale.worker import WorkerDiedError, WorkerProcess
+from sciextract.scale.worker import WAIT_SECONDS, WorkerDiedError, WorkerProcess
 
-TIMEOUT = 5.0
+TOO_LONG = "the process was killed because it exceeded the time limit"
 
 
 class Stuck:
-    """Never answers; dies when it is told to."""
+    """Never answers in time."""
 
-    def __init__(self) -> None:
-        self.killed: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self.asked = threading.Event()
-
-    def ready(self) -> None: ...
+    def ready(self, seconds: float) -> None: ...
 
     def send(self, items: Any) -> None: ...
 
-    def receive(self) -> Any:
-        self.asked.set()
-        self.killed.get()
-        raise WorkerDiedError("the process was ended by SIGKILL")
-
-    def kill(self) -> None:
-        self.killed.put(True)
+    def receive(self, seconds: float) -> Any:
+        raise WorkerDiedError(TOO_LONG)
 
     def close(self) -> None: ...
 
 
-@pytest.fixture
-def results() -> queue.SimpleQueue[Result]:
-    return queue.SimpleQueue()
-
-
-@pytest.fixture
-def worker(results: queue.SimpleQueue[Result]) -> Worker:
+def test_a_record_that_hangs_is_tried_again_and_then_quarantined() -> None:
+    results: queue.SimpleQueue[Result] = queue.SimpleQueue()
     tasks: queue.SimpleQueue[WorkerTask | None] = queue.SimpleQueue()
     item = UnparsedLine(Source("in.jsonl"), 7, '{"id": "a"}', parse_record)
     tasks.put(WorkerTask((0, 0), 0, [item]))
     tasks.put(None)
-    first = Stuck()
-    processes = iter([first, Stuck(), Stuck()])
-    found = Worker(
-        lambda: cast(WorkerProcess, next(processes)), tasks, results, TIMEOUT, FailureLimits()
-    )
-    found.start()
-    assert first.asked.wait(30)
-    return found
-
-
-def overdue(worker: Worker, results: queue.SimpleQueue[Result]) -> Result:
-    """Look in from a far future until something comes of it."""
-    while results.empty():
-        worker.check(time.monotonic() + 1000 * TIMEOUT)
-        time.sleep(0.001)
-    return results.get()
-
-
-def test_a_record_that_hangs_is_tried_again_and_then_quarantined(
-    worker: Worker, results: queue.SimpleQueue[Result]
-) -> None:
-    assert "exceeded the time limit; a new one tries again" in str(overdue(worker, results))
-    done = overdue(worker, results)
+    worker = Worker(lambda: cast(WorkerProcess, Stuck()), tasks, results, 5.0, FailureLimits())
+    worker.start()
+    assert "exceeded the time limit; a new one tries again" in str(results.get(timeout=30))
+    done = results.get(timeout=30)
     assert isinstance(done, Done)
     [outcome] = done.outcomes
     assert outcome.problem is not None and outcome.problem.record == {"id": "a"}
-    assert outcome.problem.message.startswith(
-        "in.jsonl:7: the process was killed because it exceeded the time limit"
-    )
+    assert outcome.problem.message.startswith(f"in.jsonl:7: {TOO_LONG}")
 
 
-def test_a_pause_does_not_count(worker: Worker, results: queue.SimpleQueue[Result]) -> None:
-    worker.check(time.monotonic(), paused=1000 * TIMEOUT)
-    worker.check(time.monotonic() + 10 * TIMEOUT)
-    time.sleep(0.05)
-    assert results.empty()
-    worker.abandon()
-    worker.join()
-    assert results.empty()
+def test_a_pause_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts are waits, not the clock: a run that was stopped for an hour has lost one of them."""
+    waits = iter([*[False] * 49, True])
+    there = SimpleNamespace(poll=lambda seconds: next(waits), recv=lambda: ("ready", ["all"]))
+    process = WorkerProcess.__new__(WorkerProcess)
+    killed: list[bool] = []
+    monkeypatch.setattr(WorkerProcess, "kill", lambda self: killed.append(True))
+    process._connection = cast(Any, there)
+    outcomes: Any = process.receive(50 * WAIT_SECONDS)
+    assert outcomes == ["all"] and not killed
+    waits = iter([False] * 50)
+    with pytest.raises(WorkerDiedError, match="time limit"):
+        process.receive(50 * WAIT_SECONDS)
+    assert killed and next(waits, None) is None
 
 
 def test_long_texts_may_take_longer() -> None:

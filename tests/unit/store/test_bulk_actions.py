@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Completeness, EntityRef, Project
+from sciextract.store import Completeness, EntityRef, Project, RelationRef
 from sciextract.store.actions.bulk import find_occurrences
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.rows import ProgressRow
@@ -151,6 +151,18 @@ def test_everything_above_a_score_is_accepted_and_arguments_go_along(project: Pr
     accepted = {item for item, state in found.items() if state is State.ACCEPTED}
     assert accepted == {"E1", "E2", "R1"}
     assert (done.documents, done.items) == (1, 3)
+
+
+def test_named_items_are_accepted_as_one_action(project: Project) -> None:
+    proposals(project)
+    before = states(project.document_state(1))
+    done = project.actions.accept_all(1, [EntityRef("E3"), RelationRef("R1")])
+    found = states(project.document_state(1))
+    accepted = {item for item, state in found.items() if state is State.ACCEPTED}
+    assert accepted == {"E1", "E2", "E3", "R1"}, "arguments go along"
+    assert done.items == 4
+    project.undo()
+    assert states(project.document_state(1)) == before
 
 
 def test_only_the_named_layers_are_accepted(project: Project) -> None:

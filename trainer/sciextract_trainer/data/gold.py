@@ -68,6 +68,15 @@ def unseen_labels(documents: Sequence[AnnotatedDocument], schema: LabelSchema) -
     return sorted(known - _used(documents))
 
 
+def has_untyped(documents: Iterable[AnnotatedDocument]) -> bool:
+    """Whether a cluster of some document has a mention without a type."""
+    for item in documents:
+        untyped = {each.id for each in item.annotations.entities if not each.label}
+        if any(not untyped.isdisjoint(each.mentions) for each in item.annotations.clusters):
+            return True
+    return False
+
+
 def sha256(path: Path, part: Part = Part.TRAIN) -> str:
     """Hex SHA-256 of a file; of a folder's split, that of its files' names and contents."""
     if path.is_file():

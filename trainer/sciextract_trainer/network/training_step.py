@@ -232,7 +232,7 @@ def _scored_spans(
     )
     pairs, relations = _relation_targets(example, spans, new_row, layout)
     links, weights = _link_targets(example, spans, new_row)
-    if not config.relation_weight:
+    if not (config.relation_weight and layout.labels):
         pairs, relations = pairs[:0], relations[:0]
     if not config.coreference_weight:
         links, weights = links[:0], weights[:0]

@@ -7,7 +7,7 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.combinations import TogetherQuestion, compare, gaps, together
+from sciextract.graph.queries.combinations import TogetherQuestion, gaps, together
 from sciextract.graph.queries.nodes import find_node
 from tests.graph_samples import abstract, build, pairs
 
@@ -53,7 +53,10 @@ def test_a_relation_to_another_node_counts_where_both_are_named(tmp_path: Path) 
     with open_graph(tmp_path / "g.graph") as connection:
         question = TogetherQuestion("Material", "evaluate-for", least=1)
         (found,) = together(connection, [find_node(connection, "parse")], question)
-        assert (found.node.name, found.lift, found.quote) == ("Tiny-Corpus", 1.0, None)
+        assert (found.node.name, found.lift) == ("Tiny-Corpus", 1.0)
+        # No sentence holds both: two do.
+        assert found.quote is not None
+        assert " ".join([each.text for each in found.quote.sentences]) == text
         with pytest.raises(UsageError, match="no relation type 'X'"):
             together(connection, [found.node], TogetherQuestion(relation="X"))
 
@@ -73,7 +76,13 @@ def test_a_gap_is_what_chance_alone_would_fill(tmp_path: Path) -> None:
         # Parsing is combined with both; tagging is expected twice only, so that none tells nothing.
         assert [(each.name, documents) for each, documents in gap.nearest] == [("parsing", 12)]
         assert answer.tested == 2 and answer.by_chance < 0.1
-        assert gaps(connection, find_node(connection, "kernels"), avoid=[gap.node]).found == ()
+
+
+def test_what_is_part_of_a_name_is_no_gap(tmp_path: Path) -> None:
+    pairs(tmp_path / "g.graph", *[("fast kernels", "parsing")] * 10, *[("kernels", "tagging")] * 10)
+    with open_graph(tmp_path / "g.graph") as connection:
+        kernels = find_node(connection, "kernels")
+        assert gaps(connection, kernels, label="Method").tested == 0
 
 
 def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
@@ -83,18 +92,14 @@ def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
         gaps(connection, find_node(connection, "trees"))
 
 
-def test_two_nodes_side_by_side(tmp_path: Path) -> None:
+def test_one_node_versus_another(tmp_path: Path) -> None:
     pairs(
         tmp_path / "g.graph",
         ("kernels", "parsing"), ("trees", "parsing"), ("trees", "tagging"), ("kernels", "ranking", "trees"),
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
-        ends = find_node(connection, "kernels"), find_node(connection, "trees")
-        found = compare(connection, *ends)
-        assert (found.together, found.years) == (1, {2000: (2, 1), 2001: (0, 1), 2002: (0, 1)})
-        names = [
-            [each.name for each in some]
-            for some in (found.shared, found.only_first, found.only_second)
-        ]
-        assert names == [["parsing"], ["ranking"], ["tagging"]]
-        assert found.edges == ()
+        kernels, trees = (find_node(connection, each) for each in ("kernels", "trees"))
+        found = together(connection, [trees], TogetherQuestion("Task", least=1), kernels)
+        assert {each.node.name: (each.documents, each.versus) for each in found} == {
+            "parsing": (1, 1), "ranking": (1, 1), "tagging": (1, 0),
+        }  # fmt: skip

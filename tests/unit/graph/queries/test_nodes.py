@@ -7,7 +7,9 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import UnknownNodeError, open_graph
-from sciextract.graph.queries.nodes import about, find_node, search_nodes, top
+from sciextract.graph.queries.combinations import TogetherQuestion, together
+from sciextract.graph.queries.edges import EdgeRequest, neighbours
+from sciextract.graph.queries.nodes import about, find_node, narrower, search_nodes, top
 from tests.graph_samples import abstract, build
 
 
@@ -54,24 +56,13 @@ def test_top(connection: sqlite3.Connection) -> None:
         top(connection, by="degree", since=2000)
 
 
-@pytest.fixture(scope="module")
-def short_ranking(random_graph: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The random graph with seven nodes in each ranking, and a year in which no abstract names anything."""
-    copy = tmp_path_factory.mktemp("short") / "short.graph"
-    copy.write_bytes(random_graph.read_bytes())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciextract.graph.derive.MOST_RECENT", 7)
-        build(copy, abstract("empty", "Nothing is named here.", {}, year=1995))
-    return copy
-
-
 @pytest.mark.parametrize("since", [1990, 2000, 2004, 2008, 2030])
 @pytest.mark.parametrize("label", [None, "Task"])
-@pytest.mark.parametrize("limit", [3, 7, 501])
+@pytest.mark.parametrize("limit", [3, 501])
 def test_top_since_is_what_counting_everything_gives(
-    short_ranking: Path, since: int, label: str | None, limit: int
+    random_graph: Path, since: int, label: str | None, limit: int
 ) -> None:
-    with open_graph(short_ranking) as graph:
+    with open_graph(random_graph) as graph:
         found = [
             (each.id, each.documents) for each in top(graph, since=since, label=label, limit=limit)
         ]
@@ -95,3 +86,34 @@ def test_nodes_while_somebody_types(
     found = search_nodes(connection, typed)
     assert (found[0].name if found else None) == first
     assert len({each.id for each in found}) == len(found)
+
+
+def kinds(path: Path) -> Path:
+    """Ropes: long ropes, and strings, which two abstracts say are ropes; one says that tents are, and all name knots."""
+    said = [("strings", 2), ("tents", 1), ("knots", 2)]
+    documents = [
+        abstract(f"{name}{number}", f"{name} are ropes ({number}).", {name: "Method", "ropes": "Method"},
+                 [(name, "HYPONYM-OF", "ropes")], year=2001)
+        for name, count in said for number in range(count)
+    ]  # fmt: skip
+    documents += [
+        abstract("long", "Long ropes hold europes.", {"Long ropes": "Method", "europes": "Task"},
+                 [("Long ropes", "USED-FOR", "europes")], year=2002),
+        *[abstract(f"k{number}", f"Knots {number}.", {"Knots": "Method"}) for number in range(9)],
+    ]  # fmt: skip
+    build(path, *documents)
+    return path
+
+
+def test_narrower_nodes_by_last_words_and_hyponyms(tmp_path: Path) -> None:
+    with open_graph(kinds(tmp_path / "g.graph")) as connection:
+        ropes = find_node(connection, "ropes")
+        assert [each.name for each in narrower(connection, ropes)] == ["strings", "Long ropes"]
+        assert narrower(connection, find_node(connection, "europes")) == []
+        # The abstracts and the edges of a kind count as those of the node.
+        some = narrower(connection, ropes)
+        edges = neighbours(connection, ropes, EdgeRequest("USED-FOR", narrower=some))
+        assert [(each.head.name, each.tail.name) for each in edges] == [("Long ropes", "europes")]
+        assert neighbours(connection, ropes, EdgeRequest("USED-FOR")) == []
+        (found,) = together(connection, [ropes, *some], TogetherQuestion("Task", least=1))
+        assert found.node.name == "europes" and found.quote is not None

@@ -63,10 +63,3 @@ def test_of_several_shortest_paths_the_best_supported_one(tmp_path: Path) -> Non
             steps = shortest_path(graph, *way, sentences=0)
             assert steps is not None
             assert "thick" in {steps[0][0].head.name, steps[0][0].tail.name}
-
-
-def test_what_is_to_be_avoided_is_left_out(random_graph: Path) -> None:
-    with open_graph(random_graph) as graph:
-        for values in ({}, {"since": 2004}, {"by": "degree"}):
-            first, second, third = top(graph, limit=3, **values)
-            assert top(graph, limit=2, avoid=[first], **values) == [second, third]

@@ -32,7 +32,7 @@ def reported(tmp_path: Path, *sentences: str, **options: object) -> list[Result]
 
 
 def triples(found: list[Result]) -> set[tuple[str, str, str]]:
-    return {(each.material.name, each.metric.name, f"{each.value:g}{each.unit}") for each in found}
+    return {(*each.board, f"{each.value:g}{each.unit}") for each in found}
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,7 @@ def test_numbers_with_their_metric_and_material(
     [
         "We reach 28.4 BLEU on WMT14 En-De and WMT14 En-Fr.",  # which of them?
         "BLEU scores of 28.4 and 41.8 on WMT14 En-De.",
-        "We reach 28.4 BLEU.",
         "We train on Tiny-Corpus, which has 40 texts, and look at BLEU in 2014.",
-        "A model trained on Tiny-Corpus reaches 28.4 BLEU.",
-        "A BLEU of 28.4 for French to German is reported.",  # a language is no data set
         "The BLEU of 3 systems on Tiny-Corpus is known.",
         "We gain 1.2 BLEU on WMT14 En-De.",
         "Our model is 1.2 BLEU points better on WMT14 En-De.",
@@ -143,3 +140,17 @@ def test_the_table_is_safe(tmp_path: Path) -> None:
         (row,) = csv.DictReader(file)
     assert (row["material"], row["value"], row["doi"]) == ("'=WMT14", "28.4", "10.1000/x")
     assert row["sentence"] == text
+
+
+def test_kinds_of_a_material_count_on_request(tmp_path: Path) -> None:
+    documents = [
+        abstract(name, f"We reach {value} BLEU on {name}.", {"BLEU": "Metric", name: "Material"})
+        for name, value in (("Tiny-Corpus", 20), ("New Tiny-Corpus", 30.5), ("Old-Corpus", 40))
+    ]
+    build(tmp_path / "r.graph", *documents)
+    with open_graph(tmp_path / "r.graph") as connection:
+        tiny = find_node(connection, "Tiny-Corpus")
+        assert [each.value for each in results(connection, material=tiny)] == [20]
+        found = results(connection, material=tiny, with_narrower=True)
+        assert sorted(each.value for each in found) == [20, 30.5]
+        assert [each.value for each in results(connection, named=find_node(connection, "Old-Corpus"))] == [40]  # fmt: skip

@@ -1,0 +1,541 @@
+"""The values that an abstract reports: a number of a metric on a material, by a method, read from single sentences.
+
+A number counts where the words between tie it to a metric, and where one material (or as many as there are numbers)
+can be meant; what is ambiguous is left out, because a wrong value is worse than a missing one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sciextract.graph.normalisation import normal_form
+
+METRIC = "Metric"
+MATERIALS = ("Material", "Dataset", "Task")
+"""What a value can be measured on; abstracts name a data set by its task as often as by itself."""
+METHOD = "Method"
+
+
+class Spot(NamedTuple):
+    """A mention.
+
+    Attributes:
+        start: Where it begins, in characters.
+        end: Where it ends, exclusive.
+        key: The normal form of what it names.
+        label: Its entity type.
+    """
+
+    start: int
+    end: int
+    key: str
+    label: str
+
+
+class Value(NamedTuple):
+    """A value that an abstract reports.
+
+    Attributes:
+        metric: The normal form of what is measured.
+        material: That of what it is measured on; empty where the abstract names none.
+        method: That of what is measured; empty where nobody tells.
+        value: The number.
+        unit: ``%``, or nothing.
+        split: ``test``, ``val``, ``test-dev`` and the like; empty where nobody tells.
+        is_difference: Whether it is an improvement or another distance, not a value of its own.
+        char_start: Where its sentence begins.
+        char_end: Where it ends.
+        places: Where number, metric and, if the sentence names it, material begin and end, in characters.
+    """
+
+    metric: str
+    material: str
+    method: str
+    value: float
+    unit: str
+    split: str
+    is_difference: bool
+    char_start: int
+    char_end: int
+    places: tuple[int, ...]
+
+
+# A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
+_NUMBER = re.compile(
+    r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
+    r"(?:\s?(?:±|\\pm)\s?[0-9.]+%?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
+    r"(?![\w/×]|[.,][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
+)
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_RANGE_BEFORE = re.compile(r"[0-9%]\s*(?:[–-]|\\sim|to)\s*$")
+_LIST = re.compile(r"\s*(?:,|,?\s?and|or|/)\s*")
+# What measures in any field, where a model has not marked it.
+_MEASURE = re.compile(
+    r"\b(?:(?:micro|macro|weighted|average|mean|top-?[0-9]|test|classification)[ -])*"
+    r"(?:(?i:accurac(?:y|ies)|precision|recall|exact match|error rate|success rate|perplexity)"
+    r"|F_?[0-9](?:[- ](?:score|measure))?|F-?(?:score|measure)s?|AUC|AUROC|ROC[- ]AUC|mAP|m?IoU|MAE|RMSE|MSE|MRR|EER"
+    r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
+)
+# "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
+_CHANGES = (
+    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|loss(?:es)?|margins?|higher|lower|better"
+    r"|worse|(?:less|more|fewer)(?!\sthan)|ris\w+|rais\w+|jump\w*|grow\w*|enhanc\w+"
+)
+_METRIC_AFTER = re.compile(
+    rf"(?:[\s(]|\b(?:absolute|relative|averaged?|mean|overall|macro|micro|test|cased|uncased|tokeni[sz]ed|further|points?|percentage"
+    rf"|significant|substantial|on|of|in|for|over|the|its|top-?[0-9]|sentence-level|case-(?:in)?sensitive|{_CHANGES})\b|-)*"
+)
+# "BLEU score of 28.4", "accuracy (94 %)", "BLEU from 20.1 to 23.4", "error rate by 3 %", "accuracy on X is 81.5"
+_METRIC_BEFORE = re.compile(
+    r"(?:\s*\([^()0-9]{1,30}\))?(?:[\s=:(,~]|\b(?:scores?|values?|rates?|points?|metrics?|measures?|of|is|was|are|were|at|to|by|up|as"
+    r"|high|low|least|most|than|about|around|approximately|over|above|below|under|nearly|almost|only|roughly|an?|average|averaging"
+    rf"|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
+    r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+)*"
+)
+# What says that the number is the value of the metric, whatever comes before.
+# "outperforming the validation score of 63 %" tells the value of what is outperformed.
+_OF_BEATEN = re.compile(
+    r"\b(?:outperform|surpass|exceed|beat|compared|than)\w*\b(?![^;]*\b(?:achiev|reach|obtain|attain|with|and)\w*)[^;]*$"
+)
+_IS = re.compile(
+    r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
+    r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
+)
+_CHANGE_OF = re.compile(rf"\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$", re.IGNORECASE)
+_NO_UNIT = re.compile(
+    r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
+    r"|under|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between"
+    r"|relative|absolute|percentage|improvements?)\b)"
+)
+_DISTANCE = (
+    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|gap\w*|advantage\w*|another|additional|absolute"
+    r"|relative|points|sav\w+|speed-?up"
+)
+_DISTANCE_BEFORE = re.compile(
+    rf"\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$", re.IGNORECASE
+)
+_DISTANCE_AFTER = re.compile(
+    rf"\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b",
+    re.IGNORECASE,
+)
+# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
+_GAINS_OF = re.compile(
+    r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
+)
+_IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b", re.IGNORECASE)
+_REACHED = re.compile(r"\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
+_TO = re.compile(
+    rf"\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
+_LEAST_POINTS = 10.0
+# What measures nothing by itself, and bare words for data.
+_NO_METRIC = re.compile(
+    r"(?:.*\b)?(?:SOTA|results?|performance|p?arrow|ownarrow)|\W*", re.IGNORECASE
+)
+_NO_MATERIAL = re.compile(
+    r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
+    re.IGNORECASE,
+)
+_PROPER = re.compile(r"[A-Z0-9]")
+_DATA = re.compile(
+    r"[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
+    r"|leaderboard|challenge|collections?)$",
+    re.IGNORECASE,
+)
+_DATA_HEAD = re.compile(
+    r"\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$", re.IGNORECASE
+)
+_ON = re.compile(r"\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE)
+_FOR = re.compile(r"\b(?:for|in)\s(?:[\w-]+\s){0,2}$", re.IGNORECASE)
+_DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
+# One end of a language pair: "French" of "French to English" is not a data set.
+_END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
+_START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
+_MADE_OF = re.compile(
+    r"\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$",
+    re.IGNORECASE,
+)
+_BACKBONE = re.compile(r"\s(?:backbones?|encoders?|features|models?|networks?|simulator)\b")
+# A proper name that no model has marked: "72.7 F1 on SQuAD".
+_UNMARKED = re.compile(
+    r"(?:\b[Oo]n\s(?:the\s|our\s)?|§(?:,|,?\sand)\s)((?=[\w-]*\w[A-Z0-9])[A-Za-z](?:[\w+-]|\.[0-9]){2,}"
+    r"(?:\s(?:data\s?set|benchmark|corpus|leaderboard))?)\b(?!-)"
+)
+_SEVERAL = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|[0-9]+|several|multiple|various|different|many|both|all|other|held-out|across)\b"
+    r"(?:[^.;]|\.[0-9]){0,60}\b(?:data\s?sets|benchmarks|corpora|tasks|domains|languages|subtasks)\b"
+    r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b",
+    re.IGNORECASE,
+)
+_DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
+_FURTHEST = 60
+_AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
+_BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
+_BEATEN = re.compile(
+    r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
+    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(r"\b(?:compared|than|versus|against|humans?)\b[^;]{0,80}$", re.IGNORECASE)
+_REACHES = re.compile(
+    r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
+    r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b",
+    re.IGNORECASE,
+)
+_OURS = re.compile(
+    r"\b(?:we|our|ours|us|it|the proposed|this (?:approach|method|model|framework|system))\b",
+    re.IGNORECASE,
+)
+_THEIRS = re.compile(
+    r"\b(?:baselines?|state-of-the-art|existing|previous|prior|participants?|teams?|humans?|best|current)\b",
+    re.IGNORECASE,
+)
+_PROPOSED = re.compile(
+    r"\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(
+    r"\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"|part|partition|portion|subset)?\b))",
+    re.IGNORECASE,
+)
+_SPLITS = {"valid": "val", "validation": "val", "development": "dev", "test-standard": "test-std"}
+
+
+class _Group(NamedTuple):
+    """Numbers next to each other, and the metric of each: ``28.4 and 41.8 BLEU``."""
+
+    numbers: tuple[re.Match[str], ...]
+    metrics: tuple[Spot, ...]
+    start: int
+    end: int
+    is_difference: bool
+
+
+def find_values(
+    text: str,
+    sentences: Sequence[tuple[int, int]],
+    spots: Sequence[Spot],
+    evaluated: Mapping[int, Sequence[Spot]],
+) -> Iterator[Value]:
+    """The values of an abstract in text order.
+
+    Args:
+        text: The abstract.
+        sentences: Where each begins and ends.
+        spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
+        evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
+    """
+    if not any(_NUMBER.search(text, start, end) for start, end in sentences):
+        return
+    spots = _everywhere(text, spots)
+    sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
+    # What a sentence that names no material is about, where the abstract names a single data set.
+    nowhere = Spot(0, 0, "", MATERIALS[0])
+    sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
+    for start, end in sentences:
+        sentence = text[start:end]
+        if not _NUMBER.search(sentence):
+            continue
+        inside = [
+            each._replace(start=each.start - start, end=each.end - start)
+            for each in spots
+            if start <= each.start < each.end <= end
+        ]
+        metrics = [
+            each
+            for each in inside
+            if each.label == METRIC and not _NO_METRIC.fullmatch(sentence[each.start : each.end])
+        ]
+        for found in _MEASURE.finditer(sentence):
+            if not any(each.start < found.end() and found.start() < each.end for each in inside):
+                metrics.append(Spot(*found.span(), normal_form(found[0]).key, METRIC))
+        named = [each for each in inside if each.label != METHOD]
+        sure = _unmarked(sentence, [*named, *metrics])
+        others = [
+            one for one in inside if not any(each.start <= one.start < each.end for each in sure)
+        ]
+        inside = [*others, *sure]
+        materials = sorted([each for each in inside if _is_material(sentence, each)])
+        chains = _chains(sentence, materials)
+        elsewhere = nowhere if _SEVERAL.search(sentence) else sole
+        seen: set[str] = set()
+        for group in _groups(sentence, sorted(metrics), inside, chains):
+            # A second value of one metric does not belong to what the sentence began with.
+            first = group.metrics[0].key not in seen
+            seen.add(group.metrics[0].key)
+            measured_on = _measured_on(sentence, group, chains, named_before=first)
+            if not measured_on and not materials and len(set(group.metrics)) == len(group.numbers):
+                measured_on = (elsewhere,) * len(group.numbers)
+            if not measured_on:
+                continue
+            method = _method(text, start, group, inside, spots, evaluated)
+            for number, metric, material in zip(
+                group.numbers, group.metrics, measured_on, strict=True
+            ):
+                places = [number.span(), metric[:2]]
+                if material in materials:
+                    places.append(material[:2])
+                yield Value(
+                    metric.key,
+                    material.key,
+                    "" if method == material.key else method,
+                    float(number["value"]),
+                    "%" if number["unit"] else "",
+                    _split_of(sentence, metric, material if material in materials else nowhere),
+                    group.is_difference,
+                    start,
+                    end,
+                    tuple([start + each for place in places for each in place]),
+                )
+
+
+def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
+    """The mentions, and other places of the same words; what is called a data set is no metric."""
+    named: dict[str, Spot] = {}
+    for each in spots:
+        name = text[each.start : each.end]
+        is_data = each.label == METRIC and _DATA_HEAD.search(name)
+        named.setdefault(name, each._replace(label=MATERIALS[0]) if is_data else each)
+    found = [each._replace(label=named[text[each.start : each.end]].label) for each in spots]
+    for name in sorted(named, key=len, reverse=True):
+        start = text.find(name)
+        while start >= 0:
+            end = start + len(name)
+            beside = text[max(start - 1, 0) : start] + text[end : end + 1]
+            whole = not any(map(str.isalnum, beside))
+            if whole and not any(start < each.end and each.start < end for each in found):
+                found.append(named[name]._replace(start=start, end=end))
+            start = text.find(name, end)
+    return sorted(found)
+
+
+def _is_material(sentence: str, spot: Spot) -> bool:
+    """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
+    before, name = sentence[: spot.start], sentence[spot.start : spot.end]
+    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
+        return False
+    is_data = bool(_DATA.search(name))
+    pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
+    if (
+        pair
+        or _MADE_OF.search(before)
+        or _DECIMAL.search(name)
+        or _BACKBONE.match(sentence, spot.end)
+    ):
+        return False
+    return is_data or bool(_ON.search(before) or _FOR.search(before))
+
+
+def _is_data_set(text: str, spot: Spot) -> bool:
+    """Whether a material is one data set with a name."""
+    name = text[spot.start : spot.end]
+    inner = " " not in name and re.search(r"(?<=\S)[A-Z0-9]", name)
+    named = _DATA_HEAD.search(name) or (inner and _ON.search(text[: spot.start]))
+    return (
+        bool(named and _PROPER.search(name)) and not name.endswith("s") and _is_material(text, spot)
+    )
+
+
+def _unmarked(sentence: str, spots: Sequence[Spot]) -> list[Spot]:
+    """Proper names that something is measured on and that no model marked."""
+    covered = list(sentence)
+    for each in spots:
+        covered[each.start : each.end] = "§" * (each.end - each.start)
+    return [
+        Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0])
+        for each in _UNMARKED.finditer("".join(covered))
+    ]
+
+
+def _chains(sentence: str, spots: Iterable[Spot]) -> list[list[Spot]]:
+    """Mentions in the lists that the sentence makes of them."""
+    chains: list[list[Spot]] = []
+    for each in spots:
+        if chains and _LIST.fullmatch(sentence, chains[-1][-1].end, each.start):
+            chains[-1].append(each)
+        else:
+            chains.append([each])
+    return chains
+
+
+def _groups(
+    sentence: str, metrics: Sequence[Spot], spots: Sequence[Spot], chains: Sequence[Sequence[Spot]]
+) -> Iterator[_Group]:
+    """Numbers that the words between tie to a metric, lists of them together."""
+    listed = _chains(sentence, metrics)
+    # What stands for a material between a metric and its number.
+    covered = list(sentence)
+    for each in [spot for chain in chains for spot in chain]:
+        covered[each.start : each.end] = "§" * (each.end - each.start)
+    plain = "".join(covered)
+    for numbers in _number_lists(sentence, spots):
+        start, end, count = numbers[0].start(), numbers[-1].end(), len(numbers)
+        after = next((each for each in listed if each[0].start >= end), None)
+        before = next((each for each in reversed(listed) if each[-1].end <= start), None)
+        tie = before and _METRIC_BEFORE.fullmatch(plain, before[-1].end, start)
+        followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
+        whole = all("." not in each["value"] and not each["unit"] for each in numbers)
+        # Whole numbers before a plain word count it: "814 usefulness assessments".
+        counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
+        if after and followed and not counts:
+            chosen, place = (after if len(after) == count else after[:1]), after[0].end
+        elif before and tie and _NO_UNIT.match(sentence, end):
+            if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
+                continue
+            chosen = before if len(before) == count else before[-1:]
+            place = end
+        else:
+            continue
+        several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
+        is_distance = not (tie and not followed and tie["change"]) and _is_distance(
+            sentence, numbers, chosen[0]
+        )
+        yield _Group(
+            numbers,
+            several,
+            min(start, chosen[0].start),
+            max(end, chosen[-1].end, place),
+            is_distance,
+        )
+
+
+def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Match[str], ...]]:
+    listed: list[re.Match[str]] = []
+    for number in _NUMBER.finditer(sentence):
+        named = any(each.start <= number.start() < each.end for each in spots)
+        named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
+        named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
+        if _FROM.search(sentence[: number.start()]):
+            named, listed = False, []
+        if named or (_YEAR.fullmatch(number["value"]) and not number["unit"]):
+            continue
+        if listed and not _LIST.fullmatch(sentence, listed[-1].end(), number.start()):
+            yield tuple(listed)
+            listed = []
+        listed.append(number)
+    if listed:
+        yield tuple(listed)
+
+
+def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) -> bool:
+    """Whether numbers are improvements rather than values, as far as signs and words near them tell."""
+    start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
+    if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
+        return False
+    words = sentence[metric.start : metric.end]
+    points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
+    large = float(numbers[0]["value"]) >= _LEAST_POINTS
+    first = min(start, metric.start) if metric.end <= start else start
+    reached = [each.end() for each in _REACHED.finditer(sentence, 0, first)]
+    # What comes before "achieves" tells of others: "outperforms it and achieves 94 %".
+    begin = reached[-1] if reached else 0
+    if points and large and reached and not _IS_DISTANCE.search(sentence, begin, start):
+        words = ""  # "reaches 35.6 BLEU points" is a value
+    elif points:
+        return True
+    if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
+        return bool(_IS_DISTANCE.search(words) or _CHANGE_OF.search(sentence[: metric.start]))
+    return bool(
+        any(each["sign"] for each in numbers)
+        or _IS_DISTANCE.search(words)
+        or _IS_DISTANCE.search(sentence[numbers[-1].end() : metric.start])
+        or _GAINS_OF.search(sentence[:start])
+        or _DISTANCE_BEFORE.search(sentence[begin:first])
+        or _DISTANCE_BEFORE.search(sentence[metric.end : start])
+        or (words and _DISTANCE_AFTER.match(sentence, end))
+    )
+
+
+def _measured_on(
+    sentence: str, group: _Group, chains: Sequence[list[Spot]], *, named_before: bool
+) -> tuple[Spot, ...]:
+    """The material of each number; none where it is not clear which are meant."""
+    count = len(group.numbers)
+    paired = len(set(group.metrics)) == count
+
+    def shared(chain: Sequence[Spot]) -> tuple[Spot, ...]:
+        if len(chain) == count:
+            return tuple(chain)
+        return (chain[0],) * count if len(chain) == 1 and paired else ()
+
+    before = [each for each in chains if each[-1].end <= group.start]
+    if before and _BRACKET.fullmatch(sentence, before[-1][-1].end, group.start):
+        return shared(before[-1][-1:])
+    within = [each for each in chains if group.start < each[0].start < group.end]
+    if within:
+        return shared(within[0]) if len(within) == 1 else ()
+    after = next((each for each in chains if each[0].start >= group.end), None)
+    between = sentence[group.end : after[0].start] if after else ""
+    # Words lead to a material where no other number or clause stands between.
+    if after and len(between) <= _FURTHEST and not _AWAY.search(between):
+        named = _PROPER.search(sentence[after[0].start : after[0].end])
+        return shared(after) if named or _DIRECTLY_ON.fullmatch(between) else ()
+    if not named_before or len(before) != 1:
+        return ()
+    name = sentence[before[0][-1].start : before[0][-1].end]
+    preceding = sentence[: before[0][-1].start]
+    is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
+    return shared(before[0]) if is_data_set else ()
+
+
+def _method(
+    text: str,
+    start: int,
+    group: _Group,
+    inside: Sequence[Spot],
+    spots: Sequence[Spot],
+    evaluated: Mapping[int, Sequence[Spot]],
+) -> str:
+    """Whose value it is: never what the sentence says is outperformed."""
+    at = start + group.start
+    compared = _COMPARED.search(text, start, at)
+    if not group.is_difference and compared and not _REACHED.search(compared[0]):
+        return ""
+    related = evaluated.get(start + group.metrics[0].start, ())
+    for each in related:
+        if not _BEATEN.search(text[start : each.start]):
+            return each.key
+    begin = start
+    for each in reversed([one for one in inside if one.label == METHOD and one.end <= group.start]):
+        between = text[start + each.end : at]
+        if _BEATEN.search(text[start : start + each.start]):
+            continue
+        if _REACHES.search(between) and not _OURS.search(between):
+            return each.key
+        begin = start + each.end
+        break
+    if _OURS.search(text, begin, at) and not _THEIRS.search(text, begin, at):
+        return _own_method(text, spots)
+    return ""
+
+
+def _own_method(text: str, spots: Iterable[Spot]) -> str:
+    """The method that the abstract proposes, where it gives it a name."""
+    for each in spots:
+        name = text[each.start : each.end]
+        titled = each.start == 0 and text[each.end : each.end + 1] == ":"
+        proposed = titled or _PROPOSED.search(text[max(each.start - 120, 0) : each.start])
+        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", name):
+            return each.key
+    return ""
+
+
+def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
+    """The part of the data that the value is of, as far as the words of and next to material and metric say."""
+    around = [sentence[metric.start : metric.end]]
+    if material.start < material.end:
+        before = max(material.start - 24, 0)
+        around += [
+            sentence[material.start : material.end + 18],
+            sentence[before : material.start],
+        ]
+    for words in around:
+        if found := _SPLIT.search(words):
+            name = found[1].casefold()
+            return _SPLITS.get(name, name)
+    return ""

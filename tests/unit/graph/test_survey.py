@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lxml import etree, html
+
+from sciextract.errors import OutputError
+from sciextract.graph.database import open_graph
+from sciextract.graph.queries.nodes import find_node
+from sciextract.graph.survey import Survey, trend_picture, write_survey
+from tests.graph_samples import HOSTILE, abstract, build
+
+
+def surveyed(graph: Path, name: str, folder: Path, *, force: bool = False) -> Survey:
+    with open_graph(graph) as connection:
+        return write_survey(connection, graph, find_node(connection, name), folder, force=force)
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """Sixty abstracts of three years about ropes, with a definition, data sets, values, rivals and a gap."""
+    documents = []
+    for number in range(60):
+        year, data = 2000 + number % 3, "Tiny-Corpus" if number % 2 else "Old-Corpus"
+        text = (
+            f"Ropes are a method to tie things ({number}). We compare Ropes with Sleds on {data}. "
+            f"Ropes reach {20 + number / 4:.2f} BLEU on {data}. All for parsing."
+        )
+        mentions = {
+            "Ropes": "Method", "Ropes#2": "Method", "Ropes#3": "Method", "Sleds": "Method", data: "Material",
+            f"{data}#2": "Material", "BLEU": "Metric", "parsing": "Task",
+        }  # fmt: skip
+        links = [("Ropes#2", "COMPARE", "Sleds")]
+        documents.append(
+            abstract(
+                f"arXiv:2001.{number:05}", text, mentions, links, year=year, title=f"Study {number}"
+            )
+        )
+        other = f"Kites for tagging ({number})."
+        found = {"Kites": "Method", "tagging": "Task"}
+        documents.append(abstract(f"k{number}", other, found, year=year))
+    build(tmp_path / "g.graph", *documents)
+    return tmp_path / "g.graph"
+
+
+def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path) -> None:
+    found = surveyed(graph, "rope", tmp_path / "out")
+    by_title = {each.title: each.statements for each in found.sections}
+    assert list(by_title) == [
+        "What it is", "Data sets and materials", "Methods", "Metrics", "Tasks", "What is compared", "Leaderboards",
+        "Open gaps", "Papers to read first",
+    ]  # fmt: skip
+    assert by_title["Data sets and materials"][0].text.endswith("-Corpus: 30 abstracts, 2000 to 2002, lift 2.0 (1.5 to 2.5)")  # fmt: skip
+    assert by_title["Open gaps"][0].text == "tagging: 0 abstracts, 30.0 expected"
+    assert len(by_title["Papers to read first"]) == 20
+    markdown = (tmp_path / "out" / "survey.md").read_text("utf-8")
+    keys = set(re.findall(r"\[@([^\]]+)\]", markdown))
+    for part in by_title.values():
+        for each in part:
+            assert (each.paper is None) == (part is by_title["Open gaps"])
+            assert each.paper is None or each.paper.sentences
+    references = (tmp_path / "out" / "survey.bib").read_text("utf-8")
+    assert keys == set(re.findall(r"@misc\{(.*),", references)) and len(keys) == len(found.papers)
+    assert "eprint = {2001.00001}" in references
+    assert "url = {https://arxiv.org/abs/2001.00001}" in references
+    assert "| 2000 | 20 | 40 | 50.0% | 35.2% to 64.8% |" in markdown
+    page = html.fromstring((tmp_path / "out" / "survey.html").read_text("utf-8"))
+    assert "Ropes are a method to tie things" in page.xpath("string(//q[1])")
+    anchors = {each.get("id") for each in page.xpath("//li[@id]")}
+    assert {each.get("href")[1:] for each in page.xpath("//cite/a")} == anchors == keys
+    assert len(page.xpath("//*[local-name()='circle']")) == 3
+
+
+def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:
+    attack = "<script>alert(1)</script> [click](http://x) `rm` **bold** | {evil} \x1b[31m @me"
+    text = f"{HOSTILE} is a thing. We use {HOSTILE} for alert(1)."
+    documents = [
+        abstract(
+            f'k"{number}<b>', f"{text} {number}", {HOSTILE: "Method", "alert(1)": "Task<i>"},
+            title=attack, year=year, doi='10.1000/a"><script>',
+        )
+        for number, year in enumerate((None, 99999, 2001))
+    ]  # fmt: skip
+    build(tmp_path / "h.graph", *documents)
+    surveyed(tmp_path / "h.graph", "alert(1)", tmp_path / "out")
+    page = (tmp_path / "out" / "survey.html").read_text("utf-8")
+    parsed = html.fromstring(page)
+    assert not parsed.xpath("//script | //b | //i")
+    assert {each.partition(":")[0] for each in parsed.xpath("//li/a/@href")} == {"https"}
+    assert "\x1b" not in page
+    markdown = (tmp_path / "out" / "survey.md").read_text("utf-8")
+    assert "\x1b" not in markdown
+    assert (
+        r"\<script\>alert(1)\</script\> \[click\](http\://x) \`rm\` \*\*bold\*\* \| \{evil\}"
+        in markdown
+    )
+    # Each paper has a key of its own, although the signs in which they differ are no part of keys.
+    assert len(set(re.findall(r"@misc\{(.*),", (tmp_path / "out" / "survey.bib").read_text()))) == 3
+
+
+def test_a_folder_is_replaced_only_with_force(graph: Path, tmp_path: Path) -> None:
+    surveyed(graph, "ropes", tmp_path / "out")
+    with pytest.raises(OutputError):
+        surveyed(graph, "ropes", tmp_path / "out")
+    assert surveyed(graph, "kites", tmp_path / "out", force=True).title == "Kites"
+    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == [
+        "survey.bib", "survey.html", "survey.md", "trend.svg",
+    ]  # fmt: skip
+    etree.parse(tmp_path / "out" / "trend.svg")
+    etree.fromstring(trend_picture(()))

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from sciextract.graph.extraction import extract
+from sciextract.graph.values import Value
+from tests.graph_samples import abstract
+
+METRICS = ("top-1 accuracy", "accuracy", "F1", "GLEAM benchmark", "recovery error")
+MATERIALS = ("PondBank", "MossNet-2", "the dataset", "FernCorp", "3D", "meadow segmentation task")
+METHODS = ("HeronNet", "OtterNet", "Our method", "tree ensembles")
+
+
+def values(text: str, **options: object) -> list[Value]:
+    """What an abstract of this text reports, with the words above marked at their first place."""
+    mentions: dict[str, str] = {}
+    for label, words in (("Metric", METRICS), ("Material", MATERIALS), ("Method", METHODS)):
+        for each in words:
+            held = any(each in longer for longer in mentions)
+            if each in text and not held:
+                mentions[each] = label
+    return list(extract(abstract("a", text, mentions, **options)).values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A data set that no model marked, one marked as a metric, and the only one of the abstract.
+        ("We reach an accuracy of 81.5% on BrookQA.", ("accuracy", "brookqa", 81.5, False)),
+        ("It has 70.1 F1 on the GLEAM benchmark.", ("f1", "gleambenchmark", 70.1, False)),
+        ("We study the FernCorp corpus. On the dataset, accuracy is 61.2%.", ("accuracy", "", 61.2, False)),
+        ("We test on PondBank. The final accuracy is 61.2%.", ("accuracy", "pondbank", 61.2, False)),
+        ("We test on PondBank and MossNet-2. The accuracy is 61.2%.", ("accuracy", "", 61.2, False)),
+        ("HeronNet reaches 61.2% accuracy in 3D.", ("accuracy", "", 61.2, False)),
+        ("A tool with a MossNet-2 backbone has 61.2% accuracy.", ("accuracy", "", 61.2, False)),
+        # A value, though words of change are near; and the other way round.
+        ("Accuracy rises from 40.1% to 52.3% on PondBank.", ("accuracy", "pondbank", 52.3, False)),
+        ("HeronNet outperforms OtterNet, with an accuracy of 52.3%.", ("accuracy", "", 52.3, False)),
+        ("HeronNet achieves up to 52.3% accuracy on PondBank.", ("accuracy", "pondbank", 52.3, False)),
+        ("We get 83.1 (+3.5) F1 on PondBank.", ("f1", "pondbank", 83.1, False)),
+        ("HeronNet outperforms OtterNet by 2.3% accuracy on PondBank.", ("accuracy", "pondbank", 2.3, True)),
+        ("We report a 12.5% reduction in recovery error on PondBank.", ("recoveryerror", "pondbank", 12.5, True)),
+        ("It has an improvement in accuracy of 2.3% on PondBank.", ("accuracy", "pondbank", 2.3, True)),
+    ],
+)  # fmt: skip
+def test_a_value_with_its_metric_and_data_set(
+    text: str, expected: tuple[str, str, float, bool]
+) -> None:
+    (found,) = values(text)
+    assert (found.metric.casefold(), found.material, found.value, found.is_difference) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We gain (2) accuracy on PondBank.",  # a list's number
+        "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
+        "We see 61.2% accuracy on PondBank and MossNet-2.",
+    ],
+)
+def test_no_value_where_another_thing_is_counted_or_meant(text: str) -> None:
+    assert values(text) == []
+
+
+def test_several_metrics_share_one_data_set() -> None:
+    found = values("We report accuracy and F1 on PondBank (91.2%, 88.4%).")
+    told = [(each.metric.casefold(), each.material, each.value) for each in found]
+    assert told == [("accuracy", "pondbank", 91.2), ("f1", "pondbank", 88.4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        ("HeronNet achieves 61.2% accuracy, outperforming OtterNet.", "heronnet"),
+        ("Compared with OtterNet, HeronNet reaches 61.2% accuracy.", "heronnet"),
+        ("We present HeronNet. We reach 61.2% accuracy.", "heronnet"),
+        ("We present HeronNet. OtterNet has 61.2% accuracy.", "otternet"),
+        ("We present HeronNet. Experts get it right, humans with 61.2% accuracy.", ""),
+        ("HeronNet is new. It is compared to an OtterNet with 61.2% accuracy.", ""),
+    ],
+)
+def test_the_method_is_never_the_outperformed_one(text: str, method: str) -> None:
+    (found,) = values(text)
+    assert found.method == method
+
+
+def test_a_relation_tells_the_method_unless_it_is_outperformed() -> None:
+    text = "With tree ensembles we see 61.2% accuracy."
+    related = [("accuracy", "EVALUATE-FOR", "tree ensembles")]
+    assert values(text, links=related)[0].method == "treeensemble"
+    text = "We see 61.2% accuracy, better than tree ensembles."
+    assert values(text, links=related)[0].method == ""
+
+
+def test_the_split_is_kept() -> None:
+    found = values(
+        "We reach 61.2% accuracy on PondBank validation set and 60.1% accuracy on MossNet-2 test-dev."
+    )
+    assert [each.split for each in found] == ["val", "test-dev"]  # fmt: skip

@@ -1,0 +1,32 @@
+"""Mentions without a type are predicted as members of clusters, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sciextract.inference.decoding import RelationLayout
+from sciextract.inference.results import annotate
+from sciextract.inference.settings import DecodeSettings, PerTask
+from tests.unit.inference.fakes import LABELS, pipeline, random_document
+
+UNTYPED = replace(LABELS, entities=("Task", ""), relations=RelationLayout((), frozenset()))
+SETTINGS = DecodeSettings(thresholds=PerTask(0.4, 0.5, 0.5), candidates=True)
+
+
+def test_they_are_there_for_their_cluster_only() -> None:
+    model, text = pipeline(labels=UNTYPED), random_document(3, 6, 12)
+    raw = model.predict(text, SETTINGS)
+    lonely = set(range(len(raw.mentions))) - {m for c in raw.clusters for m in c.mentions}
+    assert any(raw.mentions.predicted[m] and raw.mentions.labels[m] == 1 for m in lonely)
+    found = annotate(model, text, SETTINGS).annotations
+    untyped = {each.id for each in found.entities if not each.label}
+    assert untyped and untyped <= {m for c in found.clusters for m in c.mentions}
+    assert len(found.clusters) == len(raw.clusters)
+
+
+def test_nobody_is_offered_an_empty_label() -> None:
+    found = annotate(pipeline(labels=UNTYPED), random_document(3, 6, 12), SETTINGS).annotations
+    assert all(each.label for entity in found.entities for each in entity.alternatives)
+    assert found.candidates and found.candidates.spans
+    assert all(each.label for span in found.candidates.spans for each in span.labels)
+    assert all(span.labels for span in found.candidates.spans)

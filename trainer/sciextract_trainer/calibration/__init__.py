@@ -1,1 +1,0 @@
-"""Scores that say how often predictions are right: one temperature per task, fitted on dev."""
