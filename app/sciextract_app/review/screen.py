@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
-WIDE = 140
-"""Columns from which on all relations of the abstract are listed, not only those of the focus."""
+WIDE, MOST_LISTED = 140, 200
+"""Columns from which on all relations of the abstract are listed, not only those of the focus; and how many at most."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, and at a training."""
 _SEEDS = 1 << 31
@@ -202,10 +202,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self.query_one(TextBar).show(desk.bibliography())
             self.query_one(PassageView).show(desk.passage())
             lower = self.query_one(LowerPanes)
-            relations = desk.relations(everything=self.size.width >= WIDE)
-            clusters = desk.clusters()
-            lower.share(desk.most_relations(everything=self.size.width >= WIDE), len(clusters))
-            lower.show(relations, clusters, desk.inspector())
+            many = desk.most_relations(everything=True) > MOST_LISTED
+            everything, clusters = self.size.width >= WIDE and not many, desk.clusters()
+            lower.share(desk.most_relations(everything=everything), len(clusters))
+            lower.show(desk.relations(everything=everything), clusters, desk.inspector())
         if rows:
             self.draw_list()
 

@@ -260,8 +260,11 @@ def test_learning_ends_with_its_desk_whatever_it_does(tmp_path: Path, script: st
     ours, theirs = socket.socketpair()
     begun = tmp_path / "begun"
     with theirs:
+        # In a session of its own, as at the desk: it lowers the priority of its session.
         learning = subprocess.Popen(
-            [sys.executable, "-c", script, str(begun)], stdin=theirs.fileno()
+            [sys.executable, "-c", script, str(begun)],
+            stdin=theirs.fileno(),
+            start_new_session=True,
         )
     try:
         connection = Connection(ours.detach())
