@@ -193,9 +193,15 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
     yield from curve.sure_words
     latest = points[-10:]
+    moved = [each for each in points if each.travel is not None]
     yield (
-        f"decision keys per abstract (movement is not recorded): {_mean(each.keys for each in points)}; "
+        f"keys to decide, per abstract: {_mean(each.keys for each in points)}; "
         f"latest {len(latest)}: {_mean(each.keys for each in latest)}"
+    )
+    yield (
+        f"keys to move, per abstract: {_mean(each.travel for each in points)}; "
+        f"latest {len(latest)}: {_mean(each.travel for each in latest)}"
+        + (f" (recorded in {len(moved):,} of {len(points):,})" if len(moved) < len(points) else "")
     )
     both = [each for each in points if each.keys_adapter is not None]
     if both:

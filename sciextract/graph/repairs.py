@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from sciextract.errors import FormatError
+from sciextract.errors import FormatError, as_command
 from sciextract.formats.base import Source
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import guarded, unguarded
@@ -75,10 +75,10 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
     if repair.kind == "split" and not _is_merged(connection, own):
         raise GraphError(
             f"{name!r} was not merged into another name, or only where an abstract expands it",
-            f"sciextract graph neighbours {name!r} lists names with the rules that merged them",
+            f"{as_command('sciextract', 'graph', 'neighbours', name)} lists names with the rules that merged them",
         )
     if repair.kind == "rename" and taken not in (None, node):
-        hint = f"merge them: sciextract graph merge {name!r} {other!r}"
+        hint = f"merge them: {as_command('sciextract', 'graph', 'merge', name, other)}"
         raise GraphError(f"{other!r} is another node", hint)
     if repair.kind == "rename" and not normal_form(other).key:
         raise GraphError(f"{other!r} is no name: its normal form is empty", "choose another one")

@@ -136,8 +136,11 @@ class QuoteFinder:
             (Fit.EDITED, self._find_joined),
             (Fit.EDITED, self._find_changed),
         ):
+            # In another case, a short name in capitals is a word: IT and it, WHO and who.
             spans = [
-                span for span in find(plain) if _is_name(span.of(self._text)) == _is_name(quote)
+                span
+                for span in find(plain)
+                if len(plain) > _LONGEST_ACRONYM or span.of(self._text).isupper() == plain.isupper()
             ]
             if spans:
                 return [
@@ -234,11 +237,6 @@ def _words_of(text: str) -> list[_Word]:
         words.append(_Word(match[0], text[end : match.start()].strip(" -"), *match.span()))
         end = match.end()
     return words
-
-
-def _is_name(text: str) -> bool:
-    """Whether it is a short name in capitals: in another case it is a word, IT and it, WHO and who."""
-    return len(text) <= _LONGEST_ACRONYM and text.isupper()
 
 
 def _lower(text: str) -> str:

@@ -212,7 +212,8 @@ class CurvePoint:
         number: Its number.
         doc_key: Its key.
         at: UTC time at which it was finished.
-        keys: Keys of the decisions on it; movement is not recorded.
+        keys: Keys pressed to decide; where the desk did not count them, the least that the actions take.
+        travel: Keys pressed to move, ``None`` where they were never counted.
         seconds: Recorded time, ``None`` without any.
         keys_adapter: Keys that correcting the adapter's suggestions takes; ``None`` where it had none.
         keys_other: Keys that correcting the other suggestions takes.
@@ -222,6 +223,7 @@ class CurvePoint:
     doc_key: str
     at: str
     keys: int
+    travel: int | None
     seconds: float | None
     keys_adapter: int | None
     keys_other: int
@@ -313,6 +315,7 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
                 each.doc_key,
                 each.at,
                 each.keys,
+                each.travel,
                 each.seconds,
                 None if adapter is None else correction_keys(gold, adapter),
                 correction_keys(gold, other),

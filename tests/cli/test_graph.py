@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.graph_samples import HOSTILE, abstract, field, lines, write
+from tests.graph_samples import HOSTILE, abstract, field, lines, pairs, write
 
 
 @pytest.fixture
@@ -318,10 +318,17 @@ def test_a_gap_on_the_screen(work: Path, command: Command) -> None:
 def test_gaps_and_subtopics(graph: Path, command: Command) -> None:
     none = command("graph", "gaps", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "") and "0 nodes of this type can be expected" in none.err
-    divided = command("graph", "subtopics", "--least", "2", "--json", "--graph", graph)
-    names = [each["name"] for topic in lines(divided.out) for each in topic["nodes"]]
-    assert {"support vector machine", "dependency parsing"} <= set(names)
-    assert command("graph", "subtopics", "--least", "90", "--graph", graph).code == 2
+    assert command("graph", "subtopics", "--least", "2", "--graph", graph).code == 2
+
+
+def test_subtopics(work: Path, command: Command) -> None:
+    pairs(work / "f.graph", *[("kernels", "parsing")] * 5, *[("forests", "ranking")] * 5)
+    shown = command("graph", "subtopics", "--graph", "f.graph")
+    assert (
+        shown.out.splitlines()[0] == "1. forests, ranking  (5 abstracts, 2 nodes, mean year 2001)"
+    )
+    (first, _) = lines(command("graph", "subtopics", "--json", "--graph", "f.graph").out)
+    assert [each["name"] for each in first["nodes"]] == ["forests", "ranking"]
 
 
 def test_view(graph: Path, command: Command, work: Path) -> None:

@@ -50,6 +50,23 @@ def step_item(state: ReviewState, action: Action) -> Feedback:
     return Feedback("" if found else "There is no other item in this direction")
 
 
+def step_in_text(state: ReviewState, action: Action) -> Feedback:
+    """The next or previous mention of the text, past relations and links; back from one of these to its mention."""
+    view, step = state.open_view, int(action.argument)
+    ids = [row.id for row in view.entities]
+    anchor = view.anchor(state.focus) if state.focus else None
+    if anchor in ids:
+        # A relation or a link stands behind its mention.
+        place = ids.index(anchor) + (step if isinstance(state.focus, EntityRef) else step > 0)
+    else:
+        char = view.token_span(state.cursor).char_start
+        place = sum(row.char_start < char for row in view.entities) - (step < 0)
+    if not 0 <= place < len(ids):
+        return Feedback("There is no other mention in this direction")
+    state.focus_on(EntityRef(ids[place]))
+    return Feedback()
+
+
 def step_token(state: ReviewState, action: Action) -> Feedback:
     """The cursor one token on or back."""
     state.move_cursor(state.cursor + int(action.argument))

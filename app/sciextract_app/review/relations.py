@@ -118,6 +118,8 @@ class RelationMap:
             action: What it does at the desk, ``None`` for nothing.
         """
         place = self._place()
+        if key in ("tab", "shift+tab", *_STEPS):
+            self._desk.count_key(moves=True)
         if key in ("tab", "shift+tab"):
             order = list(Grouping)
             step = 1 if key == "tab" else -1

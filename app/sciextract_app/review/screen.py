@@ -207,7 +207,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def draw_keys(self) -> None:
         """Draw the keys of what has the focus: the list, or the passage with its panes."""
         in_list, desk = self.query_one(DocumentList).has_focus, self.desk
-        footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode)
+        footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
         self.query_one(LegendBar).show(() if in_list else desk.legend())
         self.query_one(FooterBar).show(footer, mode)
 

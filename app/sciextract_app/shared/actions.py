@@ -71,6 +71,11 @@ _NAVIGATION = (
         "previous-item", ("k", "up"), "previous item", "previous item, decided or not",
         argument="-1",
     ),
+    Action("next-in-text", ("L",), "mention →", "next mention of the text", argument="1"),
+    Action(
+        "previous-in-text", ("H",), "← mention",
+        "previous mention of the text; on a relation its end at the cursor", argument="-1",
+    ),
     Action("next-token", ("l", "right"), "token →", "cursor one token on", argument="1"),
     Action("previous-token", ("h", "left"), "← token", "cursor one token back", argument="-1"),
     Action("next-sentence", ("w",), "sentence →", "cursor to the next sentence", argument="1"),
@@ -79,7 +84,7 @@ _NAVIGATION = (
         "cursor to the beginning of this or the previous sentence",
         argument="-1",
     ),
-    Action("jump", ("f",), "jump", "jump to any token: type the letters that appear over it"),
+    Action("jump", ("f",), "jump", "jump to a mention by its letter, to any other word by its two"),
     Action("next-abstract", ("n",), "next abstract", "open the next abstract", argument="1"),
     Action(
         "previous-abstract", ("p",), "previous abstract", "open the previous abstract",
@@ -156,6 +161,11 @@ _RELATIONS = (
     Action(
         "relate-anywhere", ("R",), "relate far",
         "the same across sentences; many models do not predict such relations",
+        RELATIONS,
+    ),
+    Action(
+        "offers", ("Y",), "offers",
+        "relations and clusters that the model considered for this mention: a letter adds one",
         RELATIONS,
     ),
     Action("invert", ("i",), "invert", "invert the direction of the relation", RELATIONS),

@@ -33,6 +33,7 @@ class Mode(StrEnum):
     CHARACTERS = "characters"
     RELATE = "relate"
     RELATE_TYPE = "relate: type"
+    OFFER = "offers"
     TYPE = "type"
     CLUSTER = "cluster"
     GO_TO = "go to"

@@ -189,13 +189,15 @@ class LearningPage:
     Attributes:
         summary: Lines of words.
         layers: Those with a finished abstract.
-        keys: Keys that each finished abstract took at least.
+        keys: Keys to decide that each finished abstract took.
+        travel: Keys to move, ``None`` where they were not recorded.
         seconds: Recorded seconds of each, ``None`` without any.
     """
 
     summary: tuple[str, ...]
     layers: tuple[LayerPlot, ...] = ()
     keys: tuple[float, ...] = ()
+    travel: tuple[float | None, ...] = ()
     seconds: tuple[float | None, ...] = ()
 
 
@@ -216,8 +218,13 @@ def learning_page(curve: LearningCurve) -> LearningPage:
         f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
         "━ without the adapter"
     )
-    keys = tuple(float(each.keys) for each in points)
-    return LearningPage((words,), tuple(layers), keys, tuple(each.seconds for each in points))
+    return LearningPage(
+        (words,),
+        tuple(layers),
+        tuple(each.keys for each in points),
+        tuple(each.travel for each in points),
+        tuple(each.seconds for each in points),
+    )
 
 
 Page = ProgressPage | LabelsPage | LearningPage

@@ -20,6 +20,8 @@ from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
 _GAP = "   "
 _LEAST_PROJECT = 12
 _LONGEST_QUEUE = 50
+_FOCUS_FROM = 100
+"""Columns from which on the footer names what has the focus."""
 
 
 class HeaderBar(LineBar):
@@ -111,10 +113,10 @@ class FooterBar(LineBar):
     FooterBar { background: $panel; color: $foreground; }
     """
 
-    _shown: tuple[tuple[Hint, ...], Mode] = ((), Mode.REVIEW)
+    _shown: tuple[tuple[Hint, ...], str] = ((), Mode.REVIEW)
 
-    def show(self, hints: tuple[Hint, ...], mode: Mode) -> None:
-        """Draw these keys, in this mode."""
+    def show(self, hints: tuple[Hint, ...], mode: str) -> None:
+        """Draw these keys, in this mode, or behind other words such as what they speak of."""
         self.keep((hints, mode))
 
     def render_line(self, y: int) -> Strip:
@@ -127,7 +129,7 @@ class FooterBar(LineBar):
 # Asked for once a line of the bar, and with most keys again for the same hints.
 @lru_cache(maxsize=64)
 def footer_lines(
-    hints: tuple[Hint, ...], mode: Mode, width: int, height: int = 1
+    hints: tuple[Hint, ...], mode: str, width: int, height: int = 1
 ) -> tuple[Text, ...]:
     """The keys in so many lines and cells: those without room become an ellipsis, from the last one not pinned.
 
@@ -135,7 +137,11 @@ def footer_lines(
     mode, is kept where anything is.
     """
     sign = Text(" ")
-    if mode is not Mode.REVIEW:
+    if not isinstance(mode, Mode):
+        # Narrower, the words would take the place of a key that corrects.
+        if width >= _FOCUS_FROM:
+            sign.append(f"{mode}:  ", "bold")
+    elif mode is not Mode.REVIEW:
         sign.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
     kept = []
     for hint in hints:

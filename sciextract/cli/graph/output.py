@@ -22,7 +22,6 @@ from sciextract.cli.console import (
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
-    RelationOption,
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
@@ -107,7 +106,6 @@ def view(
         str | None,
         argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
     ] = None,
-    relation: RelationOption = None,
     most: Annotated[
         int,
         option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
@@ -140,7 +138,7 @@ def view(
     from sciextract.graph.database import open_graph
     from sciextract.graph.page import ViewSettings, draw
 
-    settings = ViewSettings(relation, most, edges, sentences, with_generic)
+    settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     nodes, shown = len(drawn.nodes), len(drawn.edges)

@@ -137,16 +137,19 @@ def _named_with(
             "label": label_number(connection, question.label, "entity"),
         },
     )  # fmt: skip
-    ours = [f" {normal_form(each.name).spaced} " for each in nodes]
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
-        words = f" {normal_form(node.name).spaced} "
-        # "Speech" is named wherever "speech recognition" is: that is no company.
-        if not any(words in each or each in words for each in ours):
+        if not any(_holds(node, each) or _holds(each, node) for each in nodes):
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
+
+
+def _holds(whole: Node, part: Node) -> bool:
+    """Whether a name holds another: "speech" is named wherever "speech recognition" is, which is no company."""
+    one, other = (f" {normal_form(each.name).spaced} " for each in (whole, part))
+    return other in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,9 @@ def gaps(
         (label_number(connection, label, "entity"), generic, least),
     )
     tested, by_chance, found = 0, 0.0, []
-    for other in [Node(*row) for row in rows if row[0] != node.id]:
+    for other in [Node(*row) for row in rows]:
+        if _holds(other, node) or _holds(node, other):
+            continue
         tested += 1
         expected = node.documents * other.documents / total
         sizes = node.documents, other.documents, total

@@ -49,7 +49,7 @@ class TestLegend:
             assert "1 USED-FOR" in bars(pilot)[0]
             await tab_to(pilot, desk_of(app), LinkRef)
             assert "1 Task  2 Method" in bars(pilot)[0]
-            assert bars(pilot)[1].startswith("Enter same as ‹graph tagger›  x not the same")
+            assert bars(pilot)[1].startswith("link:  Enter same as ‹graph tagger›  x not the same")
 
     @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
     async def test_the_keys_that_correct_an_abstract_are_always_in_the_footer(

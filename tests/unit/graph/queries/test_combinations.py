@@ -78,6 +78,13 @@ def test_a_gap_is_what_chance_alone_would_fill(tmp_path: Path) -> None:
         assert answer.tested == 2 and answer.by_chance < 0.1
 
 
+def test_what_is_part_of_a_name_is_no_gap(tmp_path: Path) -> None:
+    pairs(tmp_path / "g.graph", *[("fast kernels", "parsing")] * 10, *[("kernels", "tagging")] * 10)
+    with open_graph(tmp_path / "g.graph") as connection:
+        kernels = find_node(connection, "kernels")
+        assert gaps(connection, kernels, label="Method").tested == 0
+
+
 def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
     pairs(tmp_path / "g.graph", *[("kernels", "parsing")] * 299, ("trees", "ranking"))
     rare = pytest.raises(UsageError, match="'trees' is in 1 of 300 abstracts")
