@@ -44,7 +44,7 @@ def model_card(config: ModelConfig) -> str:
         "",
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
         f"- Entity types: {', '.join(labels.types)}",
-        f"- Relation types: {', '.join(labels.relations.labels)}",
+        f"- Relation types: {', '.join(labels.relations.labels) or 'none'}",
         f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} subwords",
         "",
     ]
@@ -70,9 +70,12 @@ def model_card(config: ModelConfig) -> str:
         "## Limits",
         "",
         "English abstracts in the style of the training data. Relations are predicted within a sentence.",
-        "Dev scores are optimistic, because thresholds and the epoch were chosen on the same abstracts.",
-        "",
     ]
+    if config.scores.get("split", "dev") == "dev":
+        lines.append(
+            "Dev scores are optimistic, because thresholds and the epoch were chosen on the same abstracts."
+        )
+    lines.append("")
     return "\n".join(lines)
 
 
