@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import ProgressLine, colours_wanted, say
 from sciextract.errors import SciextractError, as_command
-from sciextract.formats.base import leads_outside
-from sciextract.formats.inputs import expand_inputs, results_in
+from sciextract.formats.inputs import expand_inputs, sources_below
 from sciextract.formats.packing import open_bytes, unpacked_name
-from sciextract.formats.registry import has_suffix, readable, recognise
+from sciextract.formats.registry import has_suffix, recognise
 from sciextract.text.characters import bracketed, visible
 from sciextract.text.english import counted
 from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
@@ -121,26 +120,16 @@ def count_records(paths: Sequence[str], format_id: str | None = None) -> int | N
         for path in expand_inputs(paths):
             if not os.path.isfile(path) and not os.path.isdir(path):
                 return None
-            for file in [path] if os.path.isfile(path) else _files_in(path):
+            left_out, files = sources_below(path, format_id)
+            for file in files:
                 count = _count_file(file, format_id)
                 if count is None:
                     return None
                 total += count
+            total += left_out
     except (OSError, csv.Error, SciextractError):
         return None
     return total
-
-
-def _files_in(folder: str) -> Iterator[str]:
-    """The files that would be read, by the same rules: nothing hidden, no link out of the folder."""
-    suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in results_in(names):
-            file = os.path.join(parent, name)
-            fits = not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
-            if fits and not leads_outside(file, folder):
-                yield file
 
 
 def _count_file(file: str, format_id: str | None) -> int | None:

@@ -168,6 +168,8 @@ _SHOWN_AFTER = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 
 
 def _learning_lines(curve: LearningCurve) -> Iterator[str]:
+    from sciextract.workflows.learning_curve import sure_words
+
     points = curve.abstracts
     if not points:
         yield "no abstract is finished yet; D marks one as done at the desk"
@@ -191,11 +193,17 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
         for switch in each.use.switches:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
-    yield from curve.sure_words
+    yield from sure_words(curve.sure)
     latest = points[-10:]
+    moved = [each for each in points if each.travel is not None]
     yield (
-        f"decision keys per abstract (movement is not recorded): {_mean(each.keys for each in points)}; "
+        f"keys to decide, per abstract: {_mean(each.keys for each in points)}; "
         f"latest {len(latest)}: {_mean(each.keys for each in latest)}"
+    )
+    yield (
+        f"keys to move, per abstract: {_mean(each.travel for each in points)}; "
+        f"latest {len(latest)}: {_mean(each.travel for each in latest)}"
+        + (f" (recorded in {len(moved):,} of {len(points):,})" if len(moved) < len(points) else "")
     )
     both = [each for each in points if each.keys_adapter is not None]
     if both:

@@ -26,6 +26,9 @@ from sciextract.cli.console import (
 from sciextract.errors import ExitCode, UsageError, as_command
 from sciextract.text.english import counted
 
+# Remarks that are printed one by one.
+_LISTED = 20
+
 
 def suggest(
     paths: Annotated[
@@ -50,7 +53,7 @@ def suggest(
         str,
         option(
             "OLD=NEW,...",
-            "Labels of a model, each with the project's label that it becomes.",
+            "Labels of a model or of quotes, each with the project's label that it becomes.",
             "--map",
         ),
     ] = "",
@@ -65,11 +68,21 @@ def suggest(
         list[str] | None,
         option(
             "F",
-            "Format of FILE (default: recognised by its content).",
+            "Format of FILE (default: recognised by its content), or quotes, langextract, gliner: strings to locate.",
             "--from",
             autocompletion=input_formats,
         ),
     ] = None,
+    keys: Annotated[
+        str,
+        option(
+            "THING=KEY,...",
+            "Where records of quotes have text, document, entities, quote, label, start, ...",
+        ),
+    ] = "",
+    every: Annotated[
+        bool, flag("Suggest a quote wherever it occurs, not in sequence.", "--every")
+    ] = False,
     input_format: Annotated[
         str | None, option("F", "An older word for --from.", "--format", hidden=True)
     ] = None,
@@ -93,17 +106,28 @@ def suggest(
         sciextract suggest gliner.jsonl
 
         sciextract suggest tasks.jsonl --from doccano
+
+        sciextract suggest answers.jsonl --from langextract --map "drug=Substance"
+
+        sciextract suggest answers.jsonl --from quotes --keys "text=abstract,entities=spans,quote=mention" --every
     """
+    from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
     # Without FILE, the values of --from are files: what the option meant before it named a format.
     files, formats = (paths, [*(named or ()), input_format]) if paths else (named, [input_format])
-    sources = Sources(terms or (), patterns or (), labels, spans, model)
+    quotes = QUOTE_FORMATS.get(formats[0] or "")
+    sources = Sources(terms or (), patterns or (), "" if quotes else labels, spans, model)
     if bool(files) == bool(sources):
         problem = "FILE goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
+    if quotes is None and (keys or every):
+        allowed = ", ".join(QUOTE_FORMATS)
+        raise UsageError("--keys and --every are for quotes", f"name --from: one of {allowed}")
     with open_chosen_project(project, author) as opened:
-        if files:
+        if files and quotes:
+            done = suggest_quotes(opened, files, parse_keys(keys, quotes), labels, every=every)
+        elif files:
             done = suggest_from(opened, files, formats[0])
         else:
             # A file needs no line: reading it takes moments, a model minutes.
@@ -113,12 +137,18 @@ def suggest(
             finally:
                 line.clear()
         path = opened.path
-    for note in done.notes:
+    notes = [*done.notes, *done.missing]
+    for note in notes[:_LISTED]:
         say("Warning", note)
+    if len(notes) > _LISTED:
+        say("Warning", f"{len(notes) - _LISTED:,} more; --json lists all")
     total = counted(sum(done.items.values()), "suggestion")
     words = f"{total} in {counted(done.documents, 'abstract')}"
     by_source = ", ".join(f"{source} {count:,}" for source, count in sorted(done.items.items()))
     words += f" ({by_source})" if by_source else ""
+    if done.located or done.missing:
+        fits = ", ".join(f"{count:,} {fit}" for fit, count in sorted(done.located.items()))
+        words += f"; quotes located: {fits or 'none'}; not located: {len(done.missing):,}"
     if done.skipped:
         words += f"; {counted(done.skipped, 'abstract')} with done entities left out"
     words += f"; next: {as_command('sciextract', 'tui', path)}"

@@ -45,6 +45,10 @@ class State(StrEnum):
     IMPORTED = "imported"
 
 
+NOT_REJECTED = frozenset(State) - {State.REJECTED}
+"""States of the items that plain gold consists of, and that are written where a format has no states."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelScore:
     """A label and its probability (0 to 1)."""
@@ -188,6 +192,24 @@ class Annotations:
         if not self._by_id:
             self._by_id.update({entity.id: entity for entity in self.entities})
         return self._by_id[entity_id]
+
+    def in_states(self, states: Container[State]) -> Annotations:
+        """The items of some states; what is left out takes the relations and mentions of such entities with it."""
+        left_out = {each.id for each in self.entities if each.state not in states}
+        return replace(
+            self,
+            entities=tuple(each for each in self.entities if each.id not in left_out),
+            relations=tuple(
+                each
+                for each in self.relations
+                if each.state in states and left_out.isdisjoint((each.head, each.tail))
+            ),
+            clusters=tuple(
+                each.only(set(each.live_mentions) - left_out)
+                for each in self.clusters
+                if each.state in states
+            ),
+        )
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -1,4 +1,4 @@
-"""Zip archives as input: unpacked into a temporary folder, after every member was found harmless."""
+"""Archives as input: unpacked into a temporary folder, after every member was found harmless."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import re
 import shutil
 import stat
 import struct
+import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, quoted
@@ -28,24 +30,34 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LITTER = "__MACOSX"
 _COPY_BYTES = 1 << 16
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError)
+_BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(EOFError, NotImplementedError, ValueError),
+)
+_YOURSELF = "unpack it yourself and give the folder"
 
 
 class _Member(NamedTuple):
-    """A file of the archive and where it goes, folder by folder."""
+    """A file or folder of the archive: its name there, bytes, and what opens it."""
 
-    info: zipfile.ZipInfo
-    parts: tuple[str, ...]
+    name: str
+    size: int
+    is_folder: bool
+    open: Callable[[], IO[bytes] | None]
 
 
 @contextmanager
-def open_archive(path: str) -> Iterator[Path]:
+def open_archive(path: str, tar: bool = False) -> Iterator[Path]:
     """A temporary folder with what the archive holds; it is removed at the end.
 
     All members are checked before the first is written. Nothing is written outside of the folder.
 
+    Args:
+        path: A zip archive.
+        tar: Whether it may be a tar archive, too.
+
     Raises:
-        FormatError: It is not a zip archive or a damaged one; a member has an absolute path, a drive letter
+        FormatError: It is not such an archive or a damaged one; a member has an absolute path, a drive letter
             or ``..``, is a link or a device, is encrypted, has the name of another, or is packed in
             another way than stored or deflated; there are more than ``MAX_MEMBERS`` members, or they
             unpack to more than ``MAX_BYTES`` or than :func:`~sciextract.formats.packing.allowed_bytes`.
@@ -54,16 +66,18 @@ def open_archive(path: str) -> Iterator[Path]:
         folder = Path(holder) / "unpacked"
         folder.mkdir()
         try:
-            with open_bytes(path) as stream, zipfile.ZipFile(stream) as archive:
-                for member in _checked(archive.infolist(), path):
-                    _unpack(archive, member, folder, path)
+            if tar and not zipfile.is_zipfile(path):
+                with tarfile.open(path, "r:") as archive:
+                    _unpack_all(_tar_members(archive, path), folder, path)
+            else:
+                with open_bytes(path) as stream, zipfile.ZipFile(stream) as zipped:
+                    _unpack_all(_zip_members(zipped, path), folder, path)
         except OSError as error:
             raise FormatError(f"cannot be read: {error.strerror}", path=path) from error
         except _BROKEN as error:
-            hint = "fetch or pack it again; unzip -t FILE checks it"
-            raise FormatError(
-                f"no zip archive, or damaged: {error}", path=path, hint=hint
-            ) from error
+            hint = "fetch or pack it again" + "; unzip -t FILE checks it" * (not tar)
+            problem = f"no {'tar or ' * tar}zip archive, or damaged: {error}"
+            raise FormatError(problem, path=path, hint=hint) from error
         yield folder
 
 
@@ -105,67 +119,91 @@ class Names:
         return text.replace(str(self.folder), self.path)
 
 
-def _checked(infos: Sequence[zipfile.ZipInfo], path: str) -> list[_Member]:
-    """The files to unpack, in the archive's order."""
-    if len(infos) > MAX_MEMBERS:
-        found = f"the archive has {len(infos):,} members; the limit is {MAX_MEMBERS:,}"
-        raise FormatError(found, path=path, hint="unpack it yourself and give the folder")
-    members, total = [], 0
+def _unpack_all(members: Iterable[_Member], folder: Path, path: str) -> None:
+    """Write the files, in the archive's order, once all members are known to be harmless."""
+    files, total = [], 0
+    for member in members:
+        parts = _safe_parts(member.name, path)
+        total += member.size
+        if total > MAX_BYTES:
+            problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
+            raise _refused(member.name, problem, path, _YOURSELF)
+        if not member.is_folder and parts[0] != _LITTER:
+            files.append((member, folder.joinpath(*parts)))
+    for member, target in files:
+        _unpack(member, target, folder, path)
+
+
+def _tar_members(archive: tarfile.TarFile, path: str) -> Iterator[_Member]:
+    for number, info in enumerate(archive):
+        _check_number(number + 1, path)
+        if not (info.isreg() or info.isdir()) or info.issparse():
+            problem = "is a link, a device or a sparse file; expected files and folders"
+            raise _refused(info.name, problem, path)
+        if info.name != ".":
+            yield _Member(info.name, info.size, info.isdir(), partial(archive.extractfile, info))
+
+
+def _zip_members(archive: zipfile.ZipFile, path: str) -> Iterator[_Member]:
+    infos = archive.infolist()
+    _check_number(len(infos), path)
     for info in infos:
-        parts = _safe_parts(info, path)
-        kind = stat.S_IFMT(info.external_attr >> 16)
+        name, kind = info.orig_filename, stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
-            raise _refused(info, f"is {what}; expected files and folders", path)
+            raise _refused(name, f"is {what}; expected files and folders", path)
         if info.flag_bits & _ENCRYPTED:
-            raise _refused(info, "is encrypted", path, "unpack it yourself and give the folder")
+            raise _refused(name, "is encrypted", path, _YOURSELF)
         if info.compress_type not in _METHODS:
             problem = (
                 f"is packed with method {info.compress_type}; expected store (0) and deflate (8)"
             )
-            raise _refused(info, problem, path, "pack it again: zip -r NEW.zip FOLDER")
-        total += info.file_size
-        if total > MAX_BYTES:
-            problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
-            raise _refused(info, problem, path, "unpack it yourself and give the folder")
+            raise _refused(name, problem, path, "pack it again: zip -r NEW.zip FOLDER")
         if info.file_size > allowed_bytes(info.compress_size):
             ratio = info.file_size // max(1, info.compress_size)
             problem = f"unpacks to {ratio:,} times its size; the limit is {MAX_RATIO} (a zip bomb?)"
-            raise _refused(info, problem, path, "unpack it yourself if you trust it")
-        is_folder = info.orig_filename.endswith(("/", "\\"))
-        if not is_folder and parts[0] != _LITTER:
-            members.append(_Member(info, parts))
-    return members
+            raise _refused(name, problem, path, "unpack it yourself if you trust it")
+        is_folder = name.endswith(("/", "\\"))
+        yield _Member(name, info.file_size, is_folder, partial(archive.open, info))
 
 
-def _safe_parts(info: zipfile.ZipInfo, path: str) -> tuple[str, ...]:
+def _check_number(members: int, path: str) -> None:
+    if members > MAX_MEMBERS:
+        found = f"the archive has {members:,} members; the limit is {MAX_MEMBERS:,}"
+        raise FormatError(found, path=path, hint=_YOURSELF)
+
+
+def _safe_parts(written: str, path: str) -> tuple[str, ...]:
     """The folders and the file of a member's name. A backslash separates, as archives of Windows have it."""
-    name = info.orig_filename.replace("\\", "/")
+    name = written.replace("\\", "/")
     parts = tuple([part for part in name.split("/") if part not in ("", ".")])
     if name.startswith("/") or _DRIVE.match(name):
-        raise _refused(info, "has an absolute path; expected paths inside the archive", path)
+        raise _refused(written, "has an absolute path; expected paths inside the archive", path)
     if ".." in parts or any(_DRIVE.match(part) for part in parts):
-        raise _refused(info, "has a path that may lead out of the archive", path)
+        raise _refused(written, "has a path that may lead out of the archive", path)
     if "\x00" in name or not parts:
-        raise _refused(info, "has no usable name", path)
+        raise _refused(written, "has no usable name", path)
     return parts
 
 
-def _unpack(archive: zipfile.ZipFile, member: _Member, folder: Path, path: str) -> None:
-    info, parts = member
-    target = folder.joinpath(*parts)
+def _unpack(member: _Member, target: Path, folder: Path, path: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(info) as packed, open(target, "xb") as plain:
+        packed = member.open()
+        assert packed is not None  # tarfile has no content for links, which were refused
+        with packed, open(target, "xb") as plain:
             shutil.copyfileobj(packed, plain, _COPY_BYTES)
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise _refused(info, "has the name of another member", path) from None
+        raise _refused(member.name, "has the name of another member", path) from None
     except OSError as error:
         problem = f"cannot be unpacked below {folder.parent.parent}: {error.strerror}"
-        raise _refused(info, problem, path, "set TMPDIR to a folder with more space") from error
+        hint = "set TMPDIR to a folder with more space"
+        raise _refused(member.name, problem, path, hint) from error
     except _BROKEN as error:
-        raise _refused(info, f"is damaged: {error}", path, "unzip -t FILE checks it") from error
+        raise _refused(
+            member.name, f"is damaged: {error}", path, "fetch or pack it again"
+        ) from error
 
 
-def _refused(info: zipfile.ZipInfo, problem: str, path: str, hint: str = "") -> FormatError:
-    return FormatError(f"member {quoted(info.orig_filename)} {problem}", path=path, hint=hint)
+def _refused(name: str, problem: str, path: str, hint: str = "") -> FormatError:
+    return FormatError(f"member {quoted(name)} {problem}", path=path, hint=hint)

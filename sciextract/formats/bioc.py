@@ -21,7 +21,7 @@ from bioc.biocjson import toJSON
 from bioc.biocxml.encoder import encode_document
 from lxml import etree
 
-from sciextract.documents.annotations import Cluster, Entity, Relation
+from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
@@ -40,7 +40,7 @@ from sciextract.formats.bioc_passages import (
     score_of,
     unused,
 )
-from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, not_rejected
+from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems
 from sciextract.formats.json_streams import Found, JsonObjects
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
@@ -49,14 +49,8 @@ from sciextract.formats.sink import LineWriter
 
 #: PubTator gives the list a name of its own, with a number that rises.
 _LISTS_OF_DOCUMENTS = r"documents|PubTator\w*"
-_LISTS = {
-    "passage": "passages",
-    "sentence": "sentences",
-    "annotation": "annotations",
-    "relation": "relations",
-    "location": "locations",
-    "node": "nodes",
-}
+_LISTED = ("passage", "sentence", "annotation", "relation", "location", "node")
+_LISTS = {name: f"{name}s" for name in _LISTED}
 CLUSTER_ROLE = "mention"
 _HEAD_ROLES = frozenset({"head", "source", "subject", "subj", "arg1", "governor", "from", "agent"})
 _TAIL_ROLES = frozenset({"tail", "target", "object", "obj", "arg2", "dependent", "to", "theme"})
@@ -293,22 +287,13 @@ def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> Bi
             relation.add_node(node)
         made.add_relation(relation)
 
-    annotations = document.annotations
-    relations = [
-        each
-        for each in not_rejected(annotations.relations)
-        if {each.head, each.tail} <= refs.keys()
-    ]
-    for number, each in enumerate(relations, start=1):
+    annotations = document.annotations.in_states(NOT_REJECTED)
+    for number, each in enumerate(annotations.relations, start=1):
         nodes = [BioCNode(refs[each.head], "head"), BioCNode(refs[each.tail], "tail")]
         add_relation("R", number, {"type": safe(each.label)} | _score(each), nodes)
-    number = 0
-    for cluster in not_rejected(annotations.clusters):
-        mentions = [refs[mention] for mention in cluster.live_mentions if mention in refs]
-        if mentions:
-            number += 1
-            nodes = [BioCNode(mention, CLUSTER_ROLE) for mention in mentions]
-            add_relation("C", number, {"type": COREFERENCE} | _score(cluster), nodes)
+    for number, cluster in enumerate(filter(lambda c: c.mentions, annotations.clusters), start=1):
+        nodes = [BioCNode(refs[mention], CLUSTER_ROLE) for mention in cluster.mentions]
+        add_relation("C", number, {"type": COREFERENCE} | _score(cluster), nodes)
     return made
 
 

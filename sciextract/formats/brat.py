@@ -166,13 +166,8 @@ _MENTION = re.compile(r"(\S+) +([0-9]{1,15} +[0-9]{1,15}(?:; *[0-9]{1,15} +[0-9]
 _RELATION = re.compile(r"(\S+)\s+([^\s:]+):(\S+)\s+([^\s:]+):(\S+)\s*")
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
 #: What lines of no T, no R and no group are, by their first letter.
-_KINDS = {
-    "E": "brat event",
-    "A": "brat attribute",
-    "M": "brat attribute",
-    "N": "brat normalisation",
-    "#": "brat note",
-}
+_KINDS = dict.fromkeys("AM", "brat attribute")
+_KINDS |= {"E": "brat event", "N": "brat normalisation", "#": "brat note"}
 _SUFFIXES = (".txt", ".ann")
 _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
 _SHAPE = "expected a folder of .txt and .ann files, or one such file"

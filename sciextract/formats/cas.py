@@ -17,10 +17,10 @@ from typing import Any
 from cassis import Cas
 from cassis import TypeSystem as CassisTypes
 
+from sciextract.documents.annotations import NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import not_rejected
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, object_at, objects_at
 from sciextract.formats.layers import encodable, entities_in_text
@@ -125,30 +125,27 @@ class CasBuilder:
             self._add(TOKEN, span)
         spans: dict[str, Any] = {}
         labels: dict[str, str] = {}
-        lost: set[str] = set()
         for entity in entities_in_text(document):
             if len(entity.fragments) > 1:
                 self._losses["discontinuous entity"] += 1
-                lost.add(entity.id)
                 continue
             label = labels[entity.id] = self._safe(entity.label)
             spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
-        for relation in not_rejected(document.annotations.relations):
-            ends = (relation.head, relation.tail)
-            if any(end in lost for end in ends):
+        annotations = document.annotations.in_states(NOT_REJECTED)
+        for relation in annotations.relations:
+            head, tail = spans.get(relation.head), spans.get(relation.tail)
+            if head is None or tail is None:
                 self._losses["relation of an entity that does not fit"] += 1
-            elif all(end in spans for end in ends):
-                head, tail = (spans[end] for end in ends)
-                features = {"Governor": head, "Dependent": tail}
-                label = self._safe(relation.label)
-                self._add(RELATION_LAYER, Span(tail.begin, tail.end), label=label, **features)
-        for cluster in not_rejected(document.annotations.clusters):
-            members = cluster.live_mentions
-            unfit = sum(mention in lost for mention in members)
+                continue
+            features = {"Governor": head, "Dependent": tail, "label": self._safe(relation.label)}
+            self._add(RELATION_LAYER, Span(tail.begin, tail.end), **features)
+        for cluster in annotations.clusters:
+            fitting = [mention for mention in cluster.mentions if mention in spans]
+            unfit = len(cluster.mentions) - len(fitting)
             self._losses += Counter({"mention of an entity that does not fit": unfit})
             # Each link knows the next one, so they are made from the last to the first.
             link = None
-            for mention in reversed([each for each in members if each in spans]):
+            for mention in reversed(fitting):
                 place = Span(spans[mention].begin, spans[mention].end)
                 kind = labels[mention] or None
                 link = self._add(LINK, place, next=link, referenceType=kind)

@@ -13,7 +13,7 @@ from typing import TextIO
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import STDIN, Block, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
@@ -39,26 +39,16 @@ _KEY_AND_VALUE = re.compile(r"#\s*[\w.-]+(?: [\w.-]+)* = ")
 
 
 @dataclass(slots=True)
-class _Row:
-    cells: list[str]
-    line: int
-
-
-@dataclass(slots=True)
-class _Block:
+class _Block(Block):
     """The lines of one document.
 
     Attributes:
-        first_line: 1-based line number at which it starts.
-        sentences: Rows, sentence by sentence; the last may be empty.
+        sentences: Cells and line number of each row, sentence by sentence; the last may be empty.
         comments: How many lines are no rows.
-        error: The first error in it.
     """
 
-    first_line: int = 0
-    sentences: list[list[_Row]] = field(default_factory=lambda: [[]])
+    sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
     comments: int = 0
-    error: FormatError | None = None
 
     @property
     def has_content(self) -> bool:
@@ -67,7 +57,7 @@ class _Block:
     def add(self, line: str | FormatError, place: Place) -> None:
         """Take a line that is not empty and starts no document."""
         if isinstance(line, FormatError):
-            self.error = self.error or line
+            self.fail(line)
             return
         content = line.rstrip("\r\n")
         is_tabbed = "\t" in content
@@ -86,13 +76,12 @@ class _Block:
         if len(cells) < 2 or not cells[0]:
             found = f"{quoted(content)} found; expected a token and its tag in two or more columns"
             hint = "separate columns by tabs; an empty line ends a sentence"
-            self.error = self.error or place.error(found, hint=hint)
+            self.fail(place.error(found, hint=hint))
         elif not TAG.fullmatch(cells[-1]):
-            problem = f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"
-            self.error = self.error or place.error(problem)
+            self.fail(place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"))
         else:
             self.first_line = self.first_line or place.line or 0
-            self.sentences[-1].append(_Row(cells, place.line or 0))
+            self.sentences[-1].append((cells, place.line or 0))
 
 
 def read_conll(source: Source) -> Iterator[ReadItem]:
@@ -106,28 +95,24 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     """
 
     def read(block: _Block, _: int) -> AnnotatedDocument:
-        if block.error:
-            raise block.error
         sentences = [rows for rows in block.sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
         key = f"{source.stem}:{block.first_line}"
-        for row in rows:
-            if len(row.cells) != len(rows[0].cells):
-                found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
-                problem = f"{found} as in line {rows[0].line}"
-                raise Place(source.path, row.line, key).error(problem)
-        text, tokens = from_token_lists(
-            [[row.cells[0] for row in sentence] for sentence in sentences]
-        )
+        first, first_line = rows[0]
+        for cells, line in rows:
+            if len(cells) != len(first):
+                found = f"{len(cells)} columns found; expected {len(first)}"
+                raise Place(source.path, line, key).error(f"{found} as in line {first_line}")
+        text, tokens = from_token_lists([[cells[0] for cells, _ in each] for each in sentences])
         items = CorpusItems(key, source.provenance)
         for sentence in tokens.sentences:
-            first = sentence.token_start
-            tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
+            start = sentence.token_start
+            tags = [cells[-1] for cells, _ in rows[start : sentence.token_end]]
             for each, label in tagged_ranges(tags):
-                range_ = TokenRange(first + each.token_start, first + each.token_end)
+                range_ = TokenRange(start + each.token_start, start + each.token_end)
                 items.entity([tokens.char_span(range_)], label)
         items.unread["conll columns of a token"] += sum(
-            row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
+            cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows
         )
         items.unread["conll comment"] += block.comments
         return items.annotated(Document(key, text, tokens))

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import NOT_REJECTED, Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, not_rejected
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import flat
@@ -37,13 +37,11 @@ _REFUSED_IN_LABELS = re.compile(r"[\s()*|\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(slots=True)
-class _Block:
+class _Block(Block):
     """The lines of one document: cells and line numbers of its tokens, sentence by sentence."""
 
-    key: str
-    line: int
+    key: str = ""
     sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
-    error: FormatError | None = None
 
 
 def read_conll2012(source: Source) -> Iterator[ReadItem]:
@@ -54,11 +52,9 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
     """
 
     def read(block: _Block, _: int) -> AnnotatedDocument:
-        if block.error:
-            raise block.error
         sentences = [rows for rows in block.sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
-        place = Place(source.path, block.line, block.key)
+        place = Place(source.path, block.first_line, block.key)
         text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
         items = CorpusItems(block.key, source.provenance)
         for each in tokens.sentences:
@@ -86,16 +82,15 @@ def _blocks(source: Source) -> Iterator[_Block]:
             if block:
                 yield block
             part = int(begins[2] or 0)
-            block = _Block(f"{begins[1]}_{part}" if part else begins[1], number)
+            block = _Block(number, f"{begins[1]}_{part}" if part else begins[1])
         elif block is None:
             if isinstance(line, FormatError) or line.strip():
-                problem = "a line before '#begin document'"
-                error = line if isinstance(line, FormatError) else None
-                block = _Block(
-                    "", number, error=error or FormatError(problem, path=source.path, line=number)
-                )
+                block = _Block(number)
+                if isinstance(line, FormatError):
+                    block.fail(line)
+                block.fail(Place(source.path, number).error("a line before '#begin document'"))
         elif isinstance(line, FormatError):
-            block.error = block.error or line
+            block.fail(line)
         elif _END.match(line):
             yield block
             block = None
@@ -192,7 +187,7 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        self.lose("relation", len(not_rejected(given.relations)))
+        self.lose("relation", sum(each.state in NOT_REJECTED for each in given.relations))
         key = _cell(document.document.doc_key) or "-"
         self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")

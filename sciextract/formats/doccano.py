@@ -50,16 +50,10 @@ class DoccanoWriter(LineWriter):
         first = self._entity_count + 1
         numbers = {each.id: number for number, each in enumerate(layers.entities, start=first)}
         self._entity_count += len(numbers)
-        entities = [
-            {
-                "id": numbers[each.id],
-                "label": each.label,
-                "start_offset": each.span.char_start,
-                "end_offset": each.span.char_end,
-            }
-            for each in layers.entities
-        ]
-        relations = []
+        entities, relations = [], []
+        for each in layers.entities:
+            place = {"start_offset": each.span.char_start, "end_offset": each.span.char_end}
+            entities.append({"id": numbers[each.id], "label": each.label, **place})
         for head, tail, label in layers.relations:
             self._relation_count += 1
             ends = {"from_id": numbers[head.id], "to_id": numbers[tail.id]}

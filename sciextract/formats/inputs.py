@@ -296,12 +296,21 @@ def single_sources(path: str, format_id: str | None) -> list[str]:
     Raises:
         FormatError: It is a folder without readable files.
     """
-    spec = get_format(format_id) if format_id else None
     if path == STDIN or _is_archive(path):
         return [path]
-    if any(_left_out(path, spec)):
-        return [path]
-    return [source.path for source, _ in _sources(path, spec)]
+    left_out, sources = sources_below(path, format_id)
+    return [path] if left_out else sources
+
+
+def sources_below(path: str, format_id: str | None) -> tuple[int, list[str]]:
+    """How much below a path is left out, each with a problem of its own, and what is read.
+
+    Raises:
+        FormatError: It is a folder without readable files.
+    """
+    spec = get_format(format_id) if format_id else None
+    sources = [source.path for source, _ in _sources(path, spec)]
+    return sum(1 for _ in _left_out(path, spec)), sources
 
 
 def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, FormatSpec | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -159,14 +159,6 @@ class CorpusItems:
         self._equal[kind, *parts] += 1
         number = (before + 1,) if before else ()
         return stable_id(kind, self._doc_key, *parts, *self._owner, *number)
-
-
-_Item = TypeVar("_Item", Entity, Relation, Cluster)
-
-
-def not_rejected(items: Iterable[_Item]) -> list[_Item]:
-    """The items to be written: all but the rejected ones."""
-    return [item for item in items if item.state is not State.REJECTED]
 
 
 BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")

@@ -31,14 +31,9 @@ def parse_object(line: str, path: str, number: int) -> Record:
     try:
         value = _DECODER.decode(line.rstrip("\r\n"))
     except json.JSONDecodeError as error:
-        problem = f"broken JSON: {error.msg}"
-        raise FormatError(
-            problem,
-            path=path,
-            line=number + error.lineno - 1,
-            column=error.colno,
-            hint=_ONE_A_LINE,
-        ) from None
+        at = {"line": number + error.lineno - 1, "column": error.colno}
+        problem, hint = f"broken JSON: {error.msg}", _ONE_A_LINE
+        raise FormatError(problem, path=path, hint=hint, **at) from None
     except RecursionError:
         raise FormatError("the JSON is nested too deeply", path=path, line=number) from None
     except _UnusableError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -183,11 +183,11 @@ def _candidates(candidates: Candidates) -> Record:
         ],
         "links": [
             {
-                "mention": _range(each.mention),
-                "antecedent": _range(each.antecedent),
-                "score": each.score,
+                "mention": _range(link.mention),
+                "antecedent": _range(link.antecedent),
+                "score": link.score,
             }
-            for each in candidates.links
+            for link in candidates.links
         ],
     }
 
@@ -296,9 +296,23 @@ def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
     """The sentences of a record that has the ranges of its tokens and sentences only."""
     ranges = list_at(record.get("token_ranges"), "token_ranges", place)
     tokens = [span_at(each, len(text), "token_ranges", place).of(text) for each in ranges]
-    name = "sentence_ranges"
-    found = [span_at(each, len(tokens), name, place) for each in list_at(record[name], name, place)]
-    return [tokens[each.char_start : each.char_end] for each in found]
+    return cut_at(tokens, record["sentence_ranges"], "sentence_ranges", place)
+
+
+def cut_at(tokens: list[Any], ranges: object, field: str, place: Place) -> list[list[Any]]:
+    """Tokens in sentences, of which the ranges are given.
+
+    Raises:
+        FormatError: They are no ranges of tokens.
+    """
+    cut = []
+    for each in list_at(ranges, field, place):
+        start, end = each if isinstance(each, list) and len(each) == 2 else (None, None)
+        if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(tokens):
+            allowed = f"[first token, end) with 0 <= first < end <= {len(tokens)}"
+            raise place.unexpected(each, allowed, field=field)
+        cut.append(tokens[start:end])
+    return cut
 
 
 def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -> TokenTable:
@@ -452,14 +466,10 @@ def _candidates_at(value: object, text_length: int, place: Place) -> Candidates 
         PairCandidate(span("head", *each), span("tail", *each), labels(*each))
         for each in each_of("pairs")
     ]
-    links = [
-        LinkCandidate(
-            span("mention", item, field),
-            span("antecedent", item, field),
-            number_at(item.get("score"), f"{field}.score", place),
-        )
-        for item, field in each_of("links")
-    ]
+    links = []
+    for item, field in each_of("links"):
+        ends = span("mention", item, field), span("antecedent", item, field)
+        links.append(LinkCandidate(*ends, number_at(item.get("score"), f"{field}.score", place)))
     return Candidates(tuple(spans), tuple(pairs), tuple(links))
 
 

@@ -206,16 +206,9 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Reco
     for head, tail, label in layers.relations:
         labels.setdefault((names[head.id], names[tail.id]), []).append(label)
     # Label Studio keeps one relation a pair of regions, with any number of labels.
-    results += [
-        {
-            "from_id": first,
-            "to_id": second,
-            "type": "relation",
-            "direction": "right",
-            "labels": each,
-        }
-        for (first, second), each in labels.items()
-    ]
+    for (first, second), each in labels.items():
+        ends = {"from_id": first, "to_id": second}
+        results.append({**ends, "type": "relation", "direction": "right", "labels": each})
     annotations, predictions = [], []
     if layers.undecided:
         version = str(annotated.model or "sciextract")

@@ -9,12 +9,19 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import (
+    NOT_REJECTED,
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import OutputError
 from sciextract.formats.base import quoted
-from sciextract.formats.items import COREFERENCE, not_rejected
+from sciextract.formats.items import COREFERENCE
 from sciextract.text.analyse import split_at
 from sciextract.text.characters import without_surrogates
 
@@ -68,13 +75,13 @@ def token_layers(
     if keep_given:
         document = with_split_tokens(annotated.document, [annotated.annotations])
         annotated, split = replace(annotated, document=document), False
-    builder = _TokenLayersBuilder(annotated, split)
-    annotations = annotated.annotations
-    for entity in not_rejected(annotations.entities):
+    annotations = annotated.annotations.in_states(NOT_REJECTED)
+    builder = _TokenLayersBuilder(annotated.document, annotations.entities if split else ())
+    for entity in annotations.entities:
         builder.add_entity(entity)
-    for relation in not_rejected(annotations.relations):
+    for relation in annotations.relations:
         builder.add_relation(relation)
-    for cluster in not_rejected(annotations.clusters):
+    for cluster in annotations.clusters:
         builder.add_cluster(cluster)
     builder.count_untyped()
     return builder.layers
@@ -92,23 +99,20 @@ def entity_layers(annotated: AnnotatedDocument, losses: Counter[str]) -> TokenLa
     layers = token_layers(only)
     losses.update(layers.losses)
     losses += Counter(
-        relation=len(not_rejected(given.relations)), cluster=len(not_rejected(given.clusters))
+        relation=sum(each.state in NOT_REJECTED for each in given.relations),
+        cluster=sum(each.state in NOT_REJECTED for each in given.clusters),
     )
     return layers
 
 
 class _TokenLayersBuilder:
-    def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
-        entities = annotated.annotations.entities
-        document = annotated.document
-        cutting = entities if split else ()
+    def __init__(self, document: Document, cutting: tuple[Entity, ...]) -> None:
         self._table = _split_table(document.tokens, document.text, cutting)
         count = len(self._table.sentences)
         self.layers = TokenLayers(
             self._table, [[] for _ in range(count)], [[] for _ in range(count)]
         )
         self._losses = self.layers.losses
-        self._rejected = {entity.id for entity in entities if entity.state is State.REJECTED}
         self._ranges: dict[str, TokenRange] = {}
         self._untyped: dict[str, TokenRange] = {}
         self._mentioned: set[TokenRange] = set()
@@ -138,8 +142,6 @@ class _TokenLayersBuilder:
             self.layers.ner[sentence].append((tokens, entity))
 
     def add_relation(self, relation: Relation) -> None:
-        if relation.head in self._rejected or relation.tail in self._rejected:
-            return
         head, tail = self._ranges.get(relation.head), self._ranges.get(relation.tail)
         sentence = self._sentence_of(head) if head else None
         if head is None or tail is None or sentence is None:
@@ -149,17 +151,13 @@ class _TokenLayersBuilder:
             self._mentioned.update((head, tail))
 
     def add_cluster(self, cluster: Cluster) -> None:
-        count = len(cluster.mentions)
-        scores = cluster.mention_scores or (cluster.score,) * count
-        states = cluster.mention_states or (cluster.state,) * count
+        scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
         mentions: dict[TokenRange, float | None] = {}
-        for entity_id, score, state in zip(cluster.mentions, scores, states, strict=True):
+        for entity_id, score in zip(cluster.mentions, scores, strict=True):
             tokens = self._ranges.get(entity_id)
-            if state is State.REJECTED:
-                continue
             if tokens is not None:
                 mentions.setdefault(tokens, score)
-            elif entity_id not in self._rejected:
+            else:
                 self._losses["mention of an entity that does not fit"] += 1
         if mentions and self._is_new("cluster", *mentions):
             self.layers.clusters.append(list(mentions.items()))
@@ -186,8 +184,10 @@ def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> 
     """The table with tokens cut at the edges of entities; its sentences stay as they are."""
     cutting = [
         entity.span
-        for entity in not_rejected(entities)
-        if len(entity.fragments) == 1 and table.aligned(entity.span) is None
+        for entity in entities
+        if entity.state in NOT_REJECTED
+        and len(entity.fragments) == 1
+        and table.aligned(entity.span) is None
     ]
     edges = {edge for span in cutting for edge in (span.char_start, span.char_end)}
     # Empty spans: they cut tokens but, unlike whole entities, never join two sentences.
@@ -225,9 +225,8 @@ def span_layers(
     Raises:
         OutputError: An entity is not a range of the document's text.
     """
-    annotations, layers = annotated.annotations, SpanLayers()
+    annotations, layers = annotated.annotations.in_states(NOT_REJECTED), SpanLayers()
     losses = layers.losses
-    rejected = {each.id for each in annotations.entities if each.state is State.REJECTED}
     kept: dict[str, Entity] = {}
     equal: dict[tuple[Span, str], Entity] = {}
     for entity in entities_in_text(annotated):
@@ -242,9 +241,7 @@ def span_layers(
         else:
             equal[key] = kept[entity.id] = entity
             layers.entities.append(entity)
-    for relation in not_rejected(annotations.relations):
-        if relation.head in rejected or relation.tail in rejected:
-            continue
+    for relation in annotations.relations:
         head, tail = kept.get(relation.head), kept.get(relation.tail)
         if head is None or tail is None:
             losses["relation of an entity that does not fit"] += 1
@@ -252,26 +249,22 @@ def span_layers(
             losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
         else:
             layers.relations.append((head, tail, relation.label))
-    clusters = [
-        [mention for mention in cluster.live_mentions if mention not in rejected]
-        for cluster in not_rejected(annotations.clusters)
-    ]
-    layers.relations += _coreference_links(clusters, kept, losses)
-    states = {each.state for each in annotations.entities}
-    states |= {each.state for each in annotations.relations}
-    states |= {each.state for each in annotations.clusters}
-    layers.undecided = states == {State.UNDECIDED}
+    layers.relations += _coreference_links(annotations.clusters, kept, losses)
+    given = annotated.annotations
+    items: list[Entity | Relation | Cluster]
+    items = [*given.entities, *given.relations, *given.clusters]
+    layers.undecided = {each.state for each in items} == {State.UNDECIDED}
     return layers
 
 
 def _coreference_links(
-    clusters: Iterable[list[str]], kept: Mapping[str, Entity], losses: Counter[str]
+    clusters: Iterable[Cluster], kept: Mapping[str, Entity], losses: Counter[str]
 ) -> Iterator[tuple[Entity, Entity, str]]:
     """The links between consecutive mentions (ids) of each cluster."""
     mentioned: set[str] = set()
     for cluster in clusters:
         found: dict[str, Entity] = {}
-        for entity_id in cluster:
+        for entity_id in cluster.mentions:
             entity = kept.get(entity_id)
             if entity is None:
                 losses["mention of an entity that does not fit"] += 1
@@ -283,7 +276,7 @@ def _coreference_links(
         if len(found) > 1:
             mentioned.update(found)
             yield from ((*pair, COREFERENCE) for pair in pairwise(found.values()))
-        elif cluster:
+        elif cluster.mentions:
             losses["cluster of fewer than two mentions"] += 1
 
 
@@ -300,20 +293,18 @@ def named_links(
         names: Name by id of the entities that are written, in the order of the file.
         losses: Where what does not fit is counted; what names a rejected entity goes with it.
     """
-    annotations = annotated.annotations
-    living = {entity.id for entity in not_rejected(annotations.entities)}
+    annotations = annotated.annotations.in_states(NOT_REJECTED)
     relations: dict[tuple[_Name, _Name, str], None] = {}
-    for relation in not_rejected(annotations.relations):
-        ends = {relation.head, relation.tail}
-        if ends <= names.keys():
+    for relation in annotations.relations:
+        if {relation.head, relation.tail} <= names.keys():
             link = (names[relation.head], names[relation.tail], relation.label)
             losses["second relation in the same place"] += link in relations
             relations[link] = None
         else:
-            losses["relation of an entity that does not fit"] += ends <= living
+            losses["relation of an entity that does not fit"] += 1
     clusters: dict[tuple[_Name, ...], None] = {}
-    for cluster in not_rejected(annotations.clusters):
-        members = living.intersection(cluster.live_mentions)
+    for cluster in annotations.clusters:
+        members = set(cluster.mentions)
         mentions = tuple([name for entity_id, name in names.items() if entity_id in members])
         losses["mention of an entity that does not fit"] += len(members) - len(mentions)
         losses["second cluster in the same place"] += mentions in clusters
@@ -366,7 +357,7 @@ def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:
         OutputError: A fragment is empty or leaves the text.
     """
     length = len(annotated.document.text)
-    entities = not_rejected(annotated.annotations.entities)
+    entities = [*annotated.annotations.in_states(NOT_REJECTED).entities]
     for entity in entities:
         for span in entity.fragments:
             if not 0 <= span.char_start < span.char_end <= length:

@@ -81,12 +81,9 @@ class ParsedItem:
 
     def record(self) -> dict[str, Any]:
         """The document as an exchange record, whose entities serve ``--given-entities``."""
-        from sciextract.formats.jsonl import encode
+        from sciextract.formats.jsonl import record_of
 
-        if isinstance(self.item, BadRecord):
-            return {}
-        record: dict[str, Any] = json.loads(encode(self.item))
-        return record
+        return {} if isinstance(self.item, BadRecord) else record_of(self.item)
 
     @property
     def place(self) -> str:

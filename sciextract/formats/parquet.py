@@ -23,6 +23,7 @@ from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, q
 from sciextract.formats.json_values import Record, list_at, parse_object, unknown_fields
 from sciextract.formats.jsonl import (
     SCHEMA_VERSION,
+    cut_at,
     entity_record,
     group_record,
     link_record,
@@ -40,35 +41,28 @@ LOSS = "lone surrogate that UTF-8 cannot hold"
 ROWS_PER_GROUP = 1000
 _CHARACTERS_PER_GROUP = 16 << 20
 
-_RANGE = pa.list_(pa.int64())
-_LABELS = pa.list_(pa.struct([("label", pa.string()), ("score", pa.float64())]))
-_MADE = [("score", pa.float64()), ("state", pa.string()), ("source", pa.string())]
-_ENTITY = [("id", pa.string()), ("fragments", pa.list_(_RANGE)), ("label", pa.string()), *_MADE]
-_RELATION = [(name, pa.string()) for name in ("id", "head", "tail", "label")] + _MADE
-_CLUSTER = [
-    ("id", pa.string()),
-    ("mentions", pa.list_(pa.string())),
-    *_MADE,
-    ("mention_scores", pa.list_(pa.float64())),
-    ("mention_states", pa.list_(pa.string())),
-]
+_TEXT, _NUMBER = pa.string(), pa.float64()
+_TEXTS, _NUMBERS, _RANGE = pa.list_(_TEXT), pa.list_(_NUMBER), pa.list_(pa.int64())
+_MADE = [("score", _NUMBER), ("state", _TEXT), ("source", _TEXT)]
+_LABELS = ("alternatives", pa.list_(pa.struct([("label", _TEXT), ("score", _NUMBER)])))
+_PLACE = ("fragments", pa.list_(_RANGE))
+_ENTITY = pa.struct([("id", _TEXT), _PLACE, ("label", _TEXT), *_MADE, _LABELS])
+_ENDS = [(name, _TEXT) for name in ("id", "head", "tail", "label")]
+_RELATION = pa.struct([*_ENDS, *_MADE, _LABELS])
+_MENTIONS = [("mention_scores", _NUMBERS), ("mention_states", _TEXTS)]
+_CLUSTER = pa.struct([("id", _TEXT), ("mentions", _TEXTS), *_MADE, *_MENTIONS])
 
 #: One row a document. Ranges are ``[start, end)``: of tokens in characters, of sentences in tokens.
 SCHEMA = pa.schema(
     [
-        ("doc_key", pa.string()),
-        ("text", pa.string()),
-        ("text_sha256", pa.string()),
-        ("tokens", pa.list_(pa.string())),
-        ("token_ranges", pa.list_(_RANGE)),
-        ("sentences", pa.list_(_RANGE)),
-        ("entities", pa.list_(pa.struct([*_ENTITY, ("alternatives", _LABELS)]))),
-        ("relations", pa.list_(pa.struct([*_RELATION, ("alternatives", _LABELS)]))),
-        ("clusters", pa.list_(pa.struct(_CLUSTER))),
-        ("fields", pa.string()),
-        ("model_name", pa.string()),
-        ("model_hash", pa.string()),
-        ("warnings", pa.list_(pa.string())),
+        *((name, _TEXT) for name in ("doc_key", "text", "text_sha256")),
+        ("tokens", _TEXTS),
+        *((name, pa.list_(_RANGE)) for name in ("token_ranges", "sentences")),
+        ("entities", pa.list_(_ENTITY)),
+        ("relations", pa.list_(_RELATION)),
+        ("clusters", pa.list_(_CLUSTER)),
+        *((name, _TEXT) for name in ("fields", "model_name", "model_hash")),
+        ("warnings", _TEXTS),
     ]
 )
 
@@ -186,17 +180,7 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         record["model"] = {"name": row["model_name"], "hash": row.get("model_hash")}
     if row.get("tokens") is not None and row.get("sentences") is not None:
         tokens = list_at(row["tokens"], "tokens", place)
-        cut: list[list[Any]] = []
-        for each in list_at(row["sentences"], "sentences", place):
-            start, end = each if isinstance(each, list) and len(each) == 2 else (None, None)
-            if (
-                type(start) is not int
-                or type(end) is not int
-                or not 0 <= start < end <= len(tokens)
-            ):
-                allowed = f"[first token, end) with 0 <= first < end <= {len(tokens)}"
-                raise place.unexpected(each, allowed, field="sentences")
-            cut.append(tokens[start:end])
+        cut = cut_at(tokens, row["sentences"], "sentences", place)
         record |= {"token_ranges": row["token_ranges"], "sentences": cut}
     document = parse_record(record, source, number)
     value: Any = row.get("fields")
@@ -382,13 +366,8 @@ def _listed(schema: pa.Schema) -> str:
 def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
-    tests = (
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_string_view,
-        pa.types.is_null,
-    )
-    return any(test(kind) for test in tests)
+    names = ("is_string", "is_large_string", "is_string_view", "is_null")
+    return any(getattr(pa.types, name)(kind) for name in names)
 
 
 _BUFFER_BYTES = 1 << 16

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, ReadItem, Source
+from sciextract.formats.base import Block, ReadItem, Source, read_each
 from sciextract.formats.decoding import decoded_content, decoded_lines
 from sciextract.text.analyse import make_document
 
@@ -29,41 +29,34 @@ def read_paragraphs(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, holds white space only, or is not UTF-8 text at all.
     """
-    found = False
-    paragraph = _Paragraph()
-    for number, line in decoded_lines(source):
-        if isinstance(line, str) and not line.strip():
-            yield from paragraph.item(source)
-            paragraph = _Paragraph()
-            continue
-        found = True
-        paragraph.add(number, line)
-    yield from paragraph.item(source)
-    if not found:
-        raise FormatError("the file is empty: it holds white space only", path=source.path)
+
+    def read(paragraph: _Paragraph, _: int) -> AnnotatedDocument:
+        text = "".join(paragraph.lines).removesuffix("\n").removesuffix("\r")
+        return _document(f"{source.stem}:{paragraph.first_line}", text)
+
+    problem = "the file is empty: it holds white space only"
+    return read_each(_paragraphs(source), read, FormatError(problem, path=source.path))
 
 
 @dataclass(slots=True)
-class _Paragraph:
-    """The lines of one paragraph so far, and the first thing that is wrong with one."""
-
-    first: int = 0
+class _Paragraph(Block):
     lines: list[str] = field(default_factory=list)
-    error: FormatError | None = None
 
-    def add(self, number: int, line: str | FormatError) -> None:
-        self.first = self.first or number
+
+def _paragraphs(source: Source) -> Iterator[_Paragraph]:
+    paragraph: _Paragraph | None = None
+    for number, line in decoded_lines(source):
         if isinstance(line, FormatError):
-            self.error = self.error or line
-        else:
-            self.lines.append(line)
-
-    def item(self, source: Source) -> Iterator[ReadItem]:
-        if self.error is not None:
-            yield BadRecord(self.error)
-        elif self.lines:
-            text = "".join(self.lines).removesuffix("\n").removesuffix("\r")
-            yield _document(f"{source.stem}:{self.first}", text)
+            paragraph = paragraph or _Paragraph(number)
+            paragraph.fail(line)
+        elif line.strip():
+            paragraph = paragraph or _Paragraph(number)
+            paragraph.lines.append(line)
+        elif paragraph:
+            yield paragraph
+            paragraph = None
+    if paragraph:
+        yield paragraph
 
 
 def _document(doc_key: str, text: str) -> AnnotatedDocument:

@@ -12,18 +12,12 @@ from sciextract.formats.bibliographic import make_record, unwrapped
 from sciextract.formats.safe_xml import numbered_elements
 
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation"})
+_JOURNAL, _ISSUE = "Article/Journal", "Article/Journal/JournalIssue"
 _DATES = (
-    *(
-        "Article/Journal/JournalIssue/PubDate/Year",
-        "Article/Journal/JournalIssue/PubDate/MedlineDate",
-    ),
+    *(f"{_ISSUE}/PubDate/Year", f"{_ISSUE}/PubDate/MedlineDate"),
     *("Article/ArticleDate/Year", "Book/PubDate/Year", "ContributionDate/Year"),
 )
-_VENUES = (
-    "Article/Journal/Title",
-    "Article/Journal/ISOAbbreviation",
-    "MedlineJournalInfo/MedlineTA",
-)
+_VENUES = (f"{_JOURNAL}/Title", f"{_JOURNAL}/ISOAbbreviation", "MedlineJournalInfo/MedlineTA")
 #: Fields that are kept under the name of their element, and where they stand.
 _SINGLE = {
     "VernacularTitle": "Article/VernacularTitle",
@@ -50,7 +44,7 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
     export does: the same paper has the same text here and in ``nbib``.
 
     Raises:
-        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
+        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
             holds no record.
     """
 

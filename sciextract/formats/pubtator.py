@@ -13,7 +13,7 @@ from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
@@ -98,20 +98,17 @@ _ALLOWED = "ID<tab>START<tab>END<tab>TEXT<tab>TYPE[<tab>IDENTIFIER], or ID<tab>T
 
 
 @dataclass(slots=True)
-class _Block:
+class _Block(Block):
     """The lines of one document.
 
     Attributes:
         passages: Title (``t``) and abstract (``a``).
         rows: Line numbers and columns of annotations.
-        error: The first error in it.
     """
 
-    first_line: int
     doc_key: str = ""
     passages: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
-    error: FormatError | None = None
 
 
 def read_pubtator(source: Source) -> Iterator[ReadItem]:
@@ -122,8 +119,6 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     """
 
     def read(block: _Block, _: int) -> AnnotatedDocument:
-        if block.error:
-            raise block.error
         place = Place(source.path, block.first_line, block.doc_key)
         title, abstract = block.passages.get("t"), block.passages.get("a", "")
         if title is None:
@@ -175,7 +170,7 @@ def _blocks(source: Source) -> Iterator[_Block]:
             else:
                 block.rows.append((number, content.split("\t")))
         except FormatError as error:
-            block.error = block.error or error
+            block.fail(error)
     if block:
         yield block
 

@@ -14,7 +14,7 @@ from typing import Any
 from sciextract.documents.bibliography import authors_of, bare_doi, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.formats.base import Block, Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
 from sciextract.formats.tagged import (
     CUT,
@@ -51,12 +51,10 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
 
 
 @dataclass(slots=True)
-class _Record:
-    first_line: int
+class _Record(Block):
     lines: list[str] = field(default_factory=list)
     typed: bool = True
     ended: bool = False
-    error: FormatError | None = None
 
     @property
     def is_stray(self) -> bool:
@@ -76,7 +74,7 @@ def _records(source: Source) -> Iterator[_Record]:
     for number, line in text_lines(source):
         if isinstance(line, FormatError):
             record = record or _Record(number, typed=False)
-            record.error = record.error or line
+            record.fail(line)
             continue
         found, tag = _TAG.match(line), None
         # One space before the hyphen counts in records whose first line has one, too.
@@ -100,8 +98,6 @@ def _records(source: Source) -> Iterator[_Record]:
 
 def _document(record: _Record, number: int, source: Source) -> AnnotatedDocument:
     place = Place(source.path, record.first_line)
-    if record.error is not None:
-        raise record.error
     if not record.typed:
         raise place.error("the record does not begin with a TY line")
     tags: Tags = {}

@@ -211,7 +211,7 @@ EVERYTHING = "*"
 
 #: What Prodigy adds to each task: how it was answered, and what it makes anew.
 _MANAGED = frozenset(
-    (
+    [
         "answer",
         "_input_hash",
         "_task_hash",
@@ -219,7 +219,7 @@ _MANAGED = frozenset(
         "_session_id",
         "_annotator_id",
         "_timestamp",
-    )
+    ]
 )
 _MOST_KINDS = 50
 _OTHERS = "other fields"

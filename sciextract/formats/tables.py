@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from sciextract.documents.annotations import Cluster, Entity, Relation
+from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import not_rejected
 from sciextract.formats.json_values import text_of
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.sink import LineWriter
@@ -27,9 +26,7 @@ from sciextract.text.characters import BLANK, without_surrogates
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
 _FORMULA = re.compile(f"'*(?:[\\t\\r\\n]|[{BLANK}]*[=+\\-@＝＋－＠])")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
-_PLAIN = {short[1]: character for character, short in _SHORT_ESCAPES.items()}
 _QUOTED_IN_CSV = re.compile(r'[",;\t\r\n]|^\s|\s$')
 _QUOTED_IN_TSV = re.compile('"')
 
@@ -74,11 +71,6 @@ def escaped(cell: str) -> str:
     )
 
 
-def unescaped(cell: str) -> str:
-    """What :func:`escaped` was given."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN[found[2]], cell)
-
-
 def cell_of(value: object) -> str:
     """A value of a record as a cell: strings as they are, nothing for ``None``, else as in JSON."""
     if value is None or isinstance(value, str):
@@ -119,60 +111,42 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
     Raises:
         OutputError: An entity lies outside the text.
     """
-    annotations, document = annotated.annotations, annotated.document
+    document = annotated.document
     common = {"doc_key": document.doc_key}
     common |= {name: field_cell(document.fields, name) for name in FIELDS}
-    entities = entities_by_id(annotated)
-    known = {entity.id for entity in annotations.entities}
+    entities, relations, clusters = written_items(annotated, losses)
     for entity in entities.values():
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
-    for relation in relations_between(annotated, entities, losses):
-        head, tail = entities[relation.head], entities[relation.tail]
-        yield {
-            "kind": "relation",
-            **common,
-            "id": relation.id,
-            "label": relation.label,
-            "head_id": head.id,
-            "head_label": head.label,
-            "head_text": head.text_of(document.text),
-            "tail_id": tail.id,
-            "tail_label": tail.label,
-            "tail_text": tail.text_of(document.text),
-            **_made(relation),
-        }
-    for cluster in not_rejected(annotations.clusters):
-        missing = sum(mention not in known for mention in cluster.live_mentions)
+    for relation in relations:
+        own = {"id": relation.id, "label": relation.label}
+        ends = _ends(relation, entities, document)
+        yield {"kind": "relation", **common, **own, **ends, **_made(relation)}
+    for cluster in clusters:
+        missing = sum(mention not in entities for mention in cluster.mentions)
         losses += Counter({"mention of an entity that is not there": missing})
         scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
-        score_of = dict(zip(cluster.mentions, scores, strict=True))
-        for mention in filter(entities.__contains__, cluster.live_mentions):
-            own = {"cluster_id": cluster.id, "score": cell_of(score_of[mention])}
+        for mention, score in zip(cluster.mentions, scores, strict=True):
+            if mention not in entities:
+                continue
+            own = {"cluster_id": cluster.id, "score": cell_of(score)}
             row = {**_entity(entities[mention], document), **_made(cluster), **own}
             yield {"kind": "mention", **common, **row}
 
 
-def entities_by_id(annotated: AnnotatedDocument) -> dict[str, Entity]:
-    """The entities that are not rejected, by id.
+def written_items(
+    annotated: AnnotatedDocument, losses: Counter[str]
+) -> tuple[dict[str, Entity], list[Relation], tuple[Cluster, ...]]:
+    """Entities by id, relations and clusters that are not rejected; relations without an end are counted.
 
     Raises:
-        OutputError: One lies outside the text.
+        OutputError: An entity lies outside the text.
     """
-    return {entity.id: entity for entity in entities_in_text(annotated)}
-
-
-def relations_between(
-    annotated: AnnotatedDocument, entities: Mapping[str, Entity], losses: Counter[str]
-) -> list[Relation]:
-    """The relations that are not rejected, between ``entities``; broken ones are counted."""
-    known = {entity.id for entity in annotated.annotations.entities}
-    found = []
-    for relation in not_rejected(annotated.annotations.relations):
-        if relation.head in entities and relation.tail in entities:
-            found.append(relation)
-        elif not {relation.head, relation.tail} <= known:
-            losses["relation of an entity that is not there"] += 1
-    return found
+    entities = {entity.id: entity for entity in entities_in_text(annotated)}
+    found = annotated.annotations.in_states(NOT_REJECTED)
+    relations = [each for each in found.relations if {each.head, each.tail} <= entities.keys()]
+    lost = len(found.relations) - len(relations)
+    losses += Counter({"relation of an entity that is not there": lost})
+    return entities, relations, found.clusters
 
 
 def _entity(entity: Entity, document: Document) -> Row:
@@ -185,6 +159,15 @@ def _entity(entity: Entity, document: Document) -> Row:
         "fragments": ";".join([f"{each.char_start}-{each.char_end}" for each in entity.fragments]),
         "mention_text": entity.text_of(document.text),
     }
+
+
+def _ends(relation: Relation, entities: Mapping[str, Entity], document: Document) -> Row:
+    row = {}
+    for side, entity_id in (("head", relation.head), ("tail", relation.tail)):
+        entity = entities[entity_id]
+        row[f"{side}_id"], row[f"{side}_label"] = entity.id, entity.label
+        row[f"{side}_text"] = entity.text_of(document.text)
+    return row
 
 
 def _made(item: Entity | Relation | Cluster) -> Row:
@@ -380,27 +363,19 @@ TRIPLE_COLUMNS = (
 
 def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
     """The relations of a document as rows by column; entities without a relation, and clusters, are losses."""
-    entities = entities_by_id(annotated)
-    relations = relations_between(annotated, entities, losses)
+    entities, relations, clusters = written_items(annotated, losses)
     related = {end for relation in relations for end in (relation.head, relation.tail)}
-    clusters = len(not_rejected(annotated.annotations.clusters))
-    left_out = {"entity without a relation": len(entities.keys() - related), "cluster": clusters}
-    losses += Counter(left_out)
+    losses["entity without a relation"] += len(entities.keys() - related)
+    losses["cluster"] += len(clusters)
+    losses += Counter()
     document = annotated.document
     common = {"doc_key": document.doc_key}
     common |= {name: field_cell(document.fields, name) for name in ("doi", "pmid", "year")}
     for relation in relations:
         head, tail = entities[relation.head], entities[relation.tail]
-        yield {
-            **common,
-            "head_text": head.text_of(document.text),
-            "relation": relation.label,
-            "tail_text": tail.text_of(document.text),
-            "head_label": head.label,
-            "tail_label": tail.label,
-            "score": cell_of(relation.score),
-            "sentence": _sentence(head, tail, document),
-        }
+        own = {"relation": relation.label, "score": cell_of(relation.score)}
+        ends = _ends(relation, entities, document)
+        yield {**common, **own, **ends, "sentence": _sentence(head, tail, document)}
 
 
 def _sentence(head: Entity, tail: Entity, document: Document) -> str:

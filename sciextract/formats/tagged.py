@@ -11,7 +11,7 @@ from typing import Any
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
 
 CUT = "the record has no ER line: it may be cut"
@@ -53,19 +53,15 @@ def other_tags(tags: Tags, used: AbstractSet[str]) -> dict[str, str | list[str]]
 
 
 @dataclass(slots=True)
-class TaggedRecord:
+class TaggedRecord(Block):
     """A record's values by tag, each value as its wrapped lines.
 
     Attributes:
-        first_line: 1-based line number at which it starts.
         parts: The lines of every value under a tag.
-        error: The first error in it.
         last: The tag of the value that a line without a tag continues with; empty before the first.
     """
 
-    first_line: int
     parts: dict[str, list[list[str]]] = field(default_factory=dict)
-    error: FormatError | None = None
     last: str = ""
 
     def add(self, tag: str, value: str) -> None:
@@ -126,11 +122,6 @@ def read_tagged(
         FormatError: There is no record.
     """
 
-    def read(record: TaggedRecord, number: int) -> AnnotatedDocument:
-        if record.error is not None:
-            raise record.error
-        return document(record, number)
-
     def records() -> Iterator[TaggedRecord]:
         # Lines without a tag continue with the value above them; blank ones are part of no record.
         record: TaggedRecord | None = None
@@ -148,7 +139,7 @@ def read_tagged(
                 continue
             record = record or TaggedRecord(number)
             if isinstance(line, FormatError):
-                record.error = record.error or line
+                record.fail(line)
                 continue
             gap = False
             if tag:
@@ -156,13 +147,13 @@ def read_tagged(
             elif record.last:
                 record.parts[record.last][-1].append(line.strip())
             else:
-                problem = f"{quoted(line)} found; expected {syntax.allowed}"
-                record.error = record.error or Place(source.path, number).error(problem)
+                place = Place(source.path, number)
+                record.fail(place.error(f"{quoted(line)} found; expected {syntax.allowed}"))
         if record:
             yield record
 
     nothing = no_record(syntax.kind, syntax.first_line, source)
-    return read_each(records(), read, nothing)
+    return read_each(records(), document, nothing)
 
 
 _ENDNOTE_TAG = re.compile(r"(%\S)(?:[ \t](.*))?$", re.DOTALL)
@@ -297,10 +288,7 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "doi": next((doi for found in dois if found and (doi := bare_doi(found[1]))), None),
             "pmid": pmid_of(tags.get("PMID")),
             "venue": firsts.get(venue, ""),
-            "authors": [
-                *(tags.get("FAU") or short_names),
-                *tags.get("CN", []),
-            ],
+            "authors": [*(tags.get("FAU") or short_names), *tags.get("CN", [])],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
         }
         keep_unusable(fields, {"pmid": joined(tags, "PMID")}, "nbib")

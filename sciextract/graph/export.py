@@ -1,4 +1,4 @@
-"""Writing a graph as GraphML, JSON-LD or Neo4j's CSV: whole or not at all, in constant memory."""
+"""Writing a graph as GraphML or Neo4j's CSV: whole or not at all, in constant memory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
-from sciextract.errors import UsageError
-from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
-from sciextract.graph.queries.nodes import NODE, Alias, Node, aliases_of, labels_of, years_of
-from sciextract.graph.vocabulary import iri_of
+from sciextract.graph.queries.nodes import aliases_of, labels_of, years_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
-GraphFormat = Literal["graphml", "jsonld", "neo4j-csv"]
+GraphFormat = Literal["graphml", "neo4j-csv"]
 
 
 def export_graph(
@@ -38,18 +34,15 @@ def export_graph(
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
-        format: ``graphml`` and ``jsonld`` make a file, ``neo4j-csv`` a folder.
+        format: ``graphml`` makes a file, ``neo4j-csv`` a folder.
         output: Where to.
         least: Only nodes that so many abstracts name, and edges between them.
-        papers: Whether papers are nodes, too, with edges MENTIONS to what they name; only in GraphML and CSV.
+        papers: Whether papers are nodes, too, with edges MENTIONS to what they name.
         force: Whether to replace what is there.
 
     Raises:
         OutputError: Something is there, or it cannot be written.
-        UsageError: Papers in JSON-LD.
     """
-    if papers and format == "jsonld":
-        raise UsageError("JSON-LD holds concepts, not papers", "use --to graphml or neo4j-csv")
     check_target(output, force=force, kept=[graph])
     with reported_as(str(output)), whole_output(output) as partial:
         files: dict[Path, Iterator[str]] = {}
@@ -60,10 +53,8 @@ def export_graph(
             if papers:
                 files[partial / "papers.csv"] = neo4j_papers(connection)
                 files[partial / "mentions.csv"] = neo4j_mentions(connection, least)
-        elif format == "graphml":
-            files[partial] = graphml_lines(connection, least, papers=papers)
         else:
-            files[partial] = jsonld_lines(connection, least)
+            files[partial] = graphml_lines(connection, least, papers=papers)
         for path, lines in files.items():
             sink = LineSink(path)
             try:
@@ -73,84 +64,42 @@ def export_graph(
                 sink.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRow(Node):
-    """A node with everything about it.
+def node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the columns of all nodes that so many abstracts name."""
+    elsewhere = {"key": "m.key", "label": "l.name"}
+    columns = ", ".join([elsewhere.get(name, f"n.{name}") for name in _NODE_TYPES])
+    for number, *values in connection.execute(
+        f"""SELECT n.id, {columns} FROM node n JOIN label l ON l.id = n.label JOIN name m ON m.id = n.id
+        WHERE n.documents >= ? ORDER BY n.id""",
+        (least,),
+    ):
+        yield number, dict(zip(_NODE_TYPES, values, strict=True))
 
-    Attributes:
-        key: Its normal form, the same in every graph of the same naming rules.
-        labels: Mentions by type.
-        years: Abstracts by year.
-        aliases: All ways to write it.
+
+def edge_rows(
+    connection: sqlite3.Connection, least: int
+) -> Iterator[tuple[tuple[int, int, int], dict[str, Any], list[tuple[Any, ...]]]]:
+    """All edges between nodes that so many abstracts name.
+
+    Each has its number and those of its ends; its columns; and its evidence: document key, characters from and to, score.
     """
-
-    key: str
-    labels: dict[str, int]
-    years: dict[int, int]
-    aliases: tuple[Alias, ...]
-
-
-EvidenceRow = tuple[str, int, int, float | None]
-"""Where an abstract supports an edge: its key, characters of its text from and to, and the score."""
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
-    """An edge: see :class:`sciextract.graph.queries.edges.Edge`.
-
-    Attributes:
-        head: The number of a node.
-        tail: The number of another.
-        head_key: The normal form of the head.
-        tail_key: The normal form of the tail.
-        evidence: All that supports it.
-    """
-
-    id: int
-    head: int
-    tail: int
-    head_key: str
-    tail_key: str
-    label: str
-    documents: int
-    mentions: int
-    score_mean: float | None
-    score_max: float | None
-    evidence: tuple[EvidenceRow, ...]
-
-
-def node_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[NodeRow]:
-    """All nodes that so many abstracts name."""
-    for row in connection.execute(f"{NODE} WHERE n.documents >= ? ORDER BY n.id", (least,)):
-        node = row[0]
-        (key,) = connection.execute("SELECT key FROM name WHERE id = ?", (node,)).fetchone()
-        yield NodeRow(
-            *row,
-            key=key,
-            labels=labels_of(connection, node),
-            years=years_of(connection, node),
-            aliases=aliases_of(connection, node),
-        )
-
-
-def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRow]:
-    """All edges between nodes that so many abstracts name."""
     rows = connection.execute(
-        """SELECT e.id, e.head, e.tail, h.key, t.key, l.name, e.documents, e.mentions, e.score_mean, e.score_max
+        """SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max
         FROM edge e JOIN label l ON l.id = e.label
-        JOIN name h ON h.id = e.head JOIN name t ON t.id = e.tail
-        JOIN node hn ON hn.id = e.head JOIN node tn ON tn.id = e.tail
-        WHERE hn.documents >= ? AND tn.documents >= ? ORDER BY e.id""",
+        JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+        WHERE h.documents >= ? AND t.documents >= ? ORDER BY e.id""",
         (least, least),
     )
-    for row in rows:
+    for *numbers, label, documents, mentions, mean, best in rows:
+        number, head, tail = numbers
         places = connection.execute(
             """SELECT d.doc_key, v.char_start, v.char_end, v.score FROM support s
             JOIN evidence v ON v.document = s.document AND v.number = s.number
             JOIN document d ON d.id = s.document WHERE s.edge = ? ORDER BY s.document, s.number""",
-            (row[0],),
-        )
-        yield EdgeRow(*(*row, tuple(places)))
+            (number,),
+        ).fetchall()
+        values = dict(zip(_EDGE_TYPES, (label, documents, mentions, mean, best), strict=True))
+        yield (number, head, tail), values, places
 
 
 def mention_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, int, int]]:
@@ -195,15 +144,14 @@ def graphml_lines(
             identity = f'id="{kind}_{name}" for="{kind}"'
             yield f'  <key {identity} attr.name="{name}" attr.type="{value_type}"/>'
     yield '  <graph id="sciextract" edgedefault="directed">'
-    for node in node_rows(connection, least):
-        values = {name: getattr(node, name) for name in _NODE_TYPES}
-        values |= {"labels": json.dumps(node.labels), "years": json.dumps(node.years)}
-        values["aliases"] = json.dumps([asdict(each) for each in node.aliases])
-        yield f"    <node id={quoteattr(f'n{node.id}')}>{_data('node', values)}</node>"
-    for edge in edge_rows(connection, least):
-        values = {name: getattr(edge, name) for name in _EDGE_TYPES}
-        values["evidence"] = json.dumps(edge.evidence)
-        ends = f'id="e{edge.id}" source="n{edge.head}" target="n{edge.tail}"'
+    for number, values in node_rows(connection, least):
+        values["labels"] = json.dumps(labels_of(connection, number))
+        values["years"] = json.dumps(years_of(connection, number))
+        values["aliases"] = json.dumps([asdict(each) for each in aliases_of(connection, number)])
+        yield f'    <node id="n{number}">{_data("node", values)}</node>'
+    for (number, head, tail), values, places in edge_rows(connection, least):
+        values["evidence"] = json.dumps(places)
+        ends = f'id="e{number}" source="n{head}" target="n{tail}"'
         yield f"    <edge {ends}>{_data('edge', values)}</edge>"
     if papers:
         for document, *columns in connection.execute(_PAPERS):
@@ -225,70 +173,24 @@ def _data(kind: str, values: Mapping[str, Any]) -> str:
     return "".join(cells)
 
 
-_CONTEXT = {
-    "skos": "http://www.w3.org/2004/02/skos/core#",
-    "sx": "urn:sciextract:",
-    "Concept": "skos:Concept",
-    "prefLabel": "skos:prefLabel",
-    "altLabel": "skos:altLabel",
-    "exactMatch": {"@id": "skos:exactMatch", "@type": "@id"},
-    "notation": "skos:notation",
-    "entityType": {"@id": "sx:entityType", "@type": "@id"},
-    **{name: f"sx:{name}" for name in ("documents", "firstYear", "lastYear")},
-}
-
-
-def jsonld_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """One JSON document, a node or an edge a line inside it; an edge is a triple, without counts and evidence."""
-    yield f'{{"@context": {json.dumps(_CONTEXT)}, "@graph": ['
-    before = ""
-    for node in node_rows(connection, least):
-        record = {
-            "@id": _iri("node", node.key),
-            "@type": "Concept",
-            "prefLabel": node.name,
-            "altLabel": sorted({each.surface for each in node.aliases} - {node.name}),
-            "exactMatch": node.vocabulary_id and iri_of(node.vocabulary_id),
-            "notation": node.vocabulary_id,
-            "entityType": _iri("type", node.label),
-            "documents": node.documents,
-            "firstYear": node.first_year,
-            "lastYear": node.last_year,
-        }
-        known = {name: value for name, value in record.items() if value is not None}
-        yield before + dump_line(known)
-        before = ","
-    # No comma stands before the first: a graph with edges has nodes.
-    for edge in edge_rows(connection, least):
-        ends = _iri("node", edge.head_key), _iri("node", edge.tail_key)
-        yield "," + dump_line({"@id": ends[0], _iri("relation", edge.label): {"@id": ends[1]}})
-    yield "]}"
-
-
-def _iri(kind: str, name: str) -> str:
-    return f"urn:sciextract:{kind}:{quote(name, safe='')}"
-
-
 def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[str]:
     """The table of nodes; the first line names the columns as Neo4j wants it, ``type`` is the exact entity type."""
     columns = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
     yield _neo4j_header(":ID", columns, ":LABEL")
-    for node in node_rows(connection, least):
-        aliases = ";".join(dict.fromkeys([_item(each.surface) for each in node.aliases]))
-        values = {name: getattr(node, name) for name in _NODE_TYPES}
-        values |= {"label": _word(node.label), "type": node.label, "aliases": aliases}
-        yield _neo4j_row([node.id, *values.values()])
+    for number, values in node_rows(connection, least):
+        names = [_item(each.surface) for each in aliases_of(connection, number)]
+        values |= {"type": values["label"], "aliases": ";".join(dict.fromkeys(names))}
+        yield _neo4j_row([number, *(values | {"label": _word(values["label"])}).values()])
 
 
 def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[str]:
     """The table of relationships; ``relation`` is the exact type, evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
     columns = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
     yield _neo4j_header(":START_ID,:END_ID", columns, ":TYPE")
-    for edge in edge_rows(connection, least):
-        places = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in edge.evidence]
-        values = {name: getattr(edge, name) for name in _EDGE_TYPES}
-        values |= {"label": _word(edge.label), "relation": edge.label, "evidence": ";".join(places)}
-        yield _neo4j_row([edge.head, edge.tail, *values.values()])
+    for (_, head, tail), values, places in edge_rows(connection, least):
+        evidence = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]
+        values |= {"relation": values["label"], "evidence": ";".join(evidence)}
+        yield _neo4j_row([head, tail, *(values | {"label": _word(values["label"])}).values()])
 
 
 def neo4j_papers(connection: sqlite3.Connection) -> Iterator[str]:

@@ -25,7 +25,7 @@ from sciextract.graph.answers import check_output
 from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
-from sciextract.graph.queries.nodes import Node, find_node, label_number
+from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.subtopics import SubtopicQuestion, subtopics
 from sciextract.text.characters import visible
 from sciextract.workflows.output import reported_as, whole_output
@@ -137,14 +137,12 @@ class ViewSettings:
     """What of a graph a page shows.
 
     Attributes:
-        relation: Only edges of this type.
         neighbours: At most so many neighbours of a node.
         edges: At most so many edges of the whole graph.
         sentences: So many sentences for each edge of a page.
         generic: Whether generic nodes are shown, too.
     """
 
-    relation: str | None = None
     neighbours: int = 24
     edges: int = 10_000
     sentences: int = 3
@@ -171,7 +169,7 @@ def draw(
         force: Whether to replace what is there.
 
     Raises:
-        UsageError: The output does not end in ``.html`` or ``.htm``, or the graph has no such relation type.
+        UsageError: The output does not end in ``.html`` or ``.htm``.
         UnknownNodeError: The graph has no such node.
         OutputError: The file cannot be written.
     """
@@ -179,13 +177,11 @@ def draw(
     check_output(output, (".html", ".htm"), graph, force=force)
     centre = None if node is None else find_node(connection, node)
     if centre is None:
-        edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
+        edges = best_edges(connection, settings.edges, generic=settings.generic)
     else:
         title = f"{centre.name} in {title}"
         # Several edges may lead to the same neighbour, so that more are looked through.
-        request = EdgeRequest(
-            settings.relation, limit=6 * settings.neighbours, generic=settings.generic
-        )
+        request = EdgeRequest(limit=6 * settings.neighbours, generic=settings.generic)
         nodes = {centre.id: None}
         for edge in neighbours(connection, centre, request):
             for end in (edge.head, edge.tail):
@@ -193,9 +189,9 @@ def draw(
                     nodes.setdefault(end.id)
         rows = connection.execute(
             """WITH shown AS (SELECT value FROM json_each(?))
-            SELECT id FROM edge WHERE head IN shown AND tail IN shown AND label = coalesce(?, label)
+            SELECT id FROM edge WHERE head IN shown AND tail IN shown
             ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(list(nodes)), label_number(connection, settings.relation, "relation")),
+            (json.dumps(list(nodes)),),
         )
         edges = [number for (number,) in rows]
     content = page_content(
@@ -206,25 +202,19 @@ def draw(
     return content
 
 
-def best_edges(
-    connection: sqlite3.Connection, most: int, relation: str | None = None, *, generic: bool = False
-) -> list[int]:
+def best_edges(connection: sqlite3.Connection, most: int, *, generic: bool = False) -> list[int]:
     """Numbers of the edges that most abstracts state, of generic nodes last; among equals, those between frequent nodes.
 
     Args:
         connection: The graph.
         most: At most so many.
-        relation: Only edges of this type.
         generic: Edges of generic nodes, too.
-
-    Raises:
-        UsageError: The graph has no such relation type.
     """
     rows = connection.execute(
         """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
-        WHERE e.label = coalesce(?, e.label) AND (? OR NOT (h.generic OR t.generic))
+        WHERE ? OR NOT (h.generic OR t.generic)
         ORDER BY max(h.generic, t.generic), e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
-        (label_number(connection, relation, "relation"), generic, most),
+        (generic, most),
     )
     return [number for (number,) in rows]
 

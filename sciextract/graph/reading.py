@@ -9,10 +9,8 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -21,21 +19,16 @@ from typing import Any
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats import read
-from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, quoted
+from sciextract.formats.base import BadRecord, Source, quoted
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.inputs import expand_inputs, is_aside
-from sciextract.formats.json_streams import parsed_line, record_lines
 from sciextract.formats.json_values import parse_object
-from sciextract.formats.jsonl import parse_record
+from sciextract.formats.lazy import LazyItem, read_lazily
 from sciextract.formats.packing import unpacked_name
 from sciextract.graph.extraction import CountSettings, Extraction, extract
 
-Bundle = tuple[str, list[tuple[int, str | FormatError]]]
-"""A file, and some of its lines with their numbers; errors in place of lines that cannot be read."""
-
 # A worker reads 64 records in some 90 ms; sending them, and what is extracted, takes a tenth of that.
-_LINES_A_TASK = 64
+_RECORDS_A_TASK = 64
 _BUNDLES_AHEAD = 16
 # Starting a worker takes 0.2 s or more on a busy machine, reading this much here 0.7 s.
 _MANY_BYTES = 8 << 20
@@ -77,32 +70,35 @@ class Reading:
                 ]
             # A folder without JSONL or Parquet files is one input of a format that is a folder.
             files += inside or [path]
-        # Neighbouring files of exchange records are one input, so that many small parts keep all workers busy.
-        for exchanged, some in groupby(files, _holds_exchange_records):
-            if exchanged:
-                lines = list(some)
-                work, bundles = partial(read_bundle, self), _bundles(lines)
-                many = self.workers and sum(map(os.path.getsize, lines)) > _MANY_BYTES
-                parsed = in_processes(work, bundles, self.workers) if many else map(work, bundles)
-                yield from chain.from_iterable(parsed)
-                continue
-            for file in some:
-                try:
-                    for item in self._documents(file):
-                        yield item if isinstance(item, BadRecord) else self.extract(item)
-                except FormatError as error:
-                    if len(files) == 1:
-                        raise
-                    yield BadRecord(error)
+        # Neighbouring files are one input, so that many small parts keep all workers busy.
+        for are_projects, neighbours in groupby(files, lambda file: file.endswith(".sciextract")):
+            some = list(neighbours)
+            try:
+                if are_projects:
+                    yield from map(self.extract, chain.from_iterable(map(self._decided, some)))
+                    continue
+                bundles = _cut(read_lazily(some, None))
+                size = sum([os.path.getsize(each) for each in some if os.path.isfile(each)])
+                if self.workers and size > _MANY_BYTES:
+                    found = in_processes(self.extract_all, bundles, self.workers)
+                else:
+                    found = map(self.extract_all, bundles)
+                yield from chain.from_iterable(found)
+            except FormatError as error:
+                if len(files) == 1:
+                    raise
+                yield BadRecord(error)
+
+    def extract_all(self, records: Sequence[LazyItem]) -> list[Extraction | BadRecord]:
+        """What some records contribute; those that cannot be read stay as they are."""
+        items = [each.read() for each in records]
+        return [each if isinstance(each, BadRecord) else self.extract(each) for each in items]
 
     def extract(self, document: AnnotatedDocument) -> Extraction:
         """What a document contributes, with its year from ``years`` where that has one."""
         return extract(document, self.counted, self.years.get(document.document.doc_key))
 
-    def _documents(self, file: str) -> Iterator[ReadItem]:
-        if not file.endswith(".sciextract"):
-            yield from read([file])
-            return
+    def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project
         from sciextract.store.rows import IN_VIEW
         from sciextract.store.views import WITH_UNDECIDED
@@ -112,13 +108,15 @@ class Reading:
 
 
 def in_processes(
-    work: Callable[[Bundle], list[Any]], bundles: Iterable[Bundle], processes: int
+    work: Callable[[Sequence[LazyItem]], list[Any]],
+    bundles: Iterable[Sequence[LazyItem]],
+    processes: int,
 ) -> Iterator[list[Any]]:
     """The results of ``work`` for each bundle, in order, in constant memory; some bundles are worked on ahead.
 
     Args:
         work: A picklable callable.
-        bundles: Numbered lines.
+        bundles: Records.
         processes: How many work next to this one.
     """
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _prepare_worker)
@@ -149,50 +147,13 @@ def _prepare_worker() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def read_bundle(reading: Reading, bundle: Bundle) -> list[Extraction | BadRecord]:
-    """The extractions of a bundle, and its records that cannot be read."""
-    file, lines = bundle
-    source = Source(file)
-    results: list[Extraction | BadRecord] = []
-    for number, line in lines:
-        if isinstance(line, FormatError):
-            item: ReadItem = BadRecord(line)
-        else:
-            item = parsed_line(line, source, number, parse_record)
-        results.append(item if isinstance(item, BadRecord) else reading.extract(item))
-    return results
-
-
-def _bundles(files: Sequence[str]) -> Iterator[Bundle]:
-    """Lines that hold something, in bundles of one file each."""
-    for file in files:
-        lines: list[tuple[int, str | FormatError]] = []
-        try:
-            for number, line in record_lines(Source(file)):
-                lines.append((number, line))
-                if len(lines) == _LINES_A_TASK:
-                    yield file, lines
-                    lines = []
-        # Such as packed data that is cut off: what came before is read.
-        except FormatError as error:
-            lines.append((0, error))
-        if lines:
-            yield file, lines
+def _cut(records: Iterator[LazyItem]) -> Iterator[list[LazyItem]]:
+    while bundle := list(islice(records, _RECORDS_A_TASK)):
+        yield bundle
 
 
 def _is_jsonl(path: str) -> bool:
     return unpacked_name(path).lower().endswith(".jsonl")
-
-
-def _holds_exchange_records(path: str) -> bool:
-    """Whether a file is what ``annotate`` and ``export`` write, as far as its first line tells."""
-    if path == STDIN or not _is_jsonl(path) or os.path.isdir(path):
-        return False
-    try:
-        with closing(Source(path).lines()) as lines:
-            return b'"schema_version"' in next(lines)
-    except FormatError:
-        return False
 
 
 def read_years(path: Path) -> dict[str, int]:

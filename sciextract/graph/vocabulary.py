@@ -21,9 +21,6 @@ _RDF = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xm
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
-_WIKIDATA = re.compile(r"(?:wd:|wikidata:)?([QP][1-9][0-9]*)", re.ASCII)
-_OBO_ID = re.compile(r"([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)", re.ASCII)
-_IRI = re.compile(r"https?://[^\s<>\"{}|\\^`\x00-\x20]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +167,3 @@ def link_nodes(connection: sqlite3.Connection) -> None:
         "UPDATE node SET vocabulary_id = ? WHERE id = ?",
         [(next(iter(some)), node) for node, some in best.items() if len(some) == 1],
     )
-
-
-def iri_of(identifier: str) -> str | None:
-    """The address of an identifier: its own, that of Wikidata, or that of an OBO ontology.
-
-    >>> [iri_of(each) for each in ("Q7094", "MONDO:0005148", "http://example.org/a", "x y")]
-    ['http://www.wikidata.org/entity/Q7094', 'http://purl.obolibrary.org/obo/MONDO_0005148', 'http://example.org/a', None]
-    """
-    if _IRI.fullmatch(identifier):
-        return identifier
-    if wikidata := _WIKIDATA.fullmatch(identifier):
-        return f"http://www.wikidata.org/entity/{wikidata[1]}"
-    if obo := _OBO_ID.fullmatch(identifier):
-        return f"http://purl.obolibrary.org/obo/{obo[1]}_{obo[2]}"
-    return None

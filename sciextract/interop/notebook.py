@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import MissingExtraError
-from sciextract.formats.items import not_rejected
-from sciextract.formats.tables import entities_by_id, relations_between, rows_of
+from sciextract.formats.tables import rows_of, written_items
 from sciextract.text.characters import bracketed, visible
 
 if TYPE_CHECKING:
@@ -90,7 +89,8 @@ def to_html(result: AnnotatedDocument) -> str:
 
     Everything is escaped, and control characters become visible symbols.
     """
-    document, entities = result.document, entities_by_id(result)
+    document = result.document
+    entities, relations, clusters = written_items(result, Counter())
     text = visible(document.text, keep="\n")
     pieces = [
         _coloured("".join(piece for piece, _ in group), label)
@@ -101,21 +101,21 @@ def to_html(result: AnnotatedDocument) -> str:
         entity = entities[entity_id]
         return _coloured(visible(entity.text_of(document.text)), entity.label)
 
-    relations = (
+    links = (
         f"{mention(each.head)} <small>{escape(visible(each.label))}</small> {mention(each.tail)}{_score(each.score)}"
-        for each in relations_between(result, entities, Counter())
+        for each in relations
     )
-    clusters = (
-        " = ".join(mention(each) for each in cluster.live_mentions if each in entities)
+    groups = (
+        " = ".join(mention(each) for each in cluster.mentions if each in entities)
         + _score(cluster.score)
-        for cluster in not_rejected(result.annotations.clusters)
+        for cluster in clusters
     )
     return "".join(
         [
             f"<div><b>{escape(visible(document.doc_key))}</b>",
             f'<p style="white-space: pre-wrap">{"".join(pieces)}</p>',
-            *_listed("Relations", relations),
-            *_listed("Coreference", clusters),
+            *_listed("Relations", links),
+            *_listed("Coreference", groups),
             "</div>",
         ]
     )

@@ -18,9 +18,6 @@ from sciextract.snapshot.gathering import NOT_DONE, GoldFile
 from sciextract.snapshot.supervision import Verdict, mention_states, verdicts_of
 from sciextract.store.rows import IN_VIEW
 
-NOT_REJECTED = frozenset(State) - {State.REJECTED}
-"""States of the items that plain gold consists of."""
-
 _MODEL = "model:"
 
 

@@ -172,6 +172,19 @@ def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> 
     return [row[0] for row in rows]
 
 
+def texts_by_name(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
+    """Hashes and numbers of the documents in the project by that hash, and by each key that they came with."""
+    found: dict[str, dict[str, int]] = {}
+    rows = connection.execute(
+        """SELECT d.id, d.sha256, d.doc_key, r.doc_key FROM document d JOIN progress p ON p.document_id = d.id
+        LEFT JOIN record r ON r.document_id = d.id"""
+    )
+    for number, digest, *keys in rows:
+        for name in (digest, *map(from_sql, filter(None, keys))):
+            found.setdefault(name, {})[digest] = number
+    return found
+
+
 def encode_annotations(annotations: Annotations) -> bytes:
     """Annotations with their candidates as bytes; equal ones give equal bytes."""
     entities = []

@@ -148,6 +148,8 @@ UNDO, REDO, MODEL = "undo", "redo", "model"
 NO_ACTIONS = (UNDO, REDO, MODEL, "schema")
 """Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
 
+PRESSED = "pressed"
+"""In the parameters of an event made at the desk: keys to decide and keys to move since the event before it."""
 UNDONE = """EXISTS (
     SELECT 1 FROM event u WHERE u.target = e.id AND u.kind = 'undo'
     AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id))"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ _FROM_OUTSIDE = frozenset({"import", "predict", "merge project", *events.NO_ACTI
 _KEYS = {"add entity": 4, "add relation": 3, "join": 2, "new cluster": 2, "merge": 2}
 """Keys of actions that take more than one: hints and a label, or the key and the cluster."""
 
-_CHANGES = f"""SELECT e.id, e.kind, e.at, e.seconds, s.kind = 'person', {events.UNDONE}, c.body
+_CHANGES = f"""SELECT e.id, e.kind, e.at, e.seconds, json_extract(e.params, '$.{events.PRESSED}'), s.kind = 'person', {events.UNDONE}, c.body
     FROM change c JOIN event e ON e.id = c.event_id JOIN source s ON s.id = e.author_id
     WHERE c.document_id = ? ORDER BY c.seq"""
 _SETS = """SELECT a.body, s.kind, s.name FROM annotation_set a JOIN source s ON s.id = a.source_id
@@ -48,7 +49,8 @@ class Finished:
         adapter: What an adapter had suggested by then; ``None`` for nothing.
         other: What models and imported suggestions had proposed without an adapter; ``None`` for nothing.
         model: Name of the model that had proposed ``other``; empty for none.
-        keys: Keys of the decisions on it, from the actions in the log; the log has no movement.
+        keys: Keys pressed to decide; where the desk did not count them, the least that the action takes.
+        travel: Keys pressed to move, ``None`` where they were never counted.
         seconds: Recorded time, ``None`` without any.
     """
 
@@ -63,6 +65,7 @@ class Finished:
     other: AnnotatedDocument | None
     model: str
     keys: int
+    travel: int | None
     seconds: float | None
 
 
@@ -109,9 +112,11 @@ def _read_finished(project: Project, number: int) -> Finished | None:
     stored = documents.load(connection, number)
     changes: list[events.Change] = []
     before: AnnotatedDocument | None = None
-    done, touched, keys, seconds = (0, ""), 0, 0, None
+    done, touched, keys = (0, ""), 0, 0
+    travel: int | None = None
+    seconds: float | None = None
     timed: set[int] = set()
-    for event_id, kind, at, spent, by_person, undone, body in connection.execute(
+    for event_id, kind, at, spent, pressed, by_person, undone, body in connection.execute(
         _CHANGES, (number,)
     ):
         with decoded(connection, f"a change of event {event_id}"):
@@ -124,7 +129,11 @@ def _read_finished(project: Project, number: int) -> Finished | None:
             # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)
-                keys += _KEYS.get(kind, 1)
+                if pressed is None:
+                    keys += _KEYS.get(kind, 1)
+                else:
+                    deciding, moving = json.loads(pressed)
+                    keys, travel = keys + deciding, (travel or 0) + moving
                 seconds = seconds if spent is None else (seconds or 0.0) + spent
             finishes = any(
                 Completeness.DONE in (change.after or {}).values()
@@ -147,6 +156,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
         other=None if other is None else AnnotatedDocument(document, other),
         model=name,
         keys=keys,
+        travel=travel,
         seconds=seconds,
     )
 

@@ -70,6 +70,8 @@ class Project:
         connection: SQLite's connection, in autocommit mode.
         author: The person or model that acts: ``person:NAME``.
         mode: ``write``, ``read`` or ``immutable``.
+        pressed: Keys to decide and keys to move since the last event, ``None`` where nobody counts them; the
+            next event of :meth:`perform` takes them.
     """
 
     def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
@@ -77,6 +79,7 @@ class Project:
         self.connection = connection
         self.author = author
         self.mode = mode
+        self.pressed: tuple[int, int] | None = None
         self._wrote = False
         self._closed = False
         # One document's rows: an action on a long document costs no reading of what it does not change.
@@ -288,6 +291,8 @@ class Project:
         """
         if backup:
             self.backup(kind)
+        if self.pressed:
+            params = {**params, events.PRESSED: self.pressed}
         try:
             with self.writing() as connection:
                 event_id = events.append(connection, self.author_id, kind, params, seconds)
@@ -297,6 +302,7 @@ class Project:
                     raise NothingChanged
         except NothingChanged:
             return Outcome(None, 0, 0, tuple(context.warnings))
+        self.pressed = None
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
     def dry_run(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:

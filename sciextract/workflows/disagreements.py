@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Layer, State
@@ -114,23 +114,8 @@ def compare_with_source(
 
 def decided_part(annotations: Annotations) -> Annotations:
     """What a source had decided, with its undecided items left out; a model's say is all of it."""
-    kept = {each.id for each in annotations.entities if each.state in IN_VIEW}
-    if not kept:
-        return annotations
-    return replace(
-        annotations,
-        entities=tuple(each for each in annotations.entities if each.id in kept),
-        relations=tuple(
-            each
-            for each in annotations.relations
-            if each.state in IN_VIEW and {each.head, each.tail} <= kept
-        ),
-        clusters=tuple(
-            each.only(kept.intersection(each.live_mentions))
-            for each in annotations.clusters
-            if each.state in IN_VIEW
-        ),
-    )
+    decided = annotations.in_states(IN_VIEW)
+    return decided if decided.entities else annotations
 
 
 def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:

@@ -175,14 +175,15 @@ def import_items(
     *,
     listener: ImportListener | None = None,
     at_a_time: int = BATCH,
+    source: str = "",
 ) -> ImportReport:
-    """Import what was read already, as :func:`import_files` does with one file of that name."""
+    """Import what was read already, as :func:`import_files` does with one file of that name, perhaps under another source."""
     started = time.monotonic()
     report = ImportReport()
     if project.numbers():
         project.backup("before import")
     _Job(project, report, listener or ImportListener(), False, at_a_time).run(
-        name, items, FieldChoice()
+        name, items, FieldChoice(), source
     )
     report.seconds = time.monotonic() - started
     return report
@@ -200,9 +201,11 @@ class _Job:
     done: Collection[Layer] = ()
     seen: int = 0
 
-    def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice) -> None:
+    def run(
+        self, path: str, items: Iterable[ReadItem], choice: FieldChoice, source: str = ""
+    ) -> None:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
-        readable, source = self._read(items), source_of(path)
+        readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":
             readable, source = map(propose, readable), f"{source}{_PREDICTED}"
         target = Import(self.project, source, {"path": path}, self.done)

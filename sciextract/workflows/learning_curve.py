@@ -212,7 +212,8 @@ class CurvePoint:
         number: Its number.
         doc_key: Its key.
         at: UTC time at which it was finished.
-        keys: Keys of the decisions on it; movement is not recorded.
+        keys: Keys pressed to decide; where the desk did not count them, the least that the actions take.
+        travel: Keys pressed to move, ``None`` where they were never counted.
         seconds: Recorded time, ``None`` without any.
         keys_adapter: Keys that correcting the adapter's suggestions takes; ``None`` where it had none.
         keys_other: Keys that correcting the other suggestions takes.
@@ -222,6 +223,7 @@ class CurvePoint:
     doc_key: str
     at: str
     keys: int
+    travel: int | None
     seconds: float | None
     keys_adapter: int | None
     keys_other: int
@@ -242,21 +244,6 @@ class LearningCurve:
     abstracts: tuple[CurvePoint, ...]
     layers: Mapping[Layer, LayerCurve]
     sure: Promise
-
-    @property
-    def sure_words(self) -> list[str]:
-        """What is promised of each layer, or what it would take, a line each."""
-        lines = []
-        for each in self.sure.labels:
-            wanted = f"{each.task} suggestions of which at least {self.sure.wanted[each.task]:g} are right"
-            if each.threshold is not None:
-                found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
-                lines.append(f"{wanted}: from a score of {each.threshold:.2f} on ({found})")
-            elif each.further is not None:
-                lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
-            else:
-                lines.append(f"{wanted}: too few finished abstracts, or too many wrong suggestions")
-        return lines
 
     @property
     def with_adapter(self) -> int:
@@ -313,6 +300,7 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
                 each.doc_key,
                 each.at,
                 each.keys,
+                each.travel,
                 each.seconds,
                 None if adapter is None else correction_keys(gold, adapter),
                 correction_keys(gold, other),
@@ -343,6 +331,21 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         if layer in has
     }
     return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has))
+
+
+def sure_words(sure: Promise) -> list[str]:
+    """What is promised of the suggestions of each layer, or what it would take, a line each."""
+    lines = []
+    for each in sure.labels:
+        wanted = f"{each.task} suggestions of which at least {sure.wanted[each.task]:g} are right"
+        if each.threshold is not None:
+            found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
+            lines.append(f"{wanted}: from a score of {each.threshold:.2f} on ({found})")
+        elif each.further is not None:
+            lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
+        else:
+            lines.append(f"{wanted}: too few finished abstracts, or too many wrong suggestions")
+    return lines
 
 
 def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:

@@ -14,6 +14,7 @@ from typing import Any
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
+from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Project
@@ -40,6 +41,8 @@ class SuggestReport:
         skipped: Abstracts whose entities are done; they get none.
         bad: Records of a file that could not be read.
         notes: What was left out, and why.
+        located: How many quotes were found in their texts, by how they stand there.
+        missing: Quotes that were not found, each with its document.
     """
 
     documents: int = 0
@@ -47,6 +50,8 @@ class SuggestReport:
     skipped: int = 0
     bad: int = 0
     notes: list[str] = field(default_factory=list)
+    located: dict[str, int] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
 
     def add(self, found: Annotations) -> None:
         """Count what was suggested for an abstract."""
@@ -55,6 +60,11 @@ class SuggestReport:
         ]  # fmt: skip
         self.documents += bool(found.entities)
         self.items.update(each.source for each in items)
+
+    def reject(self, error: FormatError) -> None:
+        """Count and note a record that is left out."""
+        self.bad += 1
+        self.notes.append(str(error))
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -135,6 +145,9 @@ def suggest(
     suggesters: Sequence[Suggester],
     on_progress: Callable[[int, int], None] | None = None,
     at_a_time: int = BATCH,
+    *,
+    among: Sequence[int] | None = None,
+    source: str = "",
 ) -> SuggestReport:
     """Put suggestions into the abstracts whose entities are not done.
 
@@ -146,17 +159,20 @@ def suggest(
         suggesters: Earlier ones win where mentions overlap.
         on_progress: Called with abstracts done and abstracts in all.
         at_a_time: Documents a transaction. Whoever else writes waits for as long as one takes.
+        among: Numbers of the abstracts that may get suggestions; all when ``None``.
+        source: Under what name all that is suggested can be exported.
 
     Raises:
         ProjectError: The project cannot be written.
     """
     report = SuggestReport()
     numbers = []
-    for number in project.numbers():
+    asked = project.numbers() if among is None else among
+    for number in asked:
         progress = project.document_state(number).progress
         if progress is None or progress.entities is not Completeness.DONE:
             numbers.append(number)
-    report.skipped = len(project.numbers()) - len(numbers)
+    report.skipped = len(asked) - len(numbers)
 
     def suggested() -> Iterator[AnnotatedDocument]:
         for start in range(0, len(numbers), _BATCH):
@@ -176,7 +192,7 @@ def suggest(
             if on_progress:
                 on_progress(start + len(states), len(numbers))
 
-    import_items(project, SUGGESTIONS, suggested(), at_a_time=at_a_time)
+    import_items(project, SUGGESTIONS, suggested(), at_a_time=at_a_time, source=source)
     return report
 
 
@@ -194,8 +210,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
         for file in files:
             for item in read([file], format_id):
                 if isinstance(item, BadRecord):
-                    report.bad += 1
-                    report.notes.append(str(item.error))
+                    report.reject(item.error)
                     yield item
                 else:
                     suggested = propose(item, source_of(file))

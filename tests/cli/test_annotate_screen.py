@@ -33,6 +33,14 @@ def test_folders_and_several_inputs(tmp_path: Path) -> None:
     assert count_records([str(tmp_path), str(folder / "a.txt")]) == 5
 
 
+def test_a_file_without_an_abstract_counts_as_the_problem_that_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n' * 2)
+    (tmp_path / "requirements.txt").write_text("numpy==2.0\n")
+    assert count_records([str(tmp_path)]) == 3
+    (tmp_path / "requirements.txt").rename(tmp_path / "LICENSE.md")
+    assert count_records([str(tmp_path)]) == 2
+
+
 def test_what_cannot_be_counted(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\n\ny\n")
     assert count_records(["-"]) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.graph_samples import HOSTILE, abstract, field, lines, write
+from tests.graph_samples import HOSTILE, abstract, field, lines, pairs, write
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def test_trends(work: Path, command: Command) -> None:
     assert falling["certain_slope"] < 0 and falling["peak"]["share"] > 0.9
 
 
-@pytest.mark.parametrize("kind", ["graphml", "jsonld", "neo4j-csv"])
+@pytest.mark.parametrize("kind", ["graphml", "neo4j-csv"])
 def test_export(graph: Path, command: Command, work: Path, kind: str) -> None:
     words = ("graph", "export", "--to", kind, "--output", "out", "--graph", graph)
     assert command(*words).code == 0
@@ -284,8 +284,15 @@ def test_together(graph: Path, command: Command) -> None:
     assert quoted.strip() == "> Support-vector machines help dependency parsing. [b]"
     (found,) = lines(command(*words, "--to", "json").out)
     assert (found["node"]["name"], found["documents"]) == ("dependency parsing", 2)
+    other = command(
+        "graph", "together", "SVM", "--versus", "neural networks", "--least", "1", "--graph", graph
+    )
+    rows = {
+        line.split("  ")[-1]: line.split()[:2] for line in other.out.splitlines() if "[M" in line
+    }
+    assert rows["treebanks [Material]"] == ["2", "2"] and "versus neural networks" in other.out
     table = command(*words, "--to", "csv").out.splitlines()
-    assert table[0].startswith("abstracts,lift,interval") and table[1].startswith("2,1.33,")
+    assert table[0].startswith("abstracts,versus,lift,interval") and table[1].startswith("2,,1.33,")
     none = command("graph", "together", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "")
 
@@ -308,18 +315,20 @@ def test_a_gap_on_the_screen(work: Path, command: Command) -> None:
     assert gap["documents"] == 0 and gap["nearest"] == []
 
 
-def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
+def test_gaps_and_subtopics(graph: Path, command: Command) -> None:
     none = command("graph", "gaps", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "") and "0 nodes of this type can be expected" in none.err
-    found = command("graph", "compare", "SVM", "neural networks", "--graph", graph)
-    assert "named together by 1 abstract" in found.out
-    assert "--COMPARE--" in found.out and "SVMs are compared" in found.out
-    (whole,) = lines(command("graph", "compare", "SVM", "treebank", "--json", "--graph", graph).out)
-    assert {each["name"] for each in whole["shared"]} == {"dependency parsing", "neural network"}
-    divided = command("graph", "subtopics", "--least", "2", "--json", "--graph", graph)
-    names = [each["name"] for topic in lines(divided.out) for each in topic["nodes"]]
-    assert {"support vector machine", "dependency parsing"} <= set(names)
-    assert command("graph", "subtopics", "--least", "90", "--graph", graph).code == 2
+    assert command("graph", "subtopics", "--least", "2", "--graph", graph).code == 2
+
+
+def test_subtopics(work: Path, command: Command) -> None:
+    pairs(work / "f.graph", *[("kernels", "parsing")] * 5, *[("forests", "ranking")] * 5)
+    shown = command("graph", "subtopics", "--graph", "f.graph")
+    assert (
+        shown.out.splitlines()[0] == "1. forests, ranking  (5 abstracts, 2 nodes, mean year 2001)"
+    )
+    (first, _) = lines(command("graph", "subtopics", "--json", "--graph", "f.graph").out)
+    assert [each["name"] for each in first["nodes"]] == ["forests", "ranking"]
 
 
 def test_view(graph: Path, command: Command, work: Path) -> None:

@@ -93,6 +93,23 @@ def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
 
 
+def test_it_is_a_component_of_spacy_that_is_saved_and_loaded(learned: Path, tmp_path: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    import sciextract.interop.spacy_pipe  # noqa: F401  # registers the component
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sciextract", config={"model": str(learned)})
+    words = text(ALLOYS[0])
+    document = nlp(words)
+    found = [(span.text, span.label_, span._.score) for span in document.spans["sc"]]
+    assert {label for _, label, _ in found} <= set(OWN.entity_labels)
+    assert len(found) > 1
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    [document] = loaded.pipe([words])
+    assert [(s.text, s.label_, s._.score) for s in document.spans["sc"]] == found
+
+
 def test_it_travels_as_a_small_file_or_with_its_base(
     learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

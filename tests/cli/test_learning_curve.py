@@ -126,7 +126,7 @@ def test_the_curve_of_both_and_of_the_command_line(project: Project, command: Co
         "decision keys to correct what was suggested: 3.0 with the adapter, 10.0 without it"
         in result.out
     )
-    assert "decision keys per abstract (movement is not recorded): 3.0" in result.out
+    assert "keys to decide, per abstract: 3.0" in result.out
     assert "entities" in result.out
     assert "relations" not in result.out and "coreference" not in result.out, "nobody uses them"
     report = json.loads(

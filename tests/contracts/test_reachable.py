@@ -18,11 +18,11 @@ ENTRIES = (
     "sciextract.cli.main",
     "sciextract.interop.spacy_pipe",
 )
-# Loaded by their names: formats by the registry, scripts are sent to other machines as text.
+# Loaded by their names: formats by the registry, a script is sent to other machines as text.
 BY_NAME = (
     "sciextract.formats.",
     "sciextract.interop.docbin",
-    "sciextract.retraining.remote.scripts.",
+    "sciextract.retraining.remote.other_machine",
 )
 
 

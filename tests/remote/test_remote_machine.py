@@ -86,7 +86,7 @@ def test_hosts_as_ssh_takes_them(host: str) -> None:
     ],
 )
 def test_addresses_have_brackets_for_rsync_only(host: str, of_ssh: str, of_rsync: str) -> None:
-    assert Ssh(host).words([])[-2] == of_ssh
+    assert Ssh(host).words()[-2] == of_ssh
     assert Ssh(host).rsync_host == of_rsync
 
 

@@ -38,7 +38,7 @@ _SHARES = ("warmup", "dropout", "attention_dropout", "word_dropout", "ema")
 _NOT_NEGATIVE = (
     "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
     "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull",
-    "rehearsal_limit", "step_budget",
+    "rehearsal_limit", "step_budget", "probe_epochs",
 )  # fmt: skip
 
 
@@ -156,6 +156,7 @@ class TrainConfig:
         negatives_per_word: Most likely non-gold spans per word that join the pair heads.
         evaluate_every: Epochs between evaluations on dev.
         select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of those learned.
+        probe_epochs: ``retrain`` only: epochs in which the heads of new labels learn before the encoder does; 0 is none.
         step_budget: ``retrain`` only: steps from which on there are fewer epochs, down to eight; 0 is no limit.
         patience: Evaluations without a better score after which a training ends; 0 continues to the end.
         rehearsal: Documents against forgetting per training document and epoch, where there are any.
@@ -206,6 +207,7 @@ class TrainConfig:
     negatives_per_word: float = 0.15
     evaluate_every: int = 1
     select_by: str = "mean"
+    probe_epochs: int = 0
     step_budget: int = 0
     patience: int = 0
     rehearsal: float = 1.0

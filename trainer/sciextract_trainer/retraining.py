@@ -15,7 +15,7 @@ from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import with_cut_words
 from sciextract.retraining.cross_validation import (
     Fold,
@@ -45,13 +45,14 @@ from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
 from sciextract_trainer.data.examples import Example
-from sciextract_trainer.data.gold import decided_examples
+from sciextract_trainer.data.gold import decided_examples, has_untyped
 from sciextract_trainer.data.soft_labels import label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.probing import probe
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import StartModel, open_start_model
 
@@ -142,8 +143,8 @@ def decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Exampl
 
 
 RECIPE = "correction-round"
-TRAINING, TRAINING_FOLD, SOFT = "training", "training-fold-{}", "soft"
-"""Folders of checkpoints and of the start model's labels."""
+TRAINING, TRAINING_FOLD, SOFT, PROBING = "training", "training-fold-{}", "soft", "heads"
+"""Folders of checkpoints, of the start model's labels, and within one of a training of its heads' checkpoint."""
 
 LEAST_DEV = 30
 """Dev documents from which on they choose epoch and thresholds; fewer do not tell one from another."""
@@ -194,8 +195,8 @@ class _Training:
         trained = (self._run.folder / MODEL / MANIFEST).is_file()
         if trained and not folds:
             return
-        schema, snapshot = self._prepared.schema, self._prepared.snapshot
-        start = self._start.with_labels(labels_of(schema, self._start.labels.max_span_width))
+        snapshot = self._prepared.snapshot
+        start = self._start.with_labels(self._labels())
         if start.folder.config.cuts_words:  # it learns from words as it will be served them
             snapshot = replace(
                 snapshot,
@@ -284,8 +285,10 @@ class _Training:
         config = self._start.fit(load_config(recipe, **values))
         if not exact:
             # Decided documents of an epoch and those against forgetting, before anything is labelled.
-            labels = labels_of(self._prepared.schema, self._start.labels.max_span_width)
-            known = self._start.with_labels(labels).labels == self._start.folder.config.labels
+            start = self._start.with_labels(self._labels())
+            known = start.labels == self._start.folder.config.labels
+            if start.new_labels and config.probe_epochs:  # their heads have learned by then
+                config = replace(config, epochs=-(-config.epochs // 2))
             own = sum(each.origin is not Origin.BASE for each in snapshot.train)
             others = len(snapshot.train) - own if own else 0
             others += snapshot.manifest.undecided if known else 0
@@ -294,6 +297,14 @@ class _Training:
         settings = config.to_json() | {"bf16": config.bf16 and has_fast_bf16(self._device)}
         self._run.note(config=settings)
         return config_from(settings, str(recipe))
+
+    def _labels(self) -> Labels:
+        """Those of the project; mentions without a type stay known, and are learned with new types."""
+        old, schema = self._start.labels, self._prepared.schema
+        train = (positives(each.annotated) for each in self._prepared.snapshot.train)
+        has_new = not set(schema.entity_labels) <= set(old.entities)
+        untyped = "" in old.entities or (has_new and has_untyped(train))
+        return labels_of(schema, old.max_span_width, untyped)
 
     def _announce(self) -> None:
         """Start, snapshot and its warnings as events."""
@@ -342,11 +353,13 @@ class _Training:
             decided_swaps(mix.config, snapshot.train, start.labels, start.rules),
             selects=len(snapshot.dev) >= LEAST_DEV,
         )
-        network = train(
-            mix.config, start.labels, start.rules, data, folder, listener,
-            start.network(mix.config), self._device,
-        )  # fmt: skip
-        return as_joint(network)
+        network = start.network(mix.config)
+        if start.new_labels and mix.config.probe_epochs:
+            probe(network, start, mix.config, data, folder / PROBING, self._device)
+        trained = train(
+            mix.config, start.labels, start.rules, data, folder, listener, network, self._device
+        )
+        return as_joint(trained)
 
 
 def _quiet(event: TrainingEvent) -> None:

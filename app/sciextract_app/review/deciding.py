@@ -205,7 +205,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
 
 def ask_characters(state: ReviewState, action: Action) -> Feedback:
     """The keys of edges move them by characters from now on."""
-    if state.open_view.mention_of(state.focus) is None or isinstance(state.focus, RelationRef):
+    if state.take_mention() is None:
         return problem("z moves the edges of a mention by characters: focus one with j and k")
     state.leave_mode()
     state.mode = Mode.CHARACTERS

@@ -12,6 +12,7 @@ from sciextract.store import (
     EntityRef,
     EntityRow,
     ItemRef,
+    LinkRef,
     LinkRow,
     Project,
     RelationRef,
@@ -43,6 +44,8 @@ from sciextract_app.shared.view_models import (
     problem,
     refusal,
 )
+
+_FOCUSED = {EntityRef: "mention", RelationRef: "relation", LinkRef: "link", type(None): "word"}
 
 
 class Desk:
@@ -94,6 +97,7 @@ class Desk:
         self.queues = Queues(self.state, self._guard, self._take, before.places if before else {})
         self.queues.recall(before.queue if before else "")
         self._model = review.newest_model(project.connection)
+        self._pressed: dict[int, tuple[int, int]] = {}
         self._placed: tuple[int, DocumentOrder, int] | None = None
         self._position: tuple[int, int] | None = None
         self._begin(number, before)
@@ -107,6 +111,13 @@ class Desk:
     def mode(self) -> Mode:
         """What the next key means."""
         return self.state.mode
+
+    @property
+    def mode_words(self) -> str:
+        """The mode; in review what has the focus."""
+        if self.mode is not Mode.REVIEW or self.state.view is None:
+            return self.mode
+        return _FOCUSED[type(self.focus)]
 
     @property
     def focus(self) -> ItemRef | None:
@@ -137,11 +148,22 @@ class Desk:
         # A key decides what is on the screen: where somebody else has changed that, it decides nothing.
         if self.is_stale() and self._is_changed_elsewhere():
             return self._refuse_older_view()
-        feedback = key_dispatch.press(self.state, self.document_order, name, self._keys.get(name))
+        action, project = self._keys.get(name), self.state.project
+        self.count_key(moves=key_dispatch.only_moves(self.state, action))
+        project.pressed = self._pressed[number]
+        feedback = key_dispatch.press(self.state, self.document_order, name, action)
+        if project.pressed is None:
+            del self._pressed[number]
+        project.pressed = None
         left = feedback.moved or self.state.number != number
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
+
+    def count_key(self, *, moves: bool) -> None:
+        """Count a key in the open abstract: it is recorded with the next decision there, so that a movement writes nothing."""
+        deciding, moving = self._pressed.get(self.number, (0, 0))
+        self._pressed[self.number] = deciding + (not moves), moving + moves
 
     def _is_changed_elsewhere(self) -> bool:
         """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
@@ -207,7 +229,7 @@ class Desk:
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self.state.order, self.state.seed = order, seed
+        self.state.order, self.state.seed, self.state.rest_by_uncertainty = order, seed, False
         return self.refresh()
 
     @guarded
@@ -260,6 +282,15 @@ class Desk:
     def passage(self) -> Passage:
         """The text with everything that is drawn into it."""
         return panes.passage(self.state)
+
+    def most_relations(self, *, everything: bool) -> int:
+        """The most relations that are listed at once while the focus moves."""
+        view = self.state.open_view
+        return (
+            len(view.relations)
+            if everything
+            else max(map(len, view.relations_of.values()), default=0)
+        )
 
     def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
         """Relations of the focused mention, or of the abstract."""

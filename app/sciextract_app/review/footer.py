@@ -8,9 +8,10 @@ from itertools import islice
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review import bulk, linking
+from sciextract_app.review.deciding import SETTLED
 from sciextract_app.review.linking import best_type, legal_types
 from sciextract_app.review.selecting import selected, suggestion, takes_out
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.state import LETTERS, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import action_hint
 from sciextract_app.shared.view_models import Hint, Mode, named
@@ -37,6 +38,8 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
         return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
     pending, schema = state.pending, state.view.schema
     match state.mode:
+        case Mode.OFFER:
+            return Hint("a-z", "add the one with the letter"), _BACK
         case Mode.RELATE:
             return _HINTED, Hint("Space", "all mentions", not pending.any_type), _BACK
         case Mode.JUMP:
@@ -84,11 +87,13 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     mention = not relation and item is not None
     if spread := bulk.hint(state):
         yield spread
-    accept, reject = "accept" if item else "next", "reject"
+    accept, reject = "next" if item is None or item.state in SETTLED else "accept", "reject"
     if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
         others = [each.entity_id for each in view.members[item.cluster_id]]
         other = next((each for each in others if each != item.entity_id), item.entity_id)
-        accept, reject = f"same as {named(view.surface(other), 20)}", "not the same"
+        if item.state not in SETTLED:
+            accept = f"same as {named(view.surface(other), 20)}"
+        reject = "not the same"
     can_accept = bool(item or state.undecided_count())
     yield action_hint("accept", can_accept, accept, pinned=True)
     yield action_hint("reject", item is not None, reject, pinned=True)
@@ -98,7 +103,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
         yield action_hint("invert")
     if not link:
         yield action_hint("relate", item is not None and bool(view.schema.relations))
-    yield action_hint("join", mention and view.schema.coreference)
+    yield action_hint("join", item is not None and view.schema.coreference)
     at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
     if at_home:
         yield from (action_hint(each) for each in ("leave", "merge", "split"))
@@ -110,13 +115,18 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     yield Hint("arrows", "move")
     if at_home:
         yield action_hint("next-mention")
+    known = state.candidates
+    yield action_hint("offers", item is not None and bool(known and (known.pairs or known.links)))
     target = bulk.alike_target(state)
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     yield action_hint("alike", target is not None, words)
     yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
+    mentions, relations = bulk.sure_items(state)
     least = f"accept ≥ {state.threshold:.2f}"
+    if mentions or relations:
+        least = f"accept {len(mentions)}+{len(relations)} sure"
     yield action_hint("accept-above", state.undecided_count() > 0, least)
-    yield action_hint("fragment", mention)
+    yield action_hint("fragment", item is not None)
     yield from (action_hint(each) for each in ("relations", "note"))
     yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
     yield action_hint("next-abstract", words="next", pinned=True)
@@ -146,6 +156,8 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
         case Mode.RELATE_TYPE:
             allowed = legal_types(state)
             return tuple(_types(schema.relations, best_type(state), allowed, letters=True))
+        case Mode.OFFER:
+            return tuple(_offers(state))
         case Mode.CLUSTER | Mode.MERGE if state.pending.hints is None:
             return tuple(_clusters(state))
         case Mode.TYPE:
@@ -181,6 +193,18 @@ def _types(
             label=each.label,
             current=each.label == current,
         )
+
+
+def _offers(state: ReviewState) -> Iterator[Hint]:
+    """The letters of what the model considered, each with its type, its mentions and its score."""
+    view = state.open_view
+    for letter, each in zip(LETTERS, state.pending.considered, strict=False):
+        other = named(view.surface(each.tail), 16)
+        if not each.label:
+            words = f"same as {other}"
+        else:
+            words = document_view.relation_words(view, each.head, each.label, each.tail, 12)
+        yield Hint(letter, f"{words} {each.score:.2f}")
 
 
 def _clusters(state: ReviewState) -> Iterator[Hint]:

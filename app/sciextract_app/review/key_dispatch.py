@@ -8,7 +8,7 @@ from sciextract.store import ItemRef
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
 from sciextract_app.review.document_order import DocumentOrder
 from sciextract_app.review.state import ReviewState
-from sciextract_app.shared.actions import Action
+from sciextract_app.shared.actions import MOVING, Action
 from sciextract_app.shared.view_models import Feedback, Guard, Mode, guarded, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
@@ -19,6 +19,8 @@ HANDLERS: Mapping[str, Handler] = {
     "previous-undecided": navigation.previous_undecided,
     "next-item": navigation.step_item,
     "previous-item": navigation.step_item,
+    "next-in-text": navigation.step_in_text,
+    "previous-in-text": navigation.step_in_text,
     "next-token": navigation.step_token,
     "previous-token": navigation.step_token,
     "next-sentence": navigation.step_sentence,
@@ -30,7 +32,7 @@ HANDLERS: Mapping[str, Handler] = {
     "repeat": deciding.repeat,
     "alike": bulk.alike,
     "alike-everywhere": bulk.alike_in_project,
-    "accept-above": bulk.accept_above,
+    "accept-above": bulk.accept_sure,
     "undo": navigation.undo,
     "redo": navigation.redo,
     "flag": navigation.flag,
@@ -44,6 +46,7 @@ HANDLERS: Mapping[str, Handler] = {
     "candidate": selecting.candidate,
     "relate": linking.relate,
     "relate-anywhere": linking.relate,
+    "offers": linking.ask_offer,
     "invert": deciding.invert,
     "join": linking.ask_cluster,
     "leave": linking.leave,
@@ -62,10 +65,19 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "go-to": navigation.ask_place,
     "next-finding": navigation.step_finding,
     "previous-finding": navigation.step_finding,
+    "intended": navigation.keep_finding,
     "done": navigation.done,
 }
 """Those that follow the order of the abstracts."""
+_ALONG_CLUSTER = frozenset({"next-mention", "previous-mention"})
 _WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
+
+
+def only_moves(state: ReviewState, action: Action | None) -> bool:
+    """Whether a key moves or opens something now, so that it decides nothing."""
+    if state.mode is not Mode.REVIEW or action is None:
+        return state.mode in (Mode.JUMP, Mode.GO_TO)
+    return action.layer == MOVING or action.id in _ALONG_CLUSTER or bool(action.request)
 
 
 def press(
@@ -133,6 +145,8 @@ def _in_mode(
             return linking.press_relate(state, key)
         case Mode.RELATE_TYPE:
             return linking.press_relation_type(state, key, action)
+        case Mode.OFFER:
+            return linking.press_offer(state, key)
         case Mode.CLUSTER:
             return linking.press_cluster(state, key)
         case Mode.MERGE:

@@ -11,12 +11,14 @@ from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.text.english import counted
 from sciextract_app.review.deciding import legally
-from sciextract_app.review.state import ReviewState, assign_hints
+from sciextract_app.review.state import LETTERS, Hints, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, key_label
 from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.view_models import Feedback, Mode, named, problem, refusal
 
+MOST_OFFERS = 9
+"""Relations and links that are offered together: as many as a line or two of the legend have room for."""
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
@@ -46,16 +48,16 @@ def _offer(state: ReviewState, *, any_type: bool = False) -> bool:
     view, pending = state.open_view, state.pending
     found = targets(view, view.by_id[pending.head], far=pending.far, any_type=any_type)
     pending.any_type = any_type
-    pending.hints = assign_hints((row.id, row.char_start) for row in found)
+    pending.hints = state.jumps.over(view, found)
     return bool(found)
 
 
 def targets(
     view: DocumentView, head: EntityRow, *, far: bool, any_type: bool = False
 ) -> list[EntityRow]:
-    """Mentions to which the schema allows a relation from the head, or from them to it; nearest first."""
+    """Mentions to which the schema allows a relation from the head, or from them to it."""
     sentence = _sentence(view, head)
-    found = [
+    return [
         row
         for row in view.entities
         if row.id != head.id
@@ -66,7 +68,6 @@ def targets(
             or document_view.legal(view.schema, row, head)
         )
     ]
-    return sorted(found, key=lambda row: abs(row.char_start - head.char_start))
 
 
 def _sentence(view: DocumentView, row: EntityRow) -> int:
@@ -199,11 +200,49 @@ def _normal(surface: str) -> str:
     return rest if rest and first in _ARTICLES else f"{first} {rest}".strip()
 
 
+def ask_offer(state: ReviewState, action: Action) -> Feedback:
+    """Letters over the mentions to which the model considered a relation or a link, the likeliest first."""
+    view, mention = state.open_view, state.take_mention()
+    if mention is None:
+        return problem("Y offers relations of a mention: focus one with L and H")
+    found = document_view.considered(view, state.candidates, mention)[:MOST_OFFERS]
+    name = named(view.surface(mention), 28)
+    if not found:
+        return problem(f"The model considered nothing else for {name}; r relates, c links it")
+    state.leave_mode()
+    places: dict[str, int] = {}
+    for letter, each in zip(LETTERS, found, strict=False):
+        place = view.by_id[each.tail if each.head == mention else each.head].char_start
+        while place in places.values():
+            place += 1
+        places[letter] = place
+    state.mode, state.pending.considered = Mode.OFFER, found
+    state.pending.hints = Hints({letter: at for at, letter in enumerate(places)}, places)
+    return Feedback(f"add which relation or link of {name}?")
+
+
+def press_offer(state: ReviewState, key: str) -> Feedback:
+    """The letter of a relation or a link, which is added."""
+    found = state.press_hint(key, "mention")
+    if isinstance(found, Feedback):
+        return found
+    chosen = state.pending.considered[int(found)]
+    state.leave_mode()
+    if not chosen.label:
+        return _join_with(state, chosen.head, chosen.tail)
+    add = state.project.actions.add_relation
+    state.after_action(
+        add(state.number, chosen.head, chosen.tail, chosen.label, seconds=state.seconds())
+    )
+    words = document_view.relation_words(state.open_view, chosen.head, chosen.label, chosen.tail)
+    return Feedback(f"{words} added", changed=True)
+
+
 def ask_cluster(state: ReviewState, action: Action) -> Feedback:
     """The next key is the cluster that the focused mention joins."""
     if not state.open_view.schema.coreference:
         return problem("This project's schema has no coreference")
-    mention = _mention(state)
+    mention = state.take_mention()
     if mention is None:
         return problem("c adds a mention to a cluster: focus one with j and k")
     state.leave_mode()
@@ -249,12 +288,11 @@ def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
 
 
 def _ask_companion(state: ReviewState) -> Feedback:
-    view, here = state.open_view, state.open_view.place(state.pending.head)[0]
+    view = state.open_view
     others = [row for row in view.entities if row.id != state.pending.head]
     if not others:
         return problem("A cluster needs a second mention, and there is none")
-    others.sort(key=lambda row: abs(row.char_start - here))
-    state.pending.hints = assign_hints((row.id, row.char_start) for row in others)
+    state.pending.hints = state.jumps.over(view, others)
     return Feedback("together with which mention?")
 
 
@@ -264,6 +302,11 @@ def _press_companion(state: ReviewState, key: str) -> Feedback:
         return found
     mention, companion = state.pending.head, str(found)
     state.leave_mode()
+    return _join_with(state, mention, companion)
+
+
+def _join_with(state: ReviewState, mention: str, companion: str) -> Feedback:
+    """Into the cluster of another mention, or into a new one with it."""
     home = state.open_view.homes.get(companion)
     if home and not any(
         link.entity_id == mention for link in state.open_view.members[home[0].cluster_id]

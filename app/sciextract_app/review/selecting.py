@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sciextract.documents.spans import Span
-from sciextract.store import EntityRef, RelationRef
+from sciextract.store import EntityRef
 from sciextract.text.english import counted
 from sciextract_app.review.deciding import add_mention
 from sciextract_app.review.navigation import sentence_start
-from sciextract_app.review.state import ReviewState, assign_hints, nearest_first
+from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action
 from sciextract_app.shared.document_view import offered
@@ -17,24 +17,29 @@ from sciextract_app.shared.view_models import Feedback, Mode, named, problem
 
 
 def jump(state: ReviewState, action: Action | None = None) -> Feedback:
-    """Letters over all tokens; the ones near the cursor get the shortest."""
-    view = state.open_view
-    tokens = view.tokens.slices(view.text)
-    places = [(t, view.tokens.spans[t].char_start) for t in nearest_first(tokens, state.cursor)]
-    if not places:
+    """One letter over each mention, two over each other token."""
+    view, most = state.open_view, state.jumps.most_tokens
+    first = max(0, min(state.cursor - most // 2, len(view.tokens) - most))
+    tokens = range(first, min(len(view.tokens), first + most))
+    if len(tokens) < 2:
         return problem("There is no other token to jump to")
-    state.pending.hints = assign_hints(places)
+    state.pending.hints = state.jumps.over(view, view.entities, tokens)
     state.mode = Mode.JUMP
-    return Feedback("jump to the token with which letters?")
+    return Feedback("jump to the mention with which letter, or the word with which two?")
 
 
 def press_jump(state: ReviewState, key: str) -> Feedback:
     """A letter of a hint."""
-    found = state.press_hint(key, "token")
+    found = state.press_hint(key, "word")
     if isinstance(found, Feedback):
         return found
     leave_jump(state)
-    _go(state, int(found))
+    if isinstance(found, int):
+        _go(state, found)
+    elif state.mode is Mode.REVIEW:
+        state.focus_on(EntityRef(found))
+    else:
+        _go(state, state.open_view.token_at(state.open_view.place(found)[0]))
     return Feedback()
 
 
@@ -178,8 +183,8 @@ def focus_token(state: ReviewState, char: int) -> None:
 
 def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
-    mention = state.open_view.mention_of(state.focus)
-    if mention is None or isinstance(state.focus, RelationRef) or not len(state.open_view.tokens):
+    mention = state.take_mention()
+    if mention is None or not len(state.open_view.tokens):
         return problem("+ adds a part to a mention: focus one with j and k")
     state.leave_mode()
     state.mode, state.pending.part_of = Mode.FRAGMENT, mention

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
-from sciextract.store import EntityRef, ItemRef, Outcome, Project
+from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.queue import (
     BY_UNCERTAINTY,
@@ -24,6 +24,7 @@ from sciextract_app.review.queue import (
 from sciextract_app.shared.document_view import (
     CandidateCache,
     ClusterLetters,
+    Considered,
     DocumentView,
     MarkCache,
 )
@@ -31,14 +32,16 @@ from sciextract_app.shared.session import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
+    from sciextract.inference.promise import Promise
     from sciextract_app.review.bulk import BulkDecision
 
 
-# The home row first: the hints of one letter come from there.
+# The home row first: mentions have letters from there.
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 MORE_LETTERS = LETTERS + LETTERS.upper()
+# With more tokens, half of the letters would begin a token's, and too few would be left for mentions.
+_FEW_TOKENS = 13 * len(LETTERS)
 Target = int | str
-_T = TypeVar("_T", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +77,59 @@ class Hints:
         return None
 
 
-def assign_hints(places: Iterable[tuple[_T, int]]) -> Hints:
-    """Hints for targets with their characters; the first ones get the shortest."""
-    listed = list(places)
-    hints = letters_for(len(listed))
-    taken: set[int] = set()
-    targets: dict[str, Target] = {}
-    drawn: dict[str, int] = {}
-    for hint, (target, place) in zip(hints, listed, strict=False):
-        targets[hint] = target
-        while place in taken:  # mentions may begin at the same character
-            place += 1
-        taken.add(place)
-        drawn[hint] = place
-    return Hints(targets, drawn)
+class JumpLetters:
+    """Letters that lead to the mentions and tokens of one abstract, the same ones at every press.
 
+    A mention has one letter; a token has two, of which the first is no mention's. A mention for which no letter is left
+    has those of its token.
 
-def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
-    """Tokens by their distance from the cursor; those without letter or digit come last."""
-    others = [place for place in range(len(tokens)) if place != cursor]
-    return sorted(
-        others, key=lambda place: (not any(map(str.isalnum, tokens[place])), abs(place - cursor))
-    )
-
-
-def letters_for(count: int) -> list[str]:
-    """So many hints of one or two letters, of which none begins another one; the shortest first.
-
-    Beyond 2,704 places there are none: two letters name no more.
+    Args:
+        tokens: How many tokens the abstract has.
     """
-    alphabet = LETTERS if count <= len(LETTERS) ** 2 else MORE_LETTERS
-    size = len(alphabet)
-    # So many hints have one letter that the others, of two, still find enough first letters.
-    singles = max((n for n in range(size + 1) if n + (size - n) * size >= count), default=0)
-    pairs = (first + second for first in alphabet[singles:] for second in alphabet)
-    hints = [*alphabet[:singles], *pairs]
-    return hints[:count]
+
+    def __init__(self, tokens: int) -> None:
+        self._second = LETTERS if tokens <= _FEW_TOKENS else MORE_LETTERS
+        # From the end: letters of mentions come from the home row.
+        firsts = [*reversed(LETTERS), *reversed(LETTERS.upper())]
+        self._first = firsts[: -(-tokens // len(self._second))]
+        self._free = [each for each in MORE_LETTERS if each not in self._first]
+        self._of: dict[str, str] = {}
+
+    def over(
+        self, view: DocumentView, mentions: Iterable[EntityRow], tokens: Iterable[int] = ()
+    ) -> Hints:
+        """Hints for some mentions and, where no mention begins, for tokens; none covers another one."""
+        for row in view.entities:
+            if row.id not in self._of and self._free:
+                self._of[row.id] = self._free.pop(0)
+        targets: dict[str, Target] = {}
+        places: dict[str, int] = {}
+        taken: set[int] = set()
+        for row in mentions:
+            own = range(view.token_at(row.char_start), view.token_at(row.char_end - 1) + 1)
+            names = [self._of[row.id]] if row.id in self._of else map(self.of_token, own)
+            name = next((each for each in names if each not in targets), "")
+            if name:
+                place = row.char_start
+                while place in taken:  # mentions may begin at the same character
+                    place += 1
+                taken.add(place)
+                targets[name], places[name] = row.id, place
+        for token in tokens:
+            name, place = self.of_token(token), view.token_span(token).char_start
+            if place not in taken and name not in targets:
+                targets[name], places[name] = token, place
+        return Hints(targets, places)
+
+    def of_token(self, token: int) -> str:
+        """Its two letters; in a text of more than 2,704 tokens they are those of others, far away, too."""
+        first, second = divmod(token % self.most_tokens, len(self._second))
+        return self._first[first] + self._second[second]
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens can be told apart."""
+        return len(self._first) * len(self._second)
 
 
 Step = Callable[[], Feedback]
@@ -125,6 +145,7 @@ class Pending:
         start: The token at which the selection began, ``None`` without one.
         span: The selected characters where they are no token range: a candidate of the model.
         offers: The model's candidates, and which of them is shown.
+        considered: Relations and links that the model considered for a mention.
         head: The head of a relation to be.
         tail: Its tail.
         on_confirm: What Enter does in the mode that asks.
@@ -141,6 +162,7 @@ class Pending:
     span: Span | None = None
     offers: list[SpanCandidate] = field(default_factory=list)
     offer: int = 0
+    considered: list[Considered] = field(default_factory=list)
     head: str = ""
     tail: str = ""
     on_confirm: Step | None = None
@@ -178,8 +200,12 @@ class ReviewState:
         project: The open project.
         order: How undecided items follow each other.
         seed: Of the random order.
-        threshold: The score from which ``A`` accepts.
+        threshold: The score from which ``A`` accepts where nothing is promised.
         clock: Seconds, for the time spent on a decision.
+
+    Attributes:
+        sure: From which score on suggestions are right as often as promised; ``None`` until that is known.
+        rest_by_uncertainty: Whether the open abstract is walked by uncertainty, whatever the order: what is sure was accepted.
     """
 
     def __init__(
@@ -204,12 +230,15 @@ class ReviewState:
         self.pending = Pending()
         self.letters = ClusterLetters()
         self._letters_of: dict[int, ClusterLetters] = {}
+        self._jumps_of: dict[int, JumpLetters] = {}
         self.marks = MarkCache()
         self.last_cluster = ""
         self.repeat: Repeat | None = None
         self.alike: str | None = None
         self.bulk: BulkDecision | None = None
         self.asked_done = False
+        self.sure: Promise | None = None
+        self.rest_by_uncertainty = False
         self.searched = ""
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
@@ -232,9 +261,17 @@ class ReviewState:
             raise LookupError("no abstract is open")
         return self.queue
 
+    @property
+    def jumps(self) -> JumpLetters:
+        """Letters that lead to mentions and tokens: in an abstract they stay for the whole session."""
+        if self.number not in self._jumps_of:
+            self._jumps_of[self.number] = JumpLetters(len(self.open_view.tokens))
+        return self._jumps_of[self.number]
+
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
+        self.rest_by_uncertainty = False
         # The letters of an abstract stay for the whole session: the person may remember them.
         self.letters = self._letters_of.setdefault(number, ClusterLetters())
         self.last_cluster, self.cursor = "", 0
@@ -264,15 +301,16 @@ class ReviewState:
         project = self.project
         self.view = DocumentView(document, project.schema, project.sources, self.view)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
+        order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
         # Only the order that needs them pays for them.
         disagreement, uncertainty = None, None
-        if self.order is Order.DISAGREEMENT:
+        if order is Order.DISAGREEMENT:
             votes = self._votes.of(self.project.connection, self.view)
             disagreement = partial(votes.disagreement, self.view)
-        elif self.order in BY_UNCERTAINTY:
+        elif order in BY_UNCERTAINTY:
             known = ModelUncertainty(self.candidates)
-            uncertainty = partial(known.of, self.view, self.order.value)
-        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty, self.queue)
+            uncertainty = partial(known.of, self.view, order.value)
+        self.queue = Queue(self.view, order, self.seed, disagreement, uncertainty, self.queue)
         self.letters.give(self.view)
         return True
 
@@ -284,6 +322,12 @@ class ReviewState:
         anchor = self.open_view.anchor(item) if item and cursor else None
         if anchor:
             self.cursor = self.open_view.token_at(self.open_view.place(anchor)[0])
+
+    def take_mention(self) -> str | None:
+        """The focused mention; of a focused relation the end at the cursor, which becomes the focus."""
+        if isinstance(self.focus, RelationRef):
+            self.focus_on(EntityRef(self.open_view.anchor(self.focus) or ""))
+        return self.open_view.mention_of(self.focus)
 
     def move_cursor(self, token: int) -> None:
         """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""

@@ -71,6 +71,11 @@ _NAVIGATION = (
         "previous-item", ("k", "up"), "previous item", "previous item, decided or not",
         argument="-1",
     ),
+    Action("next-in-text", ("L",), "mention →", "next mention of the text", argument="1"),
+    Action(
+        "previous-in-text", ("H",), "← mention",
+        "previous mention of the text; on a relation its end at the cursor", argument="-1",
+    ),
     Action("next-token", ("l", "right"), "token →", "cursor one token on", argument="1"),
     Action("previous-token", ("h", "left"), "← token", "cursor one token back", argument="-1"),
     Action("next-sentence", ("w",), "sentence →", "cursor to the next sentence", argument="1"),
@@ -79,7 +84,7 @@ _NAVIGATION = (
         "cursor to the beginning of this or the previous sentence",
         argument="-1",
     ),
-    Action("jump", ("f",), "jump", "jump to any token: type the letters that appear over it"),
+    Action("jump", ("f",), "jump", "jump to a mention by its letter, to any other word by its two"),
     Action("next-abstract", ("n",), "next abstract", "open the next abstract", argument="1"),
     Action(
         "previous-abstract", ("p",), "previous abstract", "open the previous abstract",
@@ -93,6 +98,10 @@ _NAVIGATION = (
     Action(
         "previous-finding", ("[",), "previous finding", "previous place that a check has found",
         argument="-1",
+    ),
+    Action(
+        "intended", ("I",), "as it should be",
+        "what a check has found here is intended: it leaves this place out from now on",
     ),
     Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
 )
@@ -112,7 +121,7 @@ _DECIDING = (
         "alike-everywhere", ("&",), "everywhere",
         "the same in the whole project, after a preview",
     ),
-    Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
+    Action("accept-above", ("A",), "accept sure", "accept all that is as sure as promised, or above the threshold"),
     Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
     Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
@@ -158,6 +167,11 @@ _RELATIONS = (
         "the same across sentences; many models do not predict such relations",
         RELATIONS,
     ),
+    Action(
+        "offers", ("Y",), "offers",
+        "relations and clusters that the model considered for this mention: a letter adds one",
+        RELATIONS,
+    ),
     Action("invert", ("i",), "invert", "invert the direction of the relation", RELATIONS),
 )
 _COREFERENCE = (
@@ -199,6 +213,11 @@ _APP_REQUESTS = (
         "relations", ("M",), "all relations",
         "all relations of the abstract: by sentence, by type, or as a map with arcs",
         request="relations",
+    ),
+    Action(
+        "questions", ("Q",), "one question at a time",
+        "undecided items of all abstracts one by one in their sentences, the most uncertain first",
+        request="questions",
     ),
     Action("search", ("/",), "search", "find abstracts", request="search"),
     Action("help", ("?",), "keys", "all keys", request="help"),

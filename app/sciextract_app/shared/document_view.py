@@ -7,7 +7,7 @@ import string
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from weakref import ReferenceType, ref
@@ -411,6 +411,58 @@ def offered(view: DocumentView, candidates: Candidates | None, char: int) -> lis
         under = start <= char < end
         found.append(((not under, end <= char, sentence, -score, start, end), each))
     return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A relation or a link of a mention that the model considered, and that the abstract does not have.
+
+    Attributes:
+        head: The mention that it leads from; of a link the one asked for.
+        tail: The mention that it leads to; of a link the other one.
+        label: The relation's most likely legal type, empty for a link.
+        score: The model's probability.
+    """
+
+    head: str
+    tail: str
+    label: str
+    score: float
+
+
+def considered(view: DocumentView, candidates: Candidates | None, mention: str) -> list[Considered]:
+    """Relations and links that the model considered for a mention, likelier ones first.
+
+    Two mentions with a relation, or in one cluster, are left out, and so is what a person rejected.
+    """
+    if candidates is None:
+        return []
+    on = {Span(row.char_start, row.char_end): row for row in reversed(view.entities)}
+    related = {frozenset((row.head, row.tail)) for row in view.document.relations}
+    clusters: defaultdict[str, set[str]] = defaultdict(set)
+    for link in view.document.links:
+        clusters[link.entity_id].add(link.cluster_id)
+    best: dict[tuple[frozenset[str], bool], Considered] = {}
+    for pair in candidates.pairs:
+        head, tail = on.get(pair.head), on.get(pair.tail)
+        if head is None or tail is None or mention not in (head.id, tail.id):
+            continue
+        allowed = legal(view.schema, head, tail)
+        labels = [each for each in pair.labels if each.label in allowed]
+        ends = frozenset((head.id, tail.id))
+        if labels and len(ends) == 2 and ends not in related:
+            likely = max(labels, key=lambda each: each.score)
+            found = Considered(head.id, tail.id, likely.label, likely.score)
+            before = best.get((ends, False), found)
+            best[ends, False] = max(found, before, key=lambda each: each.score)
+    for couple in candidates.links if view.schema.coreference else ():
+        rows = [row for row in (on.get(couple.mention), on.get(couple.antecedent)) if row]
+        ends = frozenset(row.id for row in rows)
+        if len(ends) < 2 or mention not in ends or set.intersection(*(clusters[e] for e in ends)):
+            continue
+        (other,) = ends - {mention}
+        best[ends, True] = Considered(mention, other, "", couple.score)
+    return sorted(best.values(), key=lambda each: -each.score)
 
 
 NO_LABEL = "·"

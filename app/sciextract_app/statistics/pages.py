@@ -13,7 +13,7 @@ from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
 from sciextract.workflows.agreement import WithSource
-from sciextract.workflows.learning_curve import LearningCurve, learning_curve
+from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.session import totals
 
 
@@ -189,13 +189,15 @@ class LearningPage:
     Attributes:
         summary: Lines of words.
         layers: Those with a finished abstract.
-        keys: Keys that each finished abstract took at least.
+        keys: Keys to decide that each finished abstract took.
+        travel: Keys to move, ``None`` where they were not recorded.
         seconds: Recorded seconds of each, ``None`` without any.
     """
 
     summary: tuple[str, ...]
     layers: tuple[LayerPlot, ...] = ()
     keys: tuple[float, ...] = ()
+    travel: tuple[float | None, ...] = ()
     seconds: tuple[float | None, ...] = ()
 
 
@@ -216,8 +218,13 @@ def learning_page(curve: LearningCurve) -> LearningPage:
         f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
         "━ without the adapter"
     )
-    keys = tuple(float(each.keys) for each in points)
-    return LearningPage((words,), tuple(layers), keys, tuple(each.seconds for each in points))
+    return LearningPage(
+        (words, *(f"A accepts {line}" for line in sure_words(curve.sure))),
+        tuple(layers),
+        tuple(each.keys for each in points),
+        tuple(each.travel for each in points),
+        tuple(each.seconds for each in points),
+    )
 
 
 Page = ProgressPage | LabelsPage | LearningPage

@@ -93,9 +93,9 @@ def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
 def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
     """F1 of each layer before the abstracts were touched, and what correcting them took."""
     lines = word_lines(page.summary, width)
-    # The log has decisions only: more keys are pressed, to move, than can be drawn here.
     named: list[tuple[str, Sequence[float | None]]] = [
-        ("decision keys per abstract (movement is not counted)", page.keys),
+        ("keys to decide, per abstract", page.keys),
+        ("keys to move, per abstract", page.travel),
         ("seconds per abstract", page.seconds),
     ]
     effort = [(name, values) for name, values in named if any(values)]

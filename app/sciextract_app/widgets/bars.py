@@ -20,6 +20,8 @@ from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
 _GAP = "   "
 _LEAST_PROJECT = 12
 _LONGEST_QUEUE = 50
+_FOCUS_FROM = 100
+"""Columns from which on the footer names what has the focus."""
 
 
 class HeaderBar(LineBar):
@@ -111,10 +113,10 @@ class FooterBar(LineBar):
     FooterBar { background: $panel; color: $foreground; }
     """
 
-    _shown: tuple[tuple[Hint, ...], Mode] = ((), Mode.REVIEW)
+    _shown: tuple[tuple[Hint, ...], str] = ((), Mode.REVIEW)
 
-    def show(self, hints: tuple[Hint, ...], mode: Mode) -> None:
-        """Draw these keys, in this mode."""
+    def show(self, hints: tuple[Hint, ...], mode: str) -> None:
+        """Draw these keys, in this mode, or behind other words such as what they speak of."""
         self.keep((hints, mode))
 
     def render_line(self, y: int) -> Strip:
@@ -127,7 +129,7 @@ class FooterBar(LineBar):
 # Asked for once a line of the bar, and with most keys again for the same hints.
 @lru_cache(maxsize=64)
 def footer_lines(
-    hints: tuple[Hint, ...], mode: Mode, width: int, height: int = 1
+    hints: tuple[Hint, ...], mode: str, width: int, height: int = 1
 ) -> tuple[Text, ...]:
     """The keys in so many lines and cells: those without room become an ellipsis, from the last one not pinned.
 
@@ -135,7 +137,11 @@ def footer_lines(
     mode, is kept where anything is.
     """
     sign = Text(" ")
-    if mode is not Mode.REVIEW:
+    if not isinstance(mode, Mode):
+        # Narrower, the words would take the place of a key that corrects.
+        if width >= _FOCUS_FROM:
+            sign.append(f"{mode}:  ", "bold")
+    elif mode is not Mode.REVIEW:
         sign.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
     kept = []
     for hint in hints:
@@ -186,18 +192,27 @@ class LegendBar(LineBar):
         """Draw these labels."""
         self.keep(hints)
 
-    def line(self, width: int) -> Text:
-        """The line."""
+    def render_line(self, y: int) -> Strip:
+        """A line of the screen."""
         labels = [hint.label for hint in self._shown if hint.label]
         colours = {each: Style(color=self.label_look(each).color) for each in labels}
-        return legend_text(self._shown, colours, width)
+        width, height = self.size
+        lines = legend_lines(self._shown, colours, width, height)
+        return self.strip_of(lines[y] if y < len(lines) else Text(), width)
 
 
-def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int) -> Text:
-    """The labels in so many cells: second keys go, long labels are cut until all find room, then the last ones go.
+def legend_lines(
+    hints: Sequence[Hint], colours: Mapping[str, Style], width: int, height: int = 1
+) -> Sequence[Text]:
+    """The labels in so many lines and cells, whole where they find room.
 
-    Labels that the schema does not allow here stand in parentheses.
+    In one line second keys go, long labels are cut until all find room, then the last ones go. Labels that the schema
+    does not allow here stand in parentheses.
     """
+    whole = [_legend_part(hint, colours, width) for hint in hints]
+    lines = list(_flowing(Text(" "), whole, width))
+    if len(lines) <= height and all(each.cell_len <= width for each in lines):
+        return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
     gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
     if _needed(parts) + 1 > width:
@@ -210,7 +225,7 @@ def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int)
         while parts and _needed([*parts, Text(ELLIPSIS)], gap) + 1 > width:
             parts.pop()
         parts.append(Text(ELLIPSIS))
-    return Text(" ").append_text(Text(gap).join(parts))
+    return [Text(" ").append_text(Text(gap).join(parts))]
 
 
 _LEAST_LABEL = 5

@@ -7,7 +7,6 @@ from sciextract.cli.graph.group import graph
 from sciextract.cli.graph.output import browse, export, survey, view
 from sciextract.cli.graph.papers import papers, results
 from sciextract.cli.graph.queries import (
-    compare,
     gaps,
     neighbours,
     path,
@@ -19,7 +18,7 @@ from sciextract.cli.graph.repairs import hide, merge, rename, repairs, split
 from sciextract.cli.graph.trends import trends
 
 for command in (
-    build, top, neighbours, together, path, papers, results, gaps, compare, subtopics, trends, survey, export, view, browse,
+    build, top, neighbours, together, path, papers, results, gaps, subtopics, trends, survey, export, view, browse,
     merge, split, hide, rename, repairs,
 ):  # fmt: skip
     graph.command()(command)

@@ -22,7 +22,6 @@ from sciextract.cli.console import (
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
-    RelationOption,
     WithGenericOption,
 )
 from sciextract.errors import MissingExtraError, UsageError
@@ -32,8 +31,8 @@ from sciextract.text.english import counted
 def export(
     graph: GraphOption,
     to: Annotated[
-        Literal["graphml", "jsonld", "neo4j-csv"],
-        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv is a folder."),
+        Literal["graphml", "neo4j-csv"],
+        typer.Option("--to", help="graphml is a file, neo4j-csv a folder."),
     ],
     output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
@@ -41,7 +40,7 @@ def export(
         option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
     with_papers: Annotated[
-        bool, flag("Papers are nodes, too, with MENTIONS edges; not in JSON-LD.", "--with-papers")
+        bool, flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers")
     ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -107,7 +106,6 @@ def view(
         str | None,
         argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
     ] = None,
-    relation: RelationOption = None,
     most: Annotated[
         int,
         option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
@@ -140,7 +138,7 @@ def view(
     from sciextract.graph.database import open_graph
     from sciextract.graph.page import ViewSettings, draw
 
-    settings = ViewSettings(relation, most, edges, sentences, with_generic)
+    settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     nodes, shown = len(drawn.nodes), len(drawn.edges)

@@ -1,4 +1,4 @@
-"""``sciextract graph neighbours``, ``together``, ``path``, ``top``, ``gaps``, ``compare`` and ``subtopics``: questions about nodes."""
+"""``sciextract graph neighbours``, ``together``, ``path``, ``top``, ``gaps`` and ``subtopics``: questions about nodes."""
 
 from __future__ import annotations
 
@@ -115,6 +115,9 @@ def together(
         typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
     ] = "count",
     least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
+    versus: Annotated[
+        str | None, option("NODE", "Show in how many abstracts they are with this node, too.")
+    ] = None,
     with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
@@ -133,6 +136,8 @@ def together(
         sciextract graph together "speech recognition" --type Material --graph field.graph
 
         sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
+
+        sciextract graph together BLEU --versus COMET --type Task --graph field.graph
     """
     from sciextract.formats.tables import csv_row
     from sciextract.graph.answers import quoted
@@ -147,6 +152,7 @@ def together(
         found = named_together(
             connection, [first, *kinds],
             TogetherQuestion(label, relation, least, by, with_generic, limit),
+            find_node(connection, versus) if versus else None,
         )  # fmt: skip
     if not found:
         raise nothing(f"no such node is named together with {first.name!r}")
@@ -155,7 +161,7 @@ def together(
         return
     rows = [
         (
-            str(each.documents), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
+            str(each.documents), "" if each.versus is None else str(each.versus), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
             span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
             each.quote.doc_key if each.quote else "",
             quoted(each.quote.sentences) if each.quote else "",
@@ -163,12 +169,13 @@ def together(
         for each in found
     ]  # fmt: skip
     if to == "csv":
-        columns = ("abstracts", "lift", "interval", "years", "node", "type", "paper", "sentence")
+        columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
         show(csv_row(row) for row in (columns, *rows))
         return
-    show([f"{'abstracts':>9} {'lift':>7} {'interval':>13}  {'years':9}  named with {first.name}"])
-    for count, lift, interval, years, name, kind, key, sentence in rows:
-        show([f"{count:>9} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
+    heading = f"{'abstracts':>9} {'versus':>6} {'lift':>7} {'interval':>13}  {'years':9}"
+    show([f"{heading}  named with {first.name}{f', versus {versus}' if versus else ''}"])
+    for count, other, lift, interval, years, name, kind, key, sentence in rows:
+        show([f"{count:>9} {other:>6} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
         show([f"{'':11}> {sentence} [{key}]"] if key else [])
 
 
@@ -306,55 +313,6 @@ def gaps(
         show([f"{each.documents:9,} {each.expected:8.1f} {each.chance:8.1e}  {each.node.name}"])
         show([f"{'':29}nearest: {near or '-'}"])
     show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.1f} pass by chance"])
-
-
-def compare(
-    first: NodeArgument,
-    second: NodeArgument,
-    graph: GraphOption,
-    sentences: SentencesOption = 2,
-    with_generic: WithGenericOption = False,
-    limit: LimitOption = 10,
-    as_json: JsonObjectOption = False,
-) -> None:
-    """Compare two nodes: abstracts by year, relations, shared neighbours.
-
-    Examples:
-
-        sciextract graph compare BLEU COMET --graph field.graph
-
-        sciextract graph compare Transformer LSTM --sentences 5 --graph field.graph
-    """
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.combinations import compare as comparison_of
-    from sciextract.graph.queries.nodes import find_node
-
-    with open_graph(graph) as connection:
-        found = comparison_of(
-            connection, find_node(connection, first), find_node(connection, second),
-            sentences=sentences, generic=with_generic, limit=limit,
-        )  # fmt: skip
-    if as_json:
-        show_json([asdict(found)])
-        return
-    for node in (found.first, found.second):
-        words = f"{counted(node.documents, 'abstract')}, {counted(node.degree, 'neighbour')}"
-        show(
-            [
-                f"{node.name}  ({node.label}; {words}, years {span_of_years(node.first_year, node.last_year)})"
-            ]
-        )
-    show([f"named together by {counted(found.together, 'abstract')}"])
-    for edge in found.edges:
-        show([f"  {edge_line(edge)}", *sentence_lines(edge.sentences, "      ")])
-    show([f"  {year}  {one:6,} {other:6,}" for year, (one, other) in found.years.items()])
-    for heading, nodes in (
-        ("both are related to", found.shared),
-        (f"only {found.first.name} is related to", found.only_first),
-        (f"only {found.second.name} is related to", found.only_second),
-    ):
-        names = ", ".join([f"{each.name} [{each.label}]" for each in nodes])
-        show([f"{heading}: {names or 'nothing else'}"])
 
 
 def subtopics(

@@ -1,4 +1,4 @@
-"""What is combined with what: nodes named together, pairs that hardly anybody combined, two nodes side by side."""
+"""What is combined with what: nodes that abstracts name together, and pairs that hardly any names."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.edges import Edge, between
-from sciextract.graph.queries.nodes import NODE, Node, label_number, node_of, years_of
+from sciextract.graph.queries.nodes import NODE, Node, label_number
 from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.trends import wilson
 
@@ -30,6 +29,7 @@ class Together:
         high: Its upper end.
         first_year: Of the oldest abstract that names both.
         last_year: Of the newest.
+        versus: Abstracts that name it together with a third node, to compare.
         quote: A paper with a sentence that names both, where there is one.
     """
 
@@ -40,6 +40,7 @@ class Together:
     high: float
     first_year: int | None
     last_year: int | None
+    versus: int | None = None
     quote: Paper | None = None
 
     @property
@@ -78,6 +79,7 @@ def together(
     connection: sqlite3.Connection,
     nodes: Sequence[Node],
     question: TogetherQuestion = TogetherQuestion(),
+    versus: Node | None = None,
 ) -> list[Together]:
     """The nodes that abstracts name together with a node, each with a sentence.
 
@@ -85,6 +87,7 @@ def together(
         connection: The graph.
         nodes: The node; further ones, narrower ones for instance, count as the same.
         question: Which nodes are wanted.
+        versus: A node to compare with.
 
     Raises:
         UsageError: The graph has no such type.
@@ -92,6 +95,10 @@ def together(
     found = _named_with(connection, nodes, question)
     first = attrgetter("documents" if question.by == "count" else "low")
     found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
+    if versus:
+        others = _named_with(connection, [versus], replace(question, least=1))
+        counts = {each.node.id: each.documents for each in others}
+        found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
     quoter = Quoter(connection, [each.id for each in nodes])
     relation = label_number(connection, question.relation, "relation")
     return [
@@ -130,16 +137,19 @@ def _named_with(
             "label": label_number(connection, question.label, "entity"),
         },
     )  # fmt: skip
-    ours = [f" {normal_form(each.name).spaced} " for each in nodes]
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
-        words = f" {normal_form(node.name).spaced} "
-        # "Speech" is named wherever "speech recognition" is: that is no company.
-        if not any(words in each or each in words for each in ours):
+        if not any(_holds(node, each) or _holds(each, node) for each in nodes):
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
+
+
+def _holds(whole: Node, part: Node) -> bool:
+    """Whether a name holds another: "speech" is named wherever "speech recognition" is, which is no company."""
+    one, other = (f" {normal_form(each.name).spaced} " for each in (whole, part))
+    return other in one
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +229,9 @@ def gaps(
         (label_number(connection, label, "entity"), generic, least),
     )
     tested, by_chance, found = 0, 0.0, []
-    for other in [Node(*row) for row in rows if row[0] != node.id]:
+    for other in [Node(*row) for row in rows]:
+        if _holds(other, node) or _holds(node, other):
+            continue
         tested += 1
         expected = node.documents * other.documents / total
         sizes = node.documents, other.documents, total
@@ -270,76 +282,3 @@ def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:
         for both in range(fewest, min(found, one, other) + 1)
     ]
     return math.fsum(shares)
-
-
-def _neighbours(connection: sqlite3.Connection, node: int) -> set[int]:
-    rows = connection.execute(
-        "SELECT tail FROM edge WHERE head = ?1 UNION SELECT head FROM edge WHERE tail = ?1", (node,)
-    )
-    return {row[0] for row in rows}
-
-
-@dataclass(frozen=True, slots=True)
-class NodeComparison:
-    """Two nodes side by side.
-
-    Attributes:
-        first: One.
-        second: The other.
-        together: Abstracts that name both.
-        years: Abstracts by year that name the first, and the second.
-        edges: Relations between them, with sentences.
-        shared: What both are related to, the one that most abstracts name first.
-        only_first: What only the first is related to.
-        only_second: What only the second is related to.
-    """
-
-    first: Node
-    second: Node
-    together: int
-    years: dict[int, tuple[int, int]]
-    edges: tuple[Edge, ...]
-    shared: tuple[Node, ...]
-    only_first: tuple[Node, ...]
-    only_second: tuple[Node, ...]
-
-
-def compare(
-    connection: sqlite3.Connection,
-    first: Node,
-    second: Node,
-    *,
-    sentences: int = 2,
-    generic: bool = False,
-    limit: int = 10,
-) -> NodeComparison:
-    """What two nodes share, and what each has for itself.
-
-    Args:
-        connection: The graph.
-        first: One.
-        second: The other.
-        sentences: How many to bring for each relation between them.
-        generic: Whether generic neighbours are listed.
-        limit: At most so many neighbours of each kind.
-    """
-    ends = {first.id, second.id}
-    of_first, of_second = (_neighbours(connection, each.id) - ends for each in (first, second))
-    (together,) = connection.execute(
-        """SELECT count(*) FROM node_document a JOIN node_document b ON b.document = a.document
-        WHERE a.node = ? AND b.node = ?""",
-        (first.id, second.id),
-    ).fetchone()
-    by_year = [years_of(connection, each.id) for each in (first, second)]
-    years = {
-        year: (by_year[0].get(year, 0), by_year[1].get(year, 0))
-        for year in sorted({*by_year[0], *by_year[1]})
-    }
-    lists = []
-    for numbers in (of_first & of_second, of_first - of_second, of_second - of_first):
-        nodes = [node_of(connection, each) for each in numbers]
-        kept = [each for each in nodes if generic or not each.generic]
-        kept.sort(key=lambda each: (-each.documents, each.name))
-        lists.append(tuple(kept[:limit]))
-    edges = tuple(between(connection, first.id, second.id, sentences))
-    return NodeComparison(first, second, together, years, edges, *lists)

@@ -118,10 +118,7 @@ def papers_of(
             continue
         paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            (content,) = connection.execute(
-                "SELECT content FROM text WHERE document = ?", (document,)
-            ).fetchone()
-            text = unpacked(content)
+            text = _text_of(connection, document)
             places = [_places(text, *each) for each in patterns]
             quoted = sentences_with(text, paper.published.title, places)[:sentences]
             paper = replace(paper, sentences=tuple(quoted))
@@ -147,6 +144,11 @@ def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
         (document,),
     ).fetchone()
     return _paper(row, ())
+
+
+def _text_of(connection: sqlite3.Connection, document: int) -> str:
+    row = connection.execute("SELECT content FROM text WHERE document = ?", (document,)).fetchone()
+    return unpacked(row[0])
 
 
 def _paper(row: tuple[Any, ...], relations: tuple[str, ...]) -> Paper:
@@ -191,17 +193,17 @@ class Quoter:
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
 
-    def quote(self, other: int, relation: int | None = None) -> Paper | None:
+    def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
 
         Args:
-            other: The number of another node.
+            node: The number of another node.
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
-        pattern, apart = _patterns(self._connection, [other])[0], None
+        pattern, apart = _patterns(self._connection, [node])[0], None
         for document, content in self._connection.execute(
             _BOTH,
-            {"nodes": self._nodes, "other": other, "relation": relation, "most": _MOST_LOOKED_AT},
+            {"nodes": self._nodes, "other": node, "relation": relation, "most": _MOST_LOOKED_AT},
         ):
             text = unpacked(content)
             ours, theirs = ([each.span() for each in one.finditer(text)] for one in (self._pattern, pattern))  # fmt: skip
@@ -211,11 +213,11 @@ class Quoter:
                 continue
             paper = paper_numbered(self._connection, document)
             found = sentences_with(text, paper.published.title, [ours, theirs])
-            if {*ours} & {*found[0].mentions} and {*theirs} & {*found[0].mentions}:
-                return replace(paper, sentences=(found[0],))
-            if apart is None:
-                some = [next(one for one in found if {*places} & {*one.mentions}) for places in (ours, theirs)]  # fmt: skip
-                apart = replace(paper, sentences=tuple(some))
+            one, other = ([each for each in found if {*places} & {*each.mentions}] for places in (ours, theirs))  # fmt: skip
+            if both := [each for each in one if each in other]:
+                return replace(paper, sentences=(both[0],))
+            if one and other and apart is None:
+                apart = replace(paper, sentences=(one[0], other[0]))
         return apart
 
     def defining(self, most: int) -> list[Paper]:
@@ -242,16 +244,13 @@ class Quoter:
         return found
 
     def named_in(self, document: int) -> Paper:
-        """The paper with its first sentence beyond the title that names the node by a name of its own, if it has one."""
-        paper = paper_numbered(self._connection, document)
-        (content,) = self._connection.execute(
-            "SELECT content FROM text WHERE document = ?", (document,)
-        ).fetchone()
-        text = unpacked(content)
+        """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
+        paper, text = paper_numbered(self._connection, document), _text_of(self._connection, document)  # fmt: skip
+        title = paper.published.title
         places = [each.span() for each in self._pattern.finditer(text)]
-        return replace(
-            paper, sentences=tuple(sentences_with(text, paper.published.title, [places])[:1])
-        )
+        found = sentences_with(text, title, [places])
+        found.sort(key=lambda each: each.text == title)
+        return replace(paper, sentences=tuple(found[:1]))
 
 
 _DEFINES = re.compile(

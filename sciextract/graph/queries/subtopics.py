@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import json
 import sqlite3
-from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.nodes import NODE, Node, label_number
@@ -61,39 +64,52 @@ class Subtopics:
     modularity: float
 
 
-_SEEDS = range(1, 6)
+_SEEDS = range(1, 4)
+_MOST_NODES = 500
 _FEWEST_TOGETHER = 2
 _EVERYWHERE = 0.15
 """What a larger share of the abstracts names is what the whole field is about, and joins all its subtopics."""
 _FEW_DOCUMENTS = 20
 _TITLE_NODES = 3
+_ROWS = 10_000
+
+_Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Subtopics:
     """Communities of nodes by how often abstracts name them together.
 
-    Two nodes are joined by their association strength, the abstracts that name both over those expected by chance
-    (N. J. van Eck and L. Waltman, JASIST 60, 2009), where two abstracts or more name both. The communities are those of
-    Louvain (V. D. Blondel et al., Journal of Statistical Mechanics, 2008), the best of five searches by modularity.
-    Nodes in more than 15 % of the abstracts are left out.
+    Two nodes are joined where two abstracts or more name both, and two standard errors more than expected by chance; by
+    their association strength, these abstracts over those expected (N. J. van Eck and L. Waltman, JASIST 60, 2009). The
+    communities are those of Louvain (V. D. Blondel et al., Journal of Statistical Mechanics, 2008), the best of three
+    searches by modularity. Nodes in more than 15 % of the abstracts are left out.
 
     Raises:
-        UsageError: No such type, or no two nodes that two abstracts name together.
+        UsageError: No such type, or no two nodes that are named together so often.
     """
     import networkx as nx  # here, because it takes a quarter of a second
 
-    nodes, by_document = _named(connection, question)
-    counts: Counter[tuple[int, int]] = Counter()
-    for named in by_document.values():
-        counts.update(combinations(sorted(named), 2))
-    uses = Counter(number for named in by_document.values() for number in named)
+    of = question.of.id if question.of else None
+    (total,) = connection.execute(
+        "SELECT coalesce((SELECT documents FROM node WHERE id = ?), count(*)) FROM document", (of,)
+    ).fetchone()
+    nodes, named, years = _named(connection, question, of, total)
+    counts = np.zeros((len(nodes), len(nodes)), np.float32)
+    for part in _parts(named):
+        counts += part.T @ part
+    uses = counts.diagonal()
+    expected = np.outer(uses, uses) / total
+    unused = 1 - uses / total
+    # The standard error of a hypergeometric distribution, which is that of independent nodes.
+    surprising = counts > expected + 2 * np.sqrt(expected * np.outer(unused, unused))
+    often = (counts >= _FEWEST_TOGETHER) & surprising
     net = nx.Graph()
-    for (one, other), together in counts.items():
-        if together >= _FEWEST_TOGETHER:
-            net.add_edge(one, other, weight=together * len(by_document) / (uses[one] * uses[other]))
+    for one, other in zip(*np.nonzero(np.triu(often, 1)), strict=True):
+        net.add_edge(int(one), int(other), weight=float(counts[one, other] / expected[one, other]))
     if not net:
         raise UsageError(
-            "no two nodes are named together by two abstracts", "lower --least, or leave out --type"
+            "no two nodes are named together more often than by chance",
+            "lower --least, or leave out --type",
         )
     tries = [
         nx.community.louvain_communities(net, resolution=question.resolution, seed=seed)
@@ -102,56 +118,51 @@ def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Sub
     quality = [nx.community.modularity(net, each, resolution=question.resolution) for each in tries]
     best = max(quality)
     groups = sorted(map(sorted, tries[quality.index(best)]))
-    group_of = {number: place for place, group in enumerate(groups) for number in group}
-    home: defaultdict[int, list[int]] = defaultdict(list)
-    for document, named in by_document.items():
-        shares = Counter(group_of[number] for number in named if number in group_of)
-        if shares:
-            home[min(shares, key=lambda place: (-shares[place], place))].append(document)
-    years = dict(connection.execute("SELECT id, year FROM document WHERE year IS NOT NULL"))
+    member = np.zeros((len(nodes), len(groups)), np.float32)
+    for place, group in enumerate(groups):
+        member[group, place] = 1
+    shares = np.concatenate([part @ member for part in _parts(named)])
+    home = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
     found = []
     for place, group in enumerate(groups):
-        dated = [years[each] for each in home[place] if each in years]
-        members = sorted([nodes[each] for each in group], key=lambda one: (-uses[one.id], one.name))
-        here = Counter(number for each in home[place] for number in by_document[each])
-        telling = _log_odds(here, uses)
-        chosen = sorted(members, key=lambda one: -telling.get(one.id, -math.inf))[:_TITLE_NODES]
+        here = home == place
+        telling = _log_odds(named[here].sum(axis=0, dtype=np.float32), uses)
+        title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
+        members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
+        dated = years[here & (years > 0)]
         found.append(
             Subtopic(
-                ", ".join([each.name for each in chosen]), tuple(members), len(home[place]),
-                sum(dated) / len(dated) if dated else None,
+                ", ".join([nodes[each].name for each in title]),
+                tuple([nodes[each] for each in members]),
+                int(here.sum()),
+                float(dated.mean()) if len(dated) else None,
             )
-        )  # fmt: skip
+        )
     found.sort(key=lambda each: (-each.documents, each.title))
     return Subtopics(tuple(found), best)
 
 
-def _log_odds(here: Counter[int], everywhere: Counter[int]) -> dict[int, float]:
+def _log_odds(here: _Floats, everywhere: _Floats) -> _Floats:
     """How much more often each node is named here than elsewhere: log-odds ratios in standard errors.
 
     The prior counts are those of the whole field (B. L. Monroe, M. P. Colaresi and K. M. Quinn: Fightin' words,
     Political Analysis 16, 2008, equations 16 and 22), so that rare nodes do not come first by chance.
     """
-    inside, total = sum(here.values()), sum(everywhere.values())
-    found = {}
-    for node, count in here.items():
-        prior = everywhere[node]
-        one, other = count + prior, prior - count + prior
-        odds = math.log(one / (inside + total - one)) - math.log(
-            other / (total - inside + total - other)
-        )
-        found[node] = odds / math.sqrt(1 / one + 1 / other)
-    return found
+    one, other = here + everywhere, 2 * everywhere - here
+    odds = np.log(one / (one.sum() - one)) - np.log(other / (other.sum() - other))
+    return np.asarray(odds / np.sqrt(1 / one + 1 / other), np.float32)
+
+
+def _parts(named: npt.NDArray[np.bool_]) -> Iterator[_Floats]:
+    """Some rows at a time, as numbers that multiply quickly."""
+    for start in range(0, len(named), _ROWS):
+        yield named[start : start + _ROWS].astype(np.float32)
 
 
 def _named(
-    connection: sqlite3.Connection, question: SubtopicQuestion
-) -> tuple[dict[int, Node], dict[int, set[int]]]:
-    """The nodes in question, and which of them each abstract names."""
-    of = question.of.id if question.of else None
-    (total,) = connection.execute(
-        "SELECT coalesce((SELECT documents FROM node WHERE id = ?), count(*)) FROM document", (of,)
-    ).fetchone()
+    connection: sqlite3.Connection, question: SubtopicQuestion, of: int | None, total: int
+) -> tuple[list[Node], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    """The nodes in question; bool (abstracts, nodes): which each abstract names; and its year, 0 if it is not known."""
     # In a handful of abstracts nothing is everywhere: two of ten are no large share.
     most = max(_EVERYWHERE * total, _FEW_DOCUMENTS)
     rows = connection.execute(
@@ -159,19 +170,21 @@ def _named(
         WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
         AND (:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))
         AND n.id IS NOT :of GROUP BY n.id HAVING count(*) BETWEEN :least AND :most
-        ORDER BY count(*) DESC, n.id LIMIT 500""",
+        ORDER BY count(*) DESC, n.id LIMIT {_MOST_NODES}""",
         {
             "generic": question.generic, "least": question.least, "most": most, "of": of,
             "label": label_number(connection, question.label, "entity"),
         },
     )  # fmt: skip
-    nodes = {row[0]: Node(*row) for row in rows}
-    found: dict[int, set[int]] = {}
-    for node in nodes:
-        for (document,) in connection.execute(
-            """SELECT document FROM node_document WHERE node = ?1
-            AND (?2 IS NULL OR document IN (SELECT document FROM node_document WHERE node = ?2))""",
-            (node, of),
-        ):
-            found.setdefault(document, set()).add(node)
-    return nodes, found
+    nodes = [Node(*row) for row in rows]
+    pairs = connection.execute(
+        """SELECT j.key, o.document, coalesce(d.year, 0) FROM json_each(?1) j
+        JOIN node_document o ON o.node = j.value JOIN document d ON d.id = o.document
+        WHERE ?2 IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = ?2)""",
+        (json.dumps([each.id for each in nodes]), of),
+    )
+    table = np.array(pairs.fetchall(), np.int64).reshape(-1, 3)
+    documents, firsts, places = np.unique(table[:, 1], return_index=True, return_inverse=True)
+    named = np.zeros((len(documents), len(nodes)), bool)
+    named[places, table[:, 0]] = True
+    return nodes, named, table[firsts, 2]

@@ -13,7 +13,7 @@ from sciextract.inference.model_folder import open_folder
 from sciextract.retraining.cross_validation import FOLDER
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import REMOTE_FILES, JobState, ssh_of
-from sciextract.retraining.remote.ssh import source_of
+from sciextract.retraining.remote.ssh import script
 from sciextract.retraining.remote.start import fetch
 from sciextract.retraining.run_folder import (
     JOBS,
@@ -94,11 +94,11 @@ def follow(
 
 def _copy(run: Run, location: JobLocation, on_event: Callable[[], object]) -> None:
     """One connection: until the job ends or the line breaks."""
-    words = ssh_of(location).words([location.folder, str(_size(run)), str(QUIET_SECONDS)])
-    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as errors:
-        script.write(source_of("follow"))
-        script.seek(0)
-        process = subprocess.Popen(words, stdin=script, stdout=subprocess.PIPE, stderr=errors)
+    words = ssh_of(location).words("follow", location.folder, str(_size(run)), str(QUIET_SECONDS))
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+        source.write(script())
+        source.seek(0)
+        process = subprocess.Popen(words, stdin=source, stdout=subprocess.PIPE, stderr=errors)
         with process, (run.folder / METRICS).open("ab", buffering=0) as file:  # waits for its end
             try:
                 while data := process.stdout.read1(_CHUNK):  # type: ignore[union-attr]

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -74,9 +73,9 @@ class Ssh:
         options = [word for option in _OPTIONS for word in ("-o", option)]
         return [*shlex.split(os.environ.get(SSH_VARIABLE) or "ssh"), *options]
 
-    def words(self, arguments: Sequence[str]) -> list[str]:
+    def words(self, *arguments: str) -> list[str]:
         """The command that gives a script on standard input to the machine's Python."""
-        quoted = " ".join(shlex.quote(each) for each in arguments)
+        quoted = shlex.join(arguments)
         user, at, name = self.host.rpartition("@")
         host = f"{user}{at}{name.strip('[]')}"  # ssh takes an address without brackets
         # exec lets signals reach Python itself, not a shell before it.
@@ -88,15 +87,15 @@ class Ssh:
         user, at, name = self.host.rpartition("@")
         return f"{user}{at}[{name}]" if ":" in name.strip("[]") and name[0] != "[" else self.host
 
-    def run(self, script: str, *arguments: str, seconds: float = 60.0) -> str:
-        """Run a script of :mod:`sciextract.retraining.remote.scripts`; gives what it printed.
+    def run(self, *arguments: str, seconds: float = 60.0) -> str:
+        """Run a task of :mod:`sciextract.retraining.remote.other_machine`; gives what it printed.
 
         Raises:
-            RemoteError: The machine cannot be reached in time, or the script failed.
+            RemoteError: The machine cannot be reached in time, or the task failed.
         """
         try:
             ended = subprocess.run(
-                self.words(arguments), input=source_of(script), capture_output=True, timeout=seconds, check=False
+                self.words(*arguments), input=script(), capture_output=True, timeout=seconds, check=False
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise self.unreachable(f"no answer within {seconds:g} seconds") from None
@@ -114,13 +113,13 @@ class Ssh:
             )
         return ended.stdout.decode("utf-8", "replace")
 
-    def ask(self, script: str, *arguments: str, seconds: float = 60.0) -> dict[str, Any]:
-        """Run a script that prints one JSON object as its last line.
+    def ask(self, *arguments: str, seconds: float = 60.0) -> dict[str, Any]:
+        """Run a task that prints one JSON object as its last line.
 
         Raises:
             RemoteError: The machine cannot be reached, or answers something else.
         """
-        output = self.run(script, *arguments, seconds=seconds)
+        output = self.run(*arguments, seconds=seconds)
         lines = output.strip().splitlines() or [""]
         try:
             values = json.loads(lines[-1])  # before it a login script may have said something
@@ -141,6 +140,6 @@ class Ssh:
         )
 
 
-def source_of(script: str) -> bytes:
-    """The text of a script that runs on the other machine."""
-    return (files("sciextract.retraining.remote.scripts") / f"{script}.py").read_bytes()
+def script() -> bytes:
+    """The text of what runs on the other machine."""
+    return (files("sciextract.retraining.remote") / "other_machine.py").read_bytes()

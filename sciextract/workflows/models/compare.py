@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import ALL_LAYERS
+from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import scorable
@@ -18,7 +18,7 @@ from sciextract.metrics.promotion import (
     compare_models,
 )
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.snapshot.manifest import NOT_REJECTED, suggesting_models
+from sciextract.snapshot.manifest import suggesting_models
 from sciextract.snapshot.supervision import positive_part
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold

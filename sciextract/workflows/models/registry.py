@@ -9,24 +9,20 @@ import re
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from sciextract import atomic
 from sciextract.errors import (
-    FormatError,
     InputMissingError,
     ModelDamagedError,
     SciextractError,
     UsageError,
 )
-from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
-from sciextract.formats.base import quoted
+from sciextract.formats.archive import open_archive
 from sciextract.inference.model_folder import (
     BASE,
     CARD,
@@ -271,7 +267,6 @@ def _lies_in(folder: Path, place: Path) -> bool:
 
 SUFFIXES = (".tar", ".zip")
 _ELSEWHERE = "choose another file"
-_YOURSELF = "unpack it yourself if you trust it, and give the folder"
 
 
 def export(word: str, target: Path, *, force: bool = False, with_base: bool = False) -> KnownModel:
@@ -343,7 +338,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         return register(path, name)
     if not path.is_file():
         raise InputMissingError(f"{path}: no such file or folder")
-    with _unpack(path) as folder:
+    with open_archive(str(path), tar=True) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [
             each for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
@@ -355,62 +350,3 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
                 "sciextract models export writes such a file",
             )
         return register(found[0].parent, name)
-
-
-@contextmanager
-def _unpack(path: Path) -> Iterator[Path]:
-    """A temporary folder with what an archive holds, after every member was found harmless.
-
-    Raises:
-        FormatError: It is not an archive, is damaged, or has a member that could do harm.
-    """
-    # Zip archives go through the same checks as those of inputs.
-    if zipfile.is_zipfile(path):
-        with open_archive(str(path)) as folder:
-            yield folder
-        return
-    with TemporaryDirectory(prefix="sciextract-") as holder:
-        folder = Path(holder)
-        try:
-            with tarfile.open(path, "r:") as archive:
-                # All members are looked at before the first is written: a bad one leaves nothing behind.
-                for member in _check_members(archive, path):
-                    content, target = archive.extractfile(member), folder / member.name
-                    if content is None:
-                        raise tarfile.ReadError(f"{quoted(member.name)} cannot be read")
-                    try:
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        with content, target.open("xb") as plain:
-                            shutil.copyfileobj(content, plain, 1 << 20)
-                    except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-                        problem = f"{quoted(member.name)} has the name of another member"
-                        raise tarfile.ReadError(problem) from error
-        except OSError as error:
-            place, hint = str(path), "set TMPDIR to a folder with more space"
-            problem = f"cannot be unpacked: {error.strerror or error}"
-            raise FormatError(problem, path=place, hint=hint) from error
-        except (tarfile.TarError, EOFError, ValueError) as error:
-            problem = f"no tar or zip archive, or damaged: {error}"
-            raise FormatError(problem, path=path, hint="fetch or pack it again") from error
-        yield folder
-
-
-def _check_members(archive: tarfile.TarFile, path: Path) -> list[tarfile.TarInfo]:
-    """The files of a tar archive, once all of its members are known to be harmless."""
-    files: list[tarfile.TarInfo] = []
-    total = 0
-    for member in archive:
-        total += member.size
-        parts, problem = member.name.replace("\\", "/").split("/"), ""
-        if not (member.isreg() or member.isdir()) or member.issparse():
-            problem = "is a link, a device or a sparse file; expected plain files and folders"
-        elif parts[0] == "" or ".." in parts or ":" in member.name or "\x00" in member.name:
-            problem = "has a path that may lead out of the archive"
-        if total > MAX_BYTES or len(files) == MAX_MEMBERS:
-            problem = f"exceeds {MAX_BYTES / 2**30:.3g} GiB or {MAX_MEMBERS:,} files"
-        if problem:
-            where = f"member {quoted(member.name)}"
-            raise FormatError(f"{where} {problem}", path=path, hint=_YOURSELF)
-        if member.isreg():
-            files.append(member)
-    return files

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     LabelScore,
+    LinkCandidate,
     PairCandidate,
     SpanCandidate,
+    State,
 )
+from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import EntityRef, Project, RelationRef
+from sciextract_app.review.bulk import sure_items
 from sciextract_app.review.desk import Desk
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
+    TEXT,
     document,
     focus,
     gold,
     place,
     predict,
     press,
+    project_with,
     row,
 )
 
@@ -77,8 +86,8 @@ def candidates(project: Project) -> None:
 
 def test_a_wrong_key_among_letters_says_what_to_type(desk: Desk) -> None:
     press(desk, "f")
-    assert desk.press("1").message == "No token has the letter 1; Esc leaves"
-    assert desk.press("tab").message == "Type the letters shown at a token; Esc leaves"
+    assert desk.press("1").message == "No word has the letter 1; Esc leaves"
+    assert desk.press("tab").message == "Type the letters shown at a word; Esc leaves"
     assert not desk.legend()
 
 
@@ -146,6 +155,56 @@ def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
     assert desk.mode is Mode.RELATE_TYPE
 
 
+def promise(of_mentions: float | None, of_relations: float | None) -> Promise:
+    """Scores from which mentions and relations are sure; with ``None`` it takes twelve more abstracts."""
+    tasks = {"entity": of_mentions, "relation": of_relations}
+    labels = (
+        LabelPromise(task, ANY, score, 0.9, 0.5, 12 if score is None else None)
+        for task, score in tasks.items()
+    )
+    return Promise(dict.fromkeys(tasks, 0.7), 0.9, "", tuple(labels))
+
+
+def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> None:
+    right = gold()
+    entities = {
+        name: replace(each, score=0.95 if name in ("tagger1", "task", "corpus") else 0.5)
+        for name, each in right.entities.items()
+    }
+    desk = Desk(project_with(tmp_path, replace(right, entities=entities), (TEXT,)))
+    waiting = desk.waiting
+    desk.state.sure = promise(0.9, 0.85)
+    sure, relations = sure_items(desk.state)
+    assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
+    assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
+    words = [hint.words for hint in desk.footer()]
+    assert f"accept {len(sure)}+{len(relations)} sure" in words
+    assert desk.passage().sure == 0.9
+    feedback = desk.press("A")
+    assert feedback.changed and "u undoes all of it" in feedback.message
+    assert desk.waiting == waiting - len(sure) - len(relations)
+    scores = [
+        abs(2 * (row.score or 0) - 1)
+        for row in map(desk.state.open_view.row, desk.state.open_queue.undecided)
+        if row
+    ]
+    assert scores == sorted(scores), "the least certain first"
+    desk.press("u")
+    assert desk.waiting == waiting
+
+
+def test_where_nothing_is_sure_it_says_what_that_takes(desk: Desk) -> None:
+    waiting = desk.waiting
+    desk.state.sure = promise(None, None)
+    feedback = desk.press("A")
+    assert "about 12 more finished abstracts" in feedback.message
+    assert desk.waiting == waiting
+    desk.press("A")
+    assert desk.waiting < waiting, "as long as nothing is known, the score alone decides"
+    desk.state.sure = promise(1.0, None)
+    assert "Nothing undecided here is sure" in desk.press("A").message
+
+
 def test_clusters(desk: Desk) -> None:
     press(desk, "A")
     focus(desk, "f1")
@@ -193,3 +252,66 @@ def test_repeat_does_the_last_thing_to_the_focus(desk: Desk) -> None:
     focus(desk, "corpus")
     press(desk, ".")
     assert desk.state.open_view.surface("corpus") == "Ledger"
+
+
+def test_mentions_are_walked_past_relations_and_back_to_the_end_of_one(desk: Desk) -> None:
+    rows = desk.state.open_view.entities
+    assert desk.focus == EntityRef(rows[0].id)
+    press(desk, "L L")
+    assert desk.focus == EntityRef(rows[2].id)
+    press(desk, "H")
+    assert desk.focus == EntityRef(rows[1].id)
+    press(desk, "H H")
+    assert desk.focus == EntityRef(rows[0].id)
+    desk.mouse.focus(RelationRef("tagger1 task"))
+    assert desk.mode_words == "relation"
+    press(desk, "H")
+    assert (desk.focus, desk.mode_words) == (EntityRef("task"), "mention")
+
+
+def test_keys_of_mentions_take_the_nearer_end_of_a_relation(desk: Desk) -> None:
+    for key, mode in (("c", Mode.CLUSTER), ("z", Mode.CHARACTERS), ("+", Mode.FRAGMENT)):
+        desk.mouse.focus(RelationRef("tagger1 task"))
+        press(desk, key)
+        assert (desk.mode, desk.focus) == (mode, EntityRef("task"))
+        press(desk, "escape")
+
+
+def test_what_the_model_considered_is_added_by_a_letter(desk: Desk, project: Project) -> None:
+    def score(label: str, value: float) -> tuple[LabelScore, ...]:
+        return (LabelScore(label, value),)
+
+    lexicon, encoder, corpus = (
+        place("label lexicon"),
+        place("lattice encoder"),
+        place("Ledger corpus"),
+    )
+    known = Candidates(
+        pairs=(
+            PairCandidate(lexicon, encoder, score("CONJUNCTION", 0.3)),
+            PairCandidate(encoder, lexicon, score("USED-FOR", 0.2)),  # the same two, less likely
+            PairCandidate(place("graph tagger"), place("noun chunking"), score("USED-FOR", 0.9)),
+            PairCandidate(lexicon, corpus, score("HYPONYM-OF", 0.1)),
+        ),
+        links=(LinkCandidate(lexicon, corpus, 0.4),),
+    )
+    predict(project, replace(gold().annotations, candidates=known), document(doc_key="d1"))
+    desk.refresh()
+    focus(desk, "lexicon")
+    before = len(desk.state.open_view.relations)
+    press(desk, "Y")
+    shown = [hint.words for hint in desk.legend()]
+    assert shown[0].startswith("same as") and shown[0].endswith("0.40")
+    assert [each[-4:] for each in shown[1:]] == ["0.30", "0.10"]
+    assert desk.press("9").problem
+    press(desk, "s")
+    rows = desk.state.open_view.relations
+    assert len(rows) == before + 1
+    (made,) = (row for row in rows if row.state is State.ADDED)
+    assert {made.head, made.tail, made.label} == {"lexicon", "encoder", "CONJUNCTION"}
+    press(desk, "Y a")
+    assert desk.state.open_view.homes["lexicon"]
+    press(desk, "Y")
+    assert [hint.words[-4:] for hint in desk.legend()] == ["0.10"]
+    press(desk, "escape")
+    assert desk.mode is Mode.REVIEW

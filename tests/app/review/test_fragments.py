@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
-from sciextract.store import EntityRef, LinkRef, Project, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.selecting import with_part, without
 from sciextract_app.shared.view_models import Mode
@@ -103,8 +103,6 @@ def test_a_token_in_the_middle(desk: Desk) -> None:
 
 
 def test_refusals(desk: Desk) -> None:
-    desk.mouse.focus(RelationRef("tagger1 task"))
-    assert desk.press("+").problem
     focus(desk, "tagger1")
     press(desk, "+")
     for key in ("3", "x", "z", "D", "u"):

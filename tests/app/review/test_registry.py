@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciextract_app.review.desk import Desk
 from sciextract_app.review.key_dispatch import ALONG, HANDLERS
-from sciextract_app.review.state import Hints, assign_hints, letters_for, nearest_first
+from sciextract_app.review.state import Hints, JumpLetters
 from sciextract_app.shared.actions import ACTIONS, BY_ID, keymap, plain
 
 PLAIN = {
@@ -48,34 +48,39 @@ def test_changed_keys_win() -> None:
     assert changed["backspace"].id == "reject"
 
 
-@given(st.integers(0, 3000))
-def test_hints_are_short_and_none_begins_another(count: int) -> None:
-    hints = letters_for(count)
-    assert len(hints) == min(count, 52 * 52) == len(set(hints))
-    assert all(len(hint) <= 2 for hint in hints)
-    singles = {hint for hint in hints if len(hint) == 1}
-    assert not any(hint[0] in singles for hint in hints if len(hint) == 2)
-    assert [len(hint) for hint in hints] == sorted(len(hint) for hint in hints)
+@given(st.integers(1, 3000))
+def test_letters_of_words_are_short_and_begin_with_no_letter_of_a_mention(count: int) -> None:
+    letters = JumpLetters(count)
+    words = {letters.of_token(token) for token in range(count)}
+    assert len(words) == min(count, 52 * 52)
+    assert all(len(word) == 2 for word in words)
+    assert not {word[0] for word in words} & set(letters._free)
+    assert len(letters._free) >= 39 or count > 338
 
 
-@pytest.mark.parametrize(("count", "singles"), [(26, 26), (27, 25), (200, 19), (676, 0)])
-def test_as_many_single_letters_as_possible(count: int, singles: int) -> None:
-    assert sum(len(hint) == 1 for hint in letters_for(count)) == singles
+def test_letters_of_mentions_stay_from_one_press_to_the_next(desk: Desk) -> None:
+    desk.press("f")
+    before = desk.passage().hints
+    names = {before[mark.char_start] for mark in desk.passage().marks if mark.depth == 0}
+    assert all(len(name) == 1 for name in names), "every mention is one letter away"
+    desk.press("escape")
+    for key in ("j", "j", "l", "x", "f"):
+        desk.press(key)
+    after = desk.passage().hints
+    assert all(before[place] == name for place, name in after.items() if len(name) == 1)
+    desk.press("escape")
+    desk.press("k")
+    desk.press("r")
+    related = desk.passage().hints
+    assert related and all(before[place] == name for place, name in related.items())
 
 
-def test_two_letters_are_typed_one_after_the_other() -> None:
-    hints = assign_hints((place, place) for place in range(60))
+def test_two_letters_are_typed_one_after_the_other(desk: Desk) -> None:
+    desk.press("f")
+    hints = desk.state.pending.hints
+    assert hints is not None
     first = hints.press("m")
     assert isinstance(first, Hints)
     assert all(len(letters) == 1 for letters in first.remaining().values())
     assert isinstance(first.press("a"), int)
     assert hints.press("1") is None
-
-
-def test_hints_never_cover_each_other() -> None:
-    hints = assign_hints([("a", 3), ("b", 3), ("c", 4)])
-    assert sorted(hints.remaining()) == [3, 4, 5]
-
-
-def test_punctuation_comes_last() -> None:
-    assert nearest_first(["a", ",", "b", "c"], 0) == [2, 3, 1]

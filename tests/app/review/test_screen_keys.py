@@ -1,4 +1,4 @@
-"""The F-keys of the desk do what the palette says."""
+"""The F-keys of the desk do what the palette says; keys are counted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.store import open_project
+from sciextract.store.finished import finished_abstracts
 from sciextract_app.settings import SHELL
 from sciextract_app.statistics.screen import DashboardScreen
 from sciextract_app.training.screen import RetrainingScreen
@@ -42,3 +44,21 @@ async def test_every_key_has_an_action_where_it_is_bound(tmp_path: Path) -> None
             where, _, name = each.action.rpartition(".")
             owner = app if where == "app" else desk_of(app)
             assert hasattr(owner, f"action_{name.partition('(')[0]}"), each.action
+
+
+async def test_keys_to_decide_and_keys_to_move_are_recorded_apart(tmp_path: Path) -> None:
+    path = made_project(tmp_path)
+    async with opened(path) as (app, pilot):
+        desk = desk_of(app).desk
+        decided, before = 0, len(desk.state.project.log())
+        await pilot.press("j", "k", "M", "j", "escape", "l")
+        assert len(desk.state.project.log()) == before, "movement makes no event"
+        while desk.waiting:
+            await pilot.press("enter")
+            decided += 1
+        await pilot.press("n", "j", "p")  # keys in another abstract count for that one
+        await pilot.press("D")
+    with open_project(path, read=True) as project:
+        [found] = finished_abstracts(project)
+    # j k M j l, then n; p was pressed in the other abstract.
+    assert (found.keys, found.travel) == (decided + 1, 6)

@@ -197,7 +197,7 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
 
 def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sciextract.graph.reading._MANY_BYTES", 0)
-    monkeypatch.setattr("sciextract.graph.reading._LINES_A_TASK", 1)
+    monkeypatch.setattr("sciextract.graph.reading._RECORDS_A_TASK", 1)
     folder = tmp_path / "parts"
     folder.mkdir()
     path = write(folder / "part-0.jsonl", field()[:2])

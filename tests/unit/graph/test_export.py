@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 from lxml import etree
 
-from sciextract.errors import OutputError, UsageError
+from sciextract.errors import OutputError
 from sciextract.graph.database import open_graph
 from sciextract.graph.export import GraphFormat, export_graph
 from tests.graph_samples import HOSTILE, abstract, build
@@ -50,28 +50,6 @@ def test_graphml_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
     values = [each.text for each in tree.iter("{*}data")]
     assert "\ufffd" + HOSTILE[1:] in values
     assert not tree.docinfo.doctype
-
-
-def test_jsonld_by_rdflib(field_graph: Path, tmp_path: Path) -> None:
-    rdflib = pytest.importorskip("rdflib")
-    path = export(field_graph, "jsonld", tmp_path / "f.jsonld")
-    found = rdflib.Graph().parse(path, format="json-ld")
-    rows = found.query(
-        """PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
-        SELECT ?tail ?documents WHERE {
-            <urn:sciextract:node:supportvectormachine> a skos:Concept;
-                <urn:sciextract:relation:USED-FOR> ?object .
-            ?object skos:prefLabel ?tail; <urn:sciextract:documents> ?documents }"""
-    )
-    found_rows = {(str(tail), int(documents)) for tail, documents in rows}
-    assert found_rows == {("dependency parsing", 2)}
-
-
-def test_jsonld_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
-    path = export(hostile_graph, "jsonld", tmp_path / "f.jsonld")
-    records = json.loads(path.read_text("utf-8"))["@graph"]
-    assert HOSTILE in {each.get("prefLabel") for each in records}
-    assert not [each for each in records if "<" in each["@id"] or any("<" in name for name in each)]
 
 
 def test_neo4j_by_csv(field_graph: Path, tmp_path: Path) -> None:
@@ -135,15 +113,10 @@ def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> 
     assert len((folder / "nodes.csv").read_text().splitlines()) == 3
 
 
-@pytest.mark.parametrize("format", ["graphml", "jsonld", "neo4j-csv"])
+@pytest.mark.parametrize("format", ["graphml", "neo4j-csv"])
 def test_an_empty_graph(format: GraphFormat, tmp_path: Path) -> None:
     build(tmp_path / "g.graph", abstract("x", "Nothing here.", {}))
     assert export(tmp_path / "g.graph", format, tmp_path / "out").exists()
-
-
-def test_jsonld_has_no_papers(field_graph: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="JSON-LD"):
-        export(field_graph, "jsonld", tmp_path / "f.jsonld", papers=True)
 
 
 def test_nothing_is_replaced_unasked(field_graph: Path, tmp_path: Path) -> None:

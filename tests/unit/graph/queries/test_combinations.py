@@ -7,7 +7,7 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.combinations import TogetherQuestion, compare, gaps, together
+from sciextract.graph.queries.combinations import TogetherQuestion, gaps, together
 from sciextract.graph.queries.nodes import find_node
 from tests.graph_samples import abstract, build, pairs
 
@@ -78,6 +78,13 @@ def test_a_gap_is_what_chance_alone_would_fill(tmp_path: Path) -> None:
         assert answer.tested == 2 and answer.by_chance < 0.1
 
 
+def test_what_is_part_of_a_name_is_no_gap(tmp_path: Path) -> None:
+    pairs(tmp_path / "g.graph", *[("fast kernels", "parsing")] * 10, *[("kernels", "tagging")] * 10)
+    with open_graph(tmp_path / "g.graph") as connection:
+        kernels = find_node(connection, "kernels")
+        assert gaps(connection, kernels, label="Method").tested == 0
+
+
 def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
     pairs(tmp_path / "g.graph", *[("kernels", "parsing")] * 299, ("trees", "ranking"))
     rare = pytest.raises(UsageError, match="'trees' is in 1 of 300 abstracts")
@@ -85,18 +92,14 @@ def test_of_a_rare_node_nothing_is_missing(tmp_path: Path) -> None:
         gaps(connection, find_node(connection, "trees"))
 
 
-def test_two_nodes_side_by_side(tmp_path: Path) -> None:
+def test_one_node_versus_another(tmp_path: Path) -> None:
     pairs(
         tmp_path / "g.graph",
         ("kernels", "parsing"), ("trees", "parsing"), ("trees", "tagging"), ("kernels", "ranking", "trees"),
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
-        ends = find_node(connection, "kernels"), find_node(connection, "trees")
-        found = compare(connection, *ends)
-        assert (found.together, found.years) == (1, {2000: (2, 1), 2001: (0, 1), 2002: (0, 1)})
-        names = [
-            [each.name for each in some]
-            for some in (found.shared, found.only_first, found.only_second)
-        ]
-        assert names == [["parsing"], ["ranking"], ["tagging"]]
-        assert found.edges == ()
+        kernels, trees = (find_node(connection, each) for each in ("kernels", "trees"))
+        found = together(connection, [trees], TogetherQuestion("Task", least=1), kernels)
+        assert {each.node.name: (each.documents, each.versus) for each in found} == {
+            "parsing": (1, 1), "ranking": (1, 1), "tagging": (1, 0),
+        }  # fmt: skip

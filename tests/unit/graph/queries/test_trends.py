@@ -117,7 +117,10 @@ def test_abstracts_with_a_hyponym_count_on_request(tmp_path: Path) -> None:
         documents.append(abstract(str(number), text, mentions, links, year=2005))
     build(tmp_path / "g.graph", *documents)
     with open_graph(tmp_path / "g.graph") as connection:
-        for narrower, direction in ((False, "falling"), (True, "rising")):
-            found = trends(connection, TrendQuestion(direction, narrower=narrower)).found
+        for question, expected in (
+            (TrendQuestion("falling", narrower=False), 2),
+            (TrendQuestion("rising", narrower=True), 30),
+        ):
+            found = trends(connection, question).found
             (ropes,) = [each for each in found if each.node.name == "ropes"]
-            assert ropes.periods[-1].documents == (30 if narrower else 2)
+            assert ropes.periods[-1].documents == expected

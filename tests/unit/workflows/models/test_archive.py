@@ -21,8 +21,8 @@ from sciextract.errors import (
     SciextractError,
     UsageError,
 )
+from sciextract.formats import archive
 from sciextract.resources import user_models
-from sciextract.workflows.models import registry
 from sciextract.workflows.models.registry import (
     KnownModel,
     export,
@@ -243,6 +243,12 @@ class TestImport:
         with pytest.raises(ModelDamagedError, match="holds 2 model folders"):
             import_(tmp_path / "two.tar")
 
+    def test_a_tar_of_the_present_folder(self, model: KnownModel, tmp_path: Path) -> None:
+        with tarfile.open(tmp_path / "m.tar", "w") as made:
+            made.add(model.folder, ".")
+        shutil.rmtree(user_models())
+        assert import_(tmp_path / "m.tar", "again").hash == model.hash
+
     def test_files_that_are_no_archives(self, tmp_path: Path) -> None:
         (tmp_path / "n.tar").write_text("hello")
         with pytest.raises(FormatError, match="no tar or zip archive, or damaged"):
@@ -255,7 +261,7 @@ class TestImport:
     ) -> None:
         file = tar_with(tmp_path / "m.tar", model)
         shutil.rmtree(user_models())
-        monkeypatch.setattr(registry, "MAX_BYTES", 100)
+        monkeypatch.setattr(archive, "MAX_BYTES", 100)
         with pytest.raises(FormatError, match="exceeds"):
             import_(file)
 

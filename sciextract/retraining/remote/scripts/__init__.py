@@ -1,1 +1,0 @@
-"""Scripts that run on the other machine with its own Python; only the standard library is there."""
