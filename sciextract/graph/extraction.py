@@ -21,7 +21,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
-from sciextract.graph.values import MATERIALS, METHOD, METRIC, Spot, Value, find_values
+from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
 
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
@@ -181,7 +181,8 @@ def extract(
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
     # strings and numbers apart, and is faster than repr.
-    values = tuple(_values(annotated, concepts))
+    # Two of three abstracts report no number.
+    values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
     facts = (
         *(model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out),
         values,

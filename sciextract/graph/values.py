@@ -66,7 +66,7 @@ _LONGEST, _LONGEST_TEXT = 2_000, 50_000
 """Characters of a sentence, and of an abstract, that values are looked for in: more is none, and takes time."""
 
 # A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
     r"(?:\s?(?:±|\\pm)\s?[0-9.]+%?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
     r"(?![\w/×]|[.,][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
@@ -239,7 +239,7 @@ def find_values(
     sentences = [
         (start, end)
         for start, end in sentences
-        if end - start < _LONGEST and _NUMBER.search(text, start, end)
+        if end - start < _LONGEST and NUMBER.search(text, start, end)
     ]
     if not sentences or len(text) > _LONGEST_TEXT:
         return
@@ -406,7 +406,7 @@ def _groups(
 
 def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Match[str], ...]]:
     listed: list[re.Match[str]] = []
-    for number in _NUMBER.finditer(sentence):
+    for number in NUMBER.finditer(sentence):
         named = any(each.start <= number.start() < each.end for each in spots)
         named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
         named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
