@@ -229,7 +229,7 @@ class Desk:
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self.state.order, self.state.seed = order, seed
+        self.state.order, self.state.seed, self.state.rest_by_uncertainty = order, seed, False
         return self.refresh()
 
     @guarded

@@ -121,7 +121,10 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     yield action_hint("alike", target is not None, words)
     yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
+    mentions, relations = bulk.sure_items(state)
     least = f"accept ≥ {state.threshold:.2f}"
+    if mentions or relations:
+        least = f"accept {len(mentions)}+{len(relations)} sure"
     yield action_hint("accept-above", state.undecided_count() > 0, least)
     yield action_hint("fragment", item is not None)
     yield from (action_hint(each) for each in ("relations", "note"))

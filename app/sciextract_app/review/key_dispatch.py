@@ -32,7 +32,7 @@ HANDLERS: Mapping[str, Handler] = {
     "repeat": deciding.repeat,
     "alike": bulk.alike,
     "alike-everywhere": bulk.alike_in_project,
-    "accept-above": bulk.accept_above,
+    "accept-above": bulk.accept_sure,
     "undo": navigation.undo,
     "redo": navigation.redo,
     "flag": navigation.flag,

@@ -215,7 +215,7 @@ def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedba
         # The same key again rejects them: only a person who was told how many can mean that.
         state.asked_done = True
         return Feedback(
-            f"{counted(waiting, 'item')} undecided: A accepts those above the threshold, D again rejects all and marks as done"
+            f"{counted(waiting, 'item')} undecided: A accepts the sure ones, D again rejects all and marks as done"
         )
     number, seconds = state.number, state.seconds()
     state.project.actions.mark_done(number, undecided="reject", seconds=seconds)

@@ -121,7 +121,7 @@ _DECIDING = (
         "alike-everywhere", ("&",), "everywhere",
         "the same in the whole project, after a preview",
     ),
-    Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
+    Action("accept-above", ("A",), "accept sure", "accept all that is as sure as promised, or above the threshold"),
     Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
     Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),

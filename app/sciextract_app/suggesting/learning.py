@@ -187,6 +187,7 @@ class LearningWork:
 
     def _show_learned(self, learned: Learned, *, suggests: bool) -> None:
         self._is_suggesting = suggests
+        self._screen.desk.state.sure = learned.sure
         on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if suggests else ""
         unused = (
