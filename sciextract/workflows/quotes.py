@@ -145,7 +145,7 @@ def suggest_quotes(
         InputMissingError: A file does not exist.
         FormatError: A file is no JSON.
     """
-    report, schema = SuggestReport(), project.schema
+    schema, rejected = project.schema, []
     names, files = parse_renames(labels, "--map"), expand_inputs(files)
     allowed = (*schema.entity_labels, *schema.relation_labels)
     for old, new in names.items():
@@ -155,7 +155,7 @@ def suggest_quotes(
     for file in files:
         for record in read_quotes(Source(file), keys):
             if isinstance(record, FormatError):
-                report.reject(record)
+                rejected.append(record)
                 continue
             texts = next((known[name] for name in record.names if name in known), {})
             if len(texts) == 1:
@@ -163,7 +163,7 @@ def suggest_quotes(
                 continue
             several = f"{len(texts)} abstracts have this key: give the text"
             problem = several if texts else "no such abstract in the project"
-            report.reject(record.place.error(problem))
+            rejected.append(record.place.error(problem))
     unknown = located.unknown_labels()
     listed = ", ".join(f"{label!r} ({count:,})" for label, count in unknown.most_common())
     if unknown and not names:
@@ -171,17 +171,14 @@ def suggest_quotes(
             f"the schema lacks labels of the quotes: {listed}; it has {', '.join(allowed)}",
             "--map OLD=NEW,... gives them labels of the project, and leaves out what it does not name",
         )
-    if unknown:
-        report.notes.append(f"labels that --map does not name, left out: {listed}")
     # One tool's suggestions can be exported by its name: export --source.
     source = source_of(files[0]) if len(files) == 1 else ""
     numbers = sorted(number for text in located.records for number in known[text].values())
-    suggested = suggest(project, [located], among=numbers, source=source)
-    report.documents, report.items, report.skipped = (
-        suggested.documents,
-        suggested.items,
-        suggested.skipped,
-    )
+    report = suggest(project, [located], among=numbers, source=source)
+    for error in rejected:
+        report.reject(error)
+    if unknown:
+        report.notes.append(f"labels that --map does not name, left out: {listed}")
     report.located, report.missing = dict(located.fits), located.missing
     return report
 
