@@ -28,6 +28,7 @@ from sciextract.graph.building import Facts, make_nodes_and_edges
 from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.extraction import CountSettings
+from sciextract.graph.queries.combinations import together
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node, top
 from sciextract.graph.queries.paths import shortest_path
@@ -196,6 +197,10 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
         with open_graph(path) as connection:
             neighbours(connection, chance.choice(nodes), EdgeRequest("COMPARE", "out"))
 
+    def company() -> None:
+        with open_graph(path) as connection:
+            together(connection, [chance.choice(nodes)])
+
     def first_ones() -> None:
         with open_graph(path) as connection:
             top(connection, label="Method", by=chance.choice(["count", "degree"]))
@@ -214,7 +219,7 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
 
     return {
         "opening": opening, "neighbours with sentences": at_a_node, "neighbours of a kind": of_a_kind,
-        "top": first_ones, "top since a year": recent_ones, "path with sentences": a_way,
+        "together with sentences": company, "top": first_ones, "top since a year": recent_ones, "path with sentences": a_way,
         "rising, 50 abstracts or more": rising,
     }  # fmt: skip
 

@@ -39,6 +39,7 @@ _ANOTHER_NAME = (
     | MergeRule.HEAD
     | MergeRule.MODIFIER
     | MergeRule.READER
+    | MergeRule.VERSION
 )
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT

@@ -7,11 +7,13 @@ All rules work on names, over the whole corpus, and only join a name to one that
 3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
    "novel", too.
 4. Names that differ in such a last word only are one: "phrase-based system" and "phrase-based model".
-5. Coreference joins names within one abstract, where one holds the other and few abstracts have the shorter one.
+5. Versions and parts of a data set are one: "MS COCO 2017" and the "COCO benchmark".
+6. Coreference joins names within one abstract, where one holds the other and few abstracts have the shorter one.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
@@ -22,6 +24,7 @@ from sciextract.graph.acronyms import group_expansions, same_meaning
 from sciextract.graph.normalisation import (
     ADJECTIVES,
     DATA_HEADS,
+    DATA_PARTS,
     EMPTY_MODIFIERS,
     MECHANISM,
     METHOD_HEADS,
@@ -41,6 +44,11 @@ _LEAST_EXPANDED = 0.05
 _METHOD_LABEL_SHARE = 0.15
 _OFTEN = 3
 _ADJECTIVE_ENDINGS = ("able", "al", "ary", "ed", "ible", "ic", "ive", "ous")
+# "2.0", "v2" or "2017" behind the name of a data set, with or without a space; not the 100 of CIFAR-100.
+_VERSION = re.compile(r"(?:[vV]\.?[0-9]+(?:\.[0-9]+)*|[0-9]+\.[0-9]+|(?:19|20)[0-9]{2})$")
+_MAKERS = ("MS", "Microsoft")
+_MOST_LONGER = 0.5
+"""A word with a capital is an adjective, such as "English", where it begins so many other names per abstract."""
 _PROPER_SHARE = 0.6
 """A single word is a proper name where so many of its mentions have a capital."""
 _SEVERAL_WORDS = 2
@@ -177,12 +185,20 @@ class _Merger:
             number: (key, folded) for number, key, folded in rows if folded is not None
         }
         self._expansions = _expansions(connection, names)
-        # The types of names that end with "method", "task" and the like, such as Method and Task.
-        ends = [each for each in names.values() if each.words[-1:] and each.words[-1] in _ANY_HEAD]
+        # The types of names that end with "method", "task" and the like, such as Method and Task; and of data sets.
+        self._method_labels = self._labels_of(_ANY_HEAD)
+        self._data_labels = self._labels_of(DATA_HEADS)
+        self._begins = Counter([one.words[0] for one in names.values() if len(one.words) > 1])
+        self._documents = Counter({each.id: each.documents for each in names.values()})
+
+    def _labels_of(self, heads: frozenset[str]) -> set[int]:
+        """The types that names with these last words have."""
+        ends = [
+            each for each in self._names.values() if each.words[-1:] and each.words[-1] in heads
+        ]
         labels = Counter([each.label for each in ends])
         least = _METHOD_LABEL_SHARE * labels.total()
-        self._method_labels = {label for label, several in labels.items() if several >= least}
-        self._documents = Counter({each.id: each.documents for each in names.values()})
+        return {label for label, several in labels.items() if several >= least}
 
     def _end(self, name: int) -> Resolved:
         node, rules, seen = name, 0, {name}
@@ -210,23 +226,31 @@ class _Merger:
                 continue
             words = self._spelled_out(name.words)
             rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
+            family = self._family(name)
+            if isinstance(family, int):
+                self._resolved[name.id] = Resolved(family, int(MergeRule.VERSION))
+                continue
             target, removed = self._without_empty_words(name, words)
             if target is None and rules:
                 target = self._number.get("".join(words).casefold())
             if target is not None and target != name.id:
                 self._resolved[name.id] = Resolved(target, rules | removed)
                 continue
+            if family:
+                variants.setdefault((family, "version"), []).append(name)
+                continue
             head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
             if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
                 variants.setdefault((rest, "method"), []).append(name)
             elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
                 variants.setdefault((rest, "data"), []).append(name)
-        for group in variants.values():
+        for (_, kind), group in variants.items():
+            rules = int(MergeRule.VERSION if kind == "version" else MergeRule.HEAD)
             most = max(group, key=lambda each: (each.documents, -each.id))
             if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
                 for each in group:
                     if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
+                        self._resolved[each.id] = Resolved(most.id, rules)
         return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
@@ -279,6 +303,38 @@ class _Merger:
             if shorter is not None:
                 found, rules = shorter, removed
         return found, rules
+
+    def _family(self, name: Name) -> int | str | None:
+        """The data set that a name is a version or part of: its number, or the rest of the name where it has none."""
+        words = list(name.words)
+        if name.label not in self._data_labels or not words:
+            return None
+        if words[0] in _MAKERS and len(words) > 1:
+            del words[0]
+        while len(words) > 1 and (
+            words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])
+        ):
+            words.pop()
+        words[-1] = _VERSION.sub("", words[-1]) or words[-1]
+        glued = len(words) == 1 and words[0][: len(_MAKERS[0])] == _MAKERS[0]
+        if glued and self._called((words[0][len(_MAKERS[0]) :],)):
+            words = [words[0][len(_MAKERS[0]) :]]
+        if tuple(words) == name.words or len(words[0]) == 1:
+            return None
+        words = list(normal_form(" ".join(words)).words)
+        number = self._called(tuple(words))
+        base = self._names.get(number) if number else None
+        end = self._end(number).node if number else 0
+        documents, meant = self._documents[end], self._names.get(end, base)
+        proper = any(each[0].isalpha() and each[1:] != each[1:].casefold() for each in words)
+        if base and meant and documents and {base.label, meant.label} <= self._data_labels:
+            titled = all(word[:1].isupper() for word in words)
+            # "English corpus" is not English, which begins many other names; the "Cora data set" is Cora.
+            alone = len(words) > 1 or self._begins[words[0]] <= _MOST_LONGER * documents
+            return number if proper or (titled and base.proper and alone) else None
+        # "QA test set" and "QA benchmark" are no data set with a name, but "VQA v2" is.
+        named = proper and (not documents or any(map(_VERSION.search, name.words)))
+        return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
         number = self._called(rest)

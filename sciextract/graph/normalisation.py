@@ -30,6 +30,7 @@ class MergeRule(IntFlag):
     NESTED_ACRONYM = 512
     HEAD = 1024
     MODIFIER = 2048
+    VERSION = 4096
     READER = 16384
 
     @property
@@ -55,6 +56,7 @@ _WORDS = {
     MergeRule.NESTED_ACRONYM: "acronym within the name",
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",
+    MergeRule.VERSION: "version or part of a data set",
     MergeRule.READER: "a reader merged it",
 }
 
@@ -200,6 +202,12 @@ METRIC_HEADS = frozenset(("measure", "metric", "point", "score"))
 
 DATA_HEADS = frozenset(("corpus", "data", "dataset"))
 """Last words that stand for each other: "parallel corpus" and "parallel data"."""
+
+DATA_PARTS = DATA_HEADS | {
+    "benchmark", "challenge", "collection", "competition", "dev", "development", "leaderboard", "set", "split", "suite",
+    "test", "train", "training", "val", "validation",
+}  # fmt: skip
+"""Last words that leave the name of a data set the same: the "KITTI test set" is part of KITTI."""
 
 MECHANISM = "mechanism"
 """Adds nothing to a single word either: an "attention mechanism" is attention."""

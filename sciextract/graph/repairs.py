@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from sciextract.errors import FormatError
+from sciextract.errors import FormatError, as_command
 from sciextract.formats.base import Source
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import guarded, unguarded
@@ -44,8 +44,8 @@ def repairs_of(connection: sqlite3.Connection) -> list[Repair]:
     return [Repair(*row) for row in rows]
 
 
-def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
-    """Check a repair against the graph, keep it, and apply it to names; the caller makes nodes and edges.
+def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
+    """Check a repair against the graph, keep it, and apply it to names; tells whether nodes have to be made anew.
 
     Args:
         connection: The graph, in a transaction.
@@ -75,10 +75,10 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
     if repair.kind == "split" and not _is_merged(connection, own):
         raise GraphError(
             f"{name!r} was not merged into another name, or only where an abstract expands it",
-            f"sciextract graph neighbours {name!r} lists names with the rules that merged them",
+            f"{as_command('sciextract', 'graph', 'neighbours', name)} lists names with the rules that merged them",
         )
     if repair.kind == "rename" and taken not in (None, node):
-        hint = f"merge them: sciextract graph merge {name!r} {other!r}"
+        hint = f"merge them: {as_command('sciextract', 'graph', 'merge', name, other)}"
         raise GraphError(f"{other!r} is another node", hint)
     if repair.kind == "rename" and not normal_form(other).key:
         raise GraphError(f"{other!r} is no name: its normal form is empty", "choose another one")
@@ -86,10 +86,11 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
     connection.execute(
         "INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", (repair.kind, name, other)
     )
+    return repair.kind in ("merge", "split")
 
 
-def undo_repair(connection: sqlite3.Connection, number: int) -> None:
-    """Forget a repair; nodes and edges are made by the caller.
+def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
+    """Forget a repair; nodes have to be made anew.
 
     Raises:
         GraphError: There is none of this number.
@@ -99,6 +100,7 @@ def undo_repair(connection: sqlite3.Connection, number: int) -> None:
         listed = ", ".join(map(str, known)) or "none"
         raise GraphError(f"the graph has no repair {number}", f"it has {listed}")
     connection.execute("DELETE FROM repair WHERE id = ?", (number,))
+    return True
 
 
 def repair_names(connection: sqlite3.Connection) -> None:

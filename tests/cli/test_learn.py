@@ -93,9 +93,7 @@ def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
 
 
-def test_it_is_a_component_of_spacy_that_is_saved_and_loaded(
-    learned: Path, tmp_path: Path
-) -> None:
+def test_it_is_a_component_of_spacy_that_is_saved_and_loaded(learned: Path, tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     import sciextract.interop.spacy_pipe  # noqa: F401  # registers the component
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from sciextract.atomic import remove
 from sciextract.codec import encode
 from sciextract.documents.schema_file import schema_to_toml
-from sciextract.errors import ExitCode, UsageError, explain_write_errors
+from sciextract.errors import UsageError, explain_write_errors
 from sciextract.formats import Writer, open_writer
 from sciextract.formats.json_values import dump_line
 from sciextract.formats.registry import FormatSpec, get_format
@@ -23,7 +22,7 @@ from sciextract.store.sqlite import first_value, translated
 from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
-from sciextract.workflows.output import check_target, whole_output
+from sciextract.workflows.output import check_target, write_whole
 from sciextract.workflows.release.card import write_card, write_guideline
 from sciextract.workflows.release.contents import Contents, release_record
 from sciextract.workflows.release.croissant import describe_croissant
@@ -76,25 +75,28 @@ class ReleaseJob:
                 f"none of the {len(project.numbers()):,} abstracts is finished, so that there is nothing to release",
                 "mark abstracts as done: D in sciextract tui; or --all releases unfinished abstracts, too",
             )
-        with whole_output(self.folder) as partial, explain_write_errors(self.folder):
-            (partial / "data").mkdir(parents=True)
-            data = _Data(partial, spec if self.with_text else None, project, self.with_text)
+        return write_whole(
+            str(self.folder.absolute()),
+            self.strict,
+            lambda root: self._write(project, numbers, spec, root),
+        )
+
+    def _write(
+        self, project: Project, numbers: list[int], spec: FormatSpec, root: Path
+    ) -> ExportReport:
+        with explain_write_errors(self.folder):
+            (root / "data").mkdir(parents=True)
+            data = _Data(root, spec if self.with_text else None, project, self.with_text)
             for number in numbers:
                 data.add(number)
             losses = data.close()
-            self._describe(project, numbers, data, partial)
-            report = ExportReport(
-                f"jsonl and {spec.id}" if self.with_text else "jsonl",
-                str(self.folder),
-                len(numbers),
-                losses,
-                self.strict,
-                unfinished=len(project.numbers()) - len(numbers),
-            )
-            if report.exit_code is ExitCode.FAILED:
-                remove(partial)
-                return replace(report, documents=0)
-            return report
+            self._describe(project, numbers, data, root)
+        left_out = len(project.numbers()) - len(numbers)
+        formats = f"jsonl and {spec.id}" if self.with_text else "jsonl"
+        written = 0 if self.strict and losses else len(numbers)
+        return ExportReport(
+            formats, str(self.folder), written, losses, self.strict, unfinished=left_out
+        )
 
     def _describe(self, project: Project, numbers: list[int], data: _Data, root: Path) -> None:
         """Everything but the data."""

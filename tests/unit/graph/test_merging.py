@@ -180,3 +180,30 @@ def test_wordings_of_an_expansion_are_one_node(path: Path) -> None:
         abstract("c", "An SSD sees.", {"SSD": "Method"}),
     )
     assert known(path, "SSD").node.documents == 3
+
+
+def test_versions_and_parts_of_a_data_set_are_one_node(path: Path) -> None:
+    names = ("PondSet", "MS PondSet", "PondSet 2017", "PondSet v1.1", "PondSet benchmark")
+    others = ("CIFAR-10", "CIFAR-100", "Danish", "Danish corpus")
+    texts = [f"We test on {name} number {n}." for n, name in enumerate((*names, *others))]
+    many = ["Danish poets", "Danish trees", "Danish taxis", "Danish roofs", "Danish bees"]
+    build(
+        path,
+        *[
+            abstract(f"d{n}", text, {name: "Material"})
+            for n, (name, text) in enumerate(zip((*names, *others), texts, strict=True))
+        ],
+        *[abstract(f"m{n}", f"{name} win.", {name: "Material"}) for n, name in enumerate(many)],
+        abstract("v2", "VQA v2 is hard.", {"VQA v2": "Material"}),
+        abstract("v", "The VQA v2.0 test set is hard.", {"VQA v2.0 test set": "Material"}),
+        abstract("v3", "VQA v2 is still hard.", {"VQA v2": "Material"}),
+        abstract("t", "VQA is a task. VQA is hard.", {"VQA": "Task", "VQA#2": "Task"}),
+    )
+    assert {known(path, each).node.name for each in names} == {"PondSet"}
+    assert known(path, "PondSet").node.documents == len(names)
+    assert "version or part of a data set" in str(known(path, "PondSet").aliases)
+    # A number is no version, a language no data set, and a task neither.
+    assert known(path, "CIFAR-10").node != known(path, "CIFAR-100").node
+    assert known(path, "Danish").node != known(path, "Danish corpus").node
+    assert known(path, "VQA v2.0 test set").node == known(path, "VQA v2").node
+    assert known(path, "VQA").node.documents == 4 and known(path, "VQA").node.label == "Task"

@@ -117,10 +117,10 @@ def test_abstracts_with_a_hyponym_count_on_request(tmp_path: Path) -> None:
         documents.append(abstract(str(number), text, mentions, links, year=2005))
     build(tmp_path / "g.graph", *documents)
     with open_graph(tmp_path / "g.graph") as connection:
-        for question, documents in (
+        for question, expected in (
             (TrendQuestion("falling", narrower=False), 2),
             (TrendQuestion("rising", narrower=True), 30),
         ):
             found = trends(connection, question).found
             (ropes,) = [each for each in found if each.node.name == "ropes"]
-            assert ropes.periods[-1].documents == documents
+            assert ropes.periods[-1].documents == expected
