@@ -43,7 +43,6 @@ from sciextract.retraining.events import Step, TrainingEvent
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.calibration import Dev, fit_calibrated, stated
-from sciextract_trainer.card import model_card
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -51,7 +50,7 @@ from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, serv
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
-from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.package import Packaging, model_card, write_model_folder
 from sciextract_trainer.probing import probe
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import StartModel, open_start_model
