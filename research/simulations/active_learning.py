@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ import numpy as np
 from benchmarks.rows import machine, write_report
 from research.simulations.frozen_encoder import Frozen, freeze, predicted
 from research.simulations.learning_curves import Curve, draw, tables
+from sciextract import atomic
 from sciextract.documents.annotations import Candidates, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
@@ -82,7 +82,7 @@ class Simulation:
             point, more = self._round(strategy, seed, labelled)
             points.append(point)
             labelled = [*labelled, *more]
-            _write(path, {"points": points, "labelled": labelled})
+            atomic.write(path, json.dumps({"points": points, "labelled": labelled}))
             _say(strategy, seed, point, time.monotonic() - since)
         return Curve(strategy, seed, points)
 
@@ -97,7 +97,7 @@ class Simulation:
         pipeline = self._trained(labelled, seed)
         point = {**self._effort(labelled), **self._scores(pipeline)}
         if not rest:
-            _write(kept, point)
+            atomic.write(kept, json.dumps(point))
             return point, []
         ranked = self._ranked(strategy, pipeline, labelled, rest, seed)
         return point, ranked[: self.round]
@@ -181,7 +181,6 @@ def _disagreements(
 
 def main() -> None:
     options = _options()
-    os.nice(options.nice)
     curves = _so_far(options) if options.so_far else _simulated(options)
     print(
         f"Frozen encoder, {options.epochs} epochs, {options.seeds} seeds, SciERC dev; {machine()}\n"
@@ -240,13 +239,6 @@ def _config(options: argparse.Namespace) -> TrainConfig:
     )  # fmt: skip
 
 
-def _write(path: Path, value: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(value, indent=1), "utf-8")
-    os.replace(part, path)
-
-
 def _say(strategy: str, seed: int, point: dict[str, Any], seconds: float) -> None:
     told = ", ".join(f"{each.task} {point[each.task]:.1f}" for each in Layer)
     print(f"{strategy} seed {seed}, {point['documents']} documents: {told} ({seconds:.0f} s)",
@@ -268,7 +260,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--round", type=int, default=50, help="documents a round")
     parser.add_argument("--most", type=int, help="only so many documents of train")
     parser.add_argument("--epochs", type=int, default=16)
-    parser.add_argument("--nice", type=int, default=0, help="lower priority by so much")
     parser.add_argument(
         "--so-far", action="store_true", help="train nothing, tell what is finished in the folder"
     )

@@ -168,6 +168,8 @@ _SHOWN_AFTER = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
 
 
 def _learning_lines(curve: LearningCurve) -> Iterator[str]:
+    from sciextract.workflows.learning_curve import sure_words
+
     points = curve.abstracts
     if not points:
         yield "no abstract is finished yet; D marks one as done at the desk"
@@ -191,7 +193,7 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
         for switch in each.use.switches:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
-    yield from curve.sure_words
+    yield from sure_words(curve.sure)
     latest = points[-10:]
     moved = [each for each in points if each.travel is not None]
     yield (

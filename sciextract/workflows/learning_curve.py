@@ -246,21 +246,6 @@ class LearningCurve:
     sure: Promise
 
     @property
-    def sure_words(self) -> list[str]:
-        """What is promised of each layer, or what it would take, a line each."""
-        lines = []
-        for each in self.sure.labels:
-            wanted = f"{each.task} suggestions of which at least {self.sure.wanted[each.task]:g} are right"
-            if each.threshold is not None:
-                found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
-                lines.append(f"{wanted}: from a score of {each.threshold:.2f} on ({found})")
-            elif each.further is not None:
-                lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
-            else:
-                lines.append(f"{wanted}: too few finished abstracts, or too many wrong suggestions")
-        return lines
-
-    @property
     def with_adapter(self) -> int:
         """Abstracts that an adapter had suggestions for."""
         return sum(each.keys_adapter is not None for each in self.abstracts)
@@ -346,6 +331,21 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         if layer in has
     }
     return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has))
+
+
+def sure_words(sure: Promise) -> list[str]:
+    """What is promised of the suggestions of each layer, or what it would take, a line each."""
+    lines = []
+    for each in sure.labels:
+        wanted = f"{each.task} suggestions of which at least {sure.wanted[each.task]:g} are right"
+        if each.threshold is not None:
+            found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
+            lines.append(f"{wanted}: from a score of {each.threshold:.2f} on ({found})")
+        elif each.further is not None:
+            lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
+        else:
+            lines.append(f"{wanted}: too few finished abstracts, or too many wrong suggestions")
+    return lines
 
 
 def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:

@@ -10,14 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from math import inf
 
-from sciextract.store import EntityRef, LinkRef, Outcome
+from sciextract.documents.annotations import State
+from sciextract.store import EntityRef, LinkRef, Outcome, RelationRef
 from sciextract.store.actions.bulk import Count
 from sciextract.text.english import counted
 from sciextract_app.review.queue import Key
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared.actions import Action
-from sciextract_app.shared.view_models import Feedback, Hint, Mode, named, problem
+from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Hint, Mode, named, problem
 
 COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
 PLACES = "places"
@@ -254,7 +256,59 @@ def alike_in_project(state: ReviewState, action: Action) -> Feedback:
     return ask(state, target or "")
 
 
-def accept_above(state: ReviewState, action: Action) -> Feedback:
+def sure_score(state: ReviewState, task: str) -> float:
+    """The score from which suggestions of a task are right as often as promised; infinite where nothing is."""
+    labels = state.sure.labels if state.sure else ()
+    scores = (each.threshold for each in labels if each.task == task)
+    return next((score for score in scores if score is not None), inf)
+
+
+def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
+    """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
+    of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
+    view = state.open_view
+    waiting = {
+        each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED
+    }
+    unsure = {name for name, score in waiting.items() if score < of_mentions}
+    relations = [
+        RelationRef(each.id)
+        for each in view.relations
+        if each.state is State.UNDECIDED
+        and (each.score or 0.0) >= of_relations
+        and unsure.isdisjoint((each.head, each.tail))
+    ]
+    return [EntityRef(each) for each in waiting if each not in unsure], relations
+
+
+def accept_sure(state: ReviewState, action: Action) -> Feedback:
+    """Accept what is right as often as promised, with one undo; what is left follows by uncertainty.
+
+    Where nothing is promised, it says what that would take; the same key again goes by the score alone, as it does while
+    nothing is known of promises.
+    """
+    if state.sure is None:
+        return _accept_above(state)
+    entities, relations = sure_items(state)
+    if not entities and not relations:
+        if state.insists((action.id,)):
+            return _accept_above(state)
+        # Only here: it reads what numbers are made of, which the start of the desk does not wait for.
+        from sciextract.workflows.learning_curve import sure_words
+
+        promised = any(each.threshold is not None for each in state.sure.labels)
+        why = "Nothing undecided here is sure" if promised else "; ".join(sure_words(state.sure))
+        again = f"A again accepts scores of {state.threshold:.2f} or more"
+        return problem(f"{why or 'No abstract is finished yet'}. {again}")
+    state.rest_by_uncertainty, state.alike = True, None
+    state.after_action(state.project.actions.accept_all(state.number, [*entities, *relations]))
+    state.focus_on(state.open_queue.after(state.open_queue.key_at(0)) or state.focus)
+    count = f"{counted(len(entities), 'mention')} and {counted(len(relations), 'relation')}"
+    left = "what is left follows by uncertainty" if state.undecided_count() else NOTHING_LEFT
+    return Feedback(f"{count} accepted; u undoes all of it; {left}", changed=True)
+
+
+def _accept_above(state: ReviewState) -> Feedback:
     """Accept everything above the threshold at once, and say how much that was."""
     position = state.position()
     outcome = state.project.actions.accept_above(state.threshold, state.number)

@@ -229,7 +229,7 @@ class Desk:
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self.state.order, self.state.seed = order, seed
+        self.state.order, self.state.seed, self.state.rest_by_uncertainty = order, seed, False
         return self.refresh()
 
     @guarded
@@ -282,6 +282,15 @@ class Desk:
     def passage(self) -> Passage:
         """The text with everything that is drawn into it."""
         return panes.passage(self.state)
+
+    def most_relations(self, *, everything: bool) -> int:
+        """The most relations that are listed at once while the focus moves."""
+        view = self.state.open_view
+        return (
+            len(view.relations)
+            if everything
+            else max(map(len, view.relations_of.values()), default=0)
+        )
 
     def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
         """Relations of the focused mention, or of the abstract."""

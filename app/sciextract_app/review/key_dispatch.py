@@ -32,7 +32,7 @@ HANDLERS: Mapping[str, Handler] = {
     "repeat": deciding.repeat,
     "alike": bulk.alike,
     "alike-everywhere": bulk.alike_in_project,
-    "accept-above": bulk.accept_above,
+    "accept-above": bulk.accept_sure,
     "undo": navigation.undo,
     "redo": navigation.redo,
     "flag": navigation.flag,
@@ -65,6 +65,7 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "go-to": navigation.ask_place,
     "next-finding": navigation.step_finding,
     "previous-finding": navigation.step_finding,
+    "intended": navigation.keep_finding,
     "done": navigation.done,
 }
 """Those that follow the order of the abstracts."""

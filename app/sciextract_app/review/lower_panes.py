@@ -86,7 +86,7 @@ def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style
     if row.focused:
         line.stylize("reverse")
     elif row.state is State.UNDECIDED:
-        line.stylize("italic")
+        line.stylize("bold")
     return line
 
 
@@ -157,7 +157,7 @@ def cluster_text(row: ClusterLine, width: int) -> tuple[Text, dict[int, range]]:
 def _mention(row: ClusterLine, index: int) -> tuple[str, str]:
     """A mention with its sign, and its style."""
     state = row.states[index]
-    style = "italic" if state is State.UNDECIDED else ""
+    style = "bold" if state is State.UNDECIDED else ""
     words = f"{fit(row.mentions[index], _LONGEST)} {SIGNS[state]}"
     return words, "reverse bold" if index == row.focused else style
 
@@ -232,6 +232,8 @@ def _wrapped(text: Text, width: int) -> list[Text]:
     return list(lines)
 
 
+_BORDERS, _LEAST_FOCUS = 2, 6
+"""Rows of a pane without content, and those that the pane of the focus has at least."""
 TABS = ("Relations", "Clusters", "Focus")
 
 
@@ -281,6 +283,7 @@ class LowerPanes(Vertical):
     current: reactive[str] = reactive("Focus", repaint=False)
 
     _front = ""
+    _rows = (0, 0)
 
     def compose(self) -> ComposeResult:
         """Tabs and panes."""
@@ -290,6 +293,14 @@ class LowerPanes(Vertical):
         with Horizontal(id="below"):
             yield ClustersPane(id="clusters")
             yield InspectorPane(id="inspector")
+
+    def share(self, relations: int, clusters: int) -> None:
+        """Share the height by the most rows that an abstract needs, so that it stays while the focus moves."""
+        rows = relations + _BORDERS, max(clusters, _LEAST_FOCUS) + _BORDERS
+        if rows != self._rows:
+            self._rows = rows
+            self.query_one("#relations").styles.height = f"{rows[0]}fr"
+            self.query_one("#below").styles.height = f"{rows[1]}fr"
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""

@@ -21,6 +21,7 @@ from sciextract.store import (
 )
 from sciextract.store.events import read_event
 from sciextract.store.sqlite import translated
+from sciextract_app.review.bulk import sure_score
 from sciextract_app.review.selecting import selected
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
@@ -56,6 +57,7 @@ def passage(state: ReviewState) -> Passage:
         selection=_edges(chosen) if chosen else None,
         hints=hints.remaining() if hints else {},
         candidate=_edges(candidate) if candidate else None,
+        sure=sure_score(state, "entity"),
     )
 
 

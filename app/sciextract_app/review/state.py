@@ -32,6 +32,7 @@ from sciextract_app.shared.session import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
+    from sciextract.inference.promise import Promise
     from sciextract_app.review.bulk import BulkDecision
 
 
@@ -199,8 +200,12 @@ class ReviewState:
         project: The open project.
         order: How undecided items follow each other.
         seed: Of the random order.
-        threshold: The score from which ``A`` accepts.
+        threshold: The score from which ``A`` accepts where nothing is promised.
         clock: Seconds, for the time spent on a decision.
+
+    Attributes:
+        sure: From which score on suggestions are right as often as promised; ``None`` until that is known.
+        rest_by_uncertainty: Whether the open abstract is walked by uncertainty, whatever the order: what is sure was accepted.
     """
 
     def __init__(
@@ -232,6 +237,8 @@ class ReviewState:
         self.alike: str | None = None
         self.bulk: BulkDecision | None = None
         self.asked_done = False
+        self.sure: Promise | None = None
+        self.rest_by_uncertainty = False
         self.searched = ""
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
@@ -264,6 +271,7 @@ class ReviewState:
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
+        self.rest_by_uncertainty = False
         # The letters of an abstract stay for the whole session: the person may remember them.
         self.letters = self._letters_of.setdefault(number, ClusterLetters())
         self.last_cluster, self.cursor = "", 0
@@ -293,15 +301,16 @@ class ReviewState:
         project = self.project
         self.view = DocumentView(document, project.schema, project.sources, self.view)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
+        order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
         # Only the order that needs them pays for them.
         disagreement, uncertainty = None, None
-        if self.order is Order.DISAGREEMENT:
+        if order is Order.DISAGREEMENT:
             votes = self._votes.of(self.project.connection, self.view)
             disagreement = partial(votes.disagreement, self.view)
-        elif self.order in BY_UNCERTAINTY:
+        elif order in BY_UNCERTAINTY:
             known = ModelUncertainty(self.candidates)
-            uncertainty = partial(known.of, self.view, self.order.value)
-        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty, self.queue)
+            uncertainty = partial(known.of, self.view, order.value)
+        self.queue = Queue(self.view, order, self.seed, disagreement, uncertainty, self.queue)
         self.letters.give(self.view)
         return True
 

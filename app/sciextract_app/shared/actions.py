@@ -99,6 +99,10 @@ _NAVIGATION = (
         "previous-finding", ("[",), "previous finding", "previous place that a check has found",
         argument="-1",
     ),
+    Action(
+        "intended", ("I",), "as it should be",
+        "what a check has found here is intended: it leaves this place out from now on",
+    ),
     Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
 )
 _DECIDING = (
@@ -117,7 +121,7 @@ _DECIDING = (
         "alike-everywhere", ("&",), "everywhere",
         "the same in the whole project, after a preview",
     ),
-    Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
+    Action("accept-above", ("A",), "accept sure", "accept all that is as sure as promised, or above the threshold"),
     Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
     Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
@@ -209,6 +213,11 @@ _APP_REQUESTS = (
         "relations", ("M",), "all relations",
         "all relations of the abstract: by sentence, by type, or as a map with arcs",
         request="relations",
+    ),
+    Action(
+        "questions", ("Q",), "one question at a time",
+        "undecided items of all abstracts one by one in their sentences, the most uncertain first",
+        request="questions",
     ),
     Action("search", ("/",), "search", "find abstracts", request="search"),
     Action("help", ("?",), "keys", "all keys", request="help"),

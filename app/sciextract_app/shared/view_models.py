@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
+from math import inf
 from typing import Any, Protocol, TypeVar, cast
 
 from sciextract.documents.annotations import State
@@ -100,6 +101,7 @@ class Passage:
         hints: Jump letters by the character that they are drawn over.
         candidate: A span that the model offers and that is not an item (yet), ``None`` for none.
         hits: Where the words that were searched for stand, in order.
+        sure: The score from which an undecided mention is marked as one that is accepted with all others.
     """
 
     text: str
@@ -110,6 +112,7 @@ class Passage:
     hints: Mapping[int, str] = field(default_factory=dict)
     candidate: tuple[int, int] | None = None
     hits: tuple[tuple[int, int], ...] = ()
+    sure: float = inf
 
 
 EMPTY = Passage("", 0, (), (0, 0))

@@ -13,7 +13,7 @@ from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
 from sciextract.workflows.agreement import WithSource
-from sciextract.workflows.learning_curve import LearningCurve, learning_curve
+from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.session import totals
 
 
@@ -219,7 +219,7 @@ def learning_page(curve: LearningCurve) -> LearningPage:
         "━ without the adapter"
     )
     return LearningPage(
-        (words,),
+        (words, *(f"A accepts {line}" for line in sure_words(curve.sure))),
         tuple(layers),
         tuple(each.keys for each in points),
         tuple(each.travel for each in points),

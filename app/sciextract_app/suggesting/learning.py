@@ -93,6 +93,7 @@ class LearningWork:
 
     Attributes:
         words: What the header says of it.
+        left: Layers that the model suggests by itself once something was learned.
     """
 
     NAME = "learning"
@@ -106,6 +107,7 @@ class LearningWork:
         start_engine: StartEngine | None,
     ) -> None:
         self.words = ""
+        self.left: tuple[str, ...] = ()
         self._screen = screen
         self._author = author
         self._model = model
@@ -185,6 +187,7 @@ class LearningWork:
 
     def _show_learned(self, learned: Learned, *, suggests: bool) -> None:
         self._is_suggesting = suggests
+        self._screen.desk.state.sure = learned.sure
         on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if suggests else ""
         unused = (
@@ -202,6 +205,7 @@ class LearningWork:
             ]
             self._screen.show_notice(Feedback("; ".join(words)))
         self._off = off
+        self.left = tuple(sorted(off))
         self.poll()
 
     def close(self) -> None:

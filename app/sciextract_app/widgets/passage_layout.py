@@ -217,7 +217,7 @@ def moved_lines(
 
 
 def _same_overall(before: Passage, after: Passage) -> bool:
-    same = before.hints == after.hints and before.hits == after.hits
+    same = (before.hints, before.hits, before.sure) == (after.hints, after.hits, after.sure)
     return same and before.title_end == after.title_end
 
 

@@ -17,7 +17,8 @@ from sciextract_app.shared.view_models import Mark, Passage, Role
 from sciextract_app.widgets.passage_layout import Line
 from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 
-FOCUSED, UNDECIDED, UNCERTAIN, DECIDED, REJECTED = "⟦⟧", "‹›", "‹?", "⌊⌋", "✗✗"
+FOCUSED, SURE, UNDECIDED, UNCERTAIN = "⟦⟧", "«»", "‹›", "‹?"
+DECIDED, REJECTED = "⌊⌋", "✗✗"
 """Brackets around a mention, each of one cell."""
 ROLES = {Role.HEAD: "⟦►", Role.TAIL: "►⟧", Role.END: "⟦⟧", Role.LINKED: "{}"}
 """Those of the ends of a relation in focus, and of the cluster of a link in focus."""
@@ -71,8 +72,8 @@ class Look:
     label: Callable[[str], Style]
 
 
-def brackets(mark: Mark) -> str:
-    """The two brackets of a mention: they show focus, undecided, uncertain and decided without colour."""
+def brackets(mark: Mark, sure: float) -> str:
+    """The two brackets of a mention: they show focus, sure, undecided, uncertain and decided without colour."""
     if mark.role in ROLES:
         return ROLES[mark.role]
     if mark.focused:
@@ -81,6 +82,8 @@ def brackets(mark: Mark) -> str:
         return REJECTED
     if mark.state is not State.UNDECIDED:
         return DECIDED
+    if mark.score is not None and mark.score >= sure:
+        return SURE
     return UNCERTAIN if mark.score is not None and mark.score < UNSURE else UNDECIDED
 
 
@@ -129,7 +132,7 @@ class Painter:
             return raised_key(mark.key), style
         if atom.kind is Kind.CLUSTER:
             return raised_clusters(mark.cluster), style
-        return brackets(mark)[atom.kind is Kind.CLOSE], style
+        return brackets(mark, self._passage.sure)[atom.kind is Kind.CLOSE], style
 
     def _text_style(self, atom: Atom) -> Style:
         look, passage, char = self._look, self._passage, atom.char_start
@@ -139,6 +142,9 @@ class Painter:
             # The innermost mention gives colour and line, the outermost of several the ground.
             inner = marks[-1]
             style += self._ground(marks) + self._colour(inner)
+            # Bold is the strongest that a terminal without colours has: it belongs to what needs a decision.
+            if inner.state is State.UNDECIDED:
+                style += _BOLD
             if inner.state is not State.UNDECIDED or len(marks) > 1:
                 style += _UNDERLINE
             if inner.state is State.REJECTED:
@@ -168,7 +174,7 @@ class Painter:
         return style + _REVERSE if marked or around else style
 
     def _ground(self, marks: list[Mark]) -> Style:
-        if len(marks) == 1:
+        if len(marks) == 1 and marks[0].state is not State.UNDECIDED:
             return Style.null()
         ground = self._look.label(marks[0].label).bgcolor
         return Style(bgcolor=None if ground is None or ground.is_default else ground)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -13,16 +14,20 @@ from sciextract.documents.annotations import (
     SpanCandidate,
     State,
 )
+from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import EntityRef, Project, RelationRef
+from sciextract_app.review.bulk import sure_items
 from sciextract_app.review.desk import Desk
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
+    TEXT,
     document,
     focus,
     gold,
     place,
     predict,
     press,
+    project_with,
     row,
 )
 
@@ -148,6 +153,56 @@ def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
     assert (live["USED-FOR"], live["COMPARE"]) == (True, False)
     assert desk.press("6").problem
     assert desk.mode is Mode.RELATE_TYPE
+
+
+def promise(of_mentions: float | None, of_relations: float | None) -> Promise:
+    """Scores from which mentions and relations are sure; with ``None`` it takes twelve more abstracts."""
+    tasks = {"entity": of_mentions, "relation": of_relations}
+    labels = (
+        LabelPromise(task, ANY, score, 0.9, 0.5, 12 if score is None else None)
+        for task, score in tasks.items()
+    )
+    return Promise(dict.fromkeys(tasks, 0.7), 0.9, "", tuple(labels))
+
+
+def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> None:
+    right = gold()
+    entities = {
+        name: replace(each, score=0.95 if name in ("tagger1", "task", "corpus") else 0.5)
+        for name, each in right.entities.items()
+    }
+    desk = Desk(project_with(tmp_path, replace(right, entities=entities), (TEXT,)))
+    waiting = desk.waiting
+    desk.state.sure = promise(0.9, 0.85)
+    sure, relations = sure_items(desk.state)
+    assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
+    assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
+    words = [hint.words for hint in desk.footer()]
+    assert f"accept {len(sure)}+{len(relations)} sure" in words
+    assert desk.passage().sure == 0.9
+    feedback = desk.press("A")
+    assert feedback.changed and "u undoes all of it" in feedback.message
+    assert desk.waiting == waiting - len(sure) - len(relations)
+    scores = [
+        abs(2 * (row.score or 0) - 1)
+        for row in map(desk.state.open_view.row, desk.state.open_queue.undecided)
+        if row
+    ]
+    assert scores == sorted(scores), "the least certain first"
+    desk.press("u")
+    assert desk.waiting == waiting
+
+
+def test_where_nothing_is_sure_it_says_what_that_takes(desk: Desk) -> None:
+    waiting = desk.waiting
+    desk.state.sure = promise(None, None)
+    feedback = desk.press("A")
+    assert "about 12 more finished abstracts" in feedback.message
+    assert desk.waiting == waiting
+    desk.press("A")
+    assert desk.waiting < waiting, "as long as nothing is known, the score alone decides"
+    desk.state.sure = promise(1.0, None)
+    assert "Nothing undecided here is sure" in desk.press("A").message
 
 
 def test_clusters(desk: Desk) -> None:

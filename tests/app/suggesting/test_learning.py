@@ -22,7 +22,7 @@ from sciextract.documents.annotations import Annotations, Entity, Layer, State, 
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
-from sciextract.inference.promise import Promise
+from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import create_project, open_project
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
@@ -46,6 +46,7 @@ key = "a"
 colour = "#4e79a7"
 """
 USED = LayerUse(True, "")
+NOTHING_SURE = Promise({}, 0.9, "", ())
 ALLOYS = ("Brass", "Bronze", "Steel", "Nitinol", "Invar", "Solder")
 
 
@@ -60,6 +61,7 @@ class FakeEngine:
     dies: bool = False
     begun: int = 0
     use: LayerUse = USED
+    sure: Promise = NOTHING_SURE
     closed: bool = False
 
     def learn(self) -> Learned:
@@ -70,8 +72,8 @@ class FakeEngine:
         with open_project(self.path, read=True) as project:
             numbers = tuple(find_untouched(project))
         finished = self.learned + self.begun
-        use, sure = {Layer.ENTITIES: self.use}, Promise({}, 0.9, "", ())
-        return Learned(MODEL, finished, self.learned, 0.1, use, numbers, sure)
+        use = {Layer.ENTITIES: self.use}
+        return Learned(MODEL, finished, self.learned, 0.1, use, numbers, self.sure)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         self.asked += numbers
@@ -171,6 +173,24 @@ async def test_untouched_abstracts_get_suggestions_and_the_open_one_stays(projec
 
 
 @pytest.mark.asyncio
+async def test_what_is_sure_by_now_is_marked_and_accepted_at_one_key(project: Path) -> None:
+    sure = Promise({"entity": 0.7}, 0.9, "", (LabelPromise("entity", ANY, 0.85, 0.95, 0.4),))
+    engine = FakeEngine(project, threading.Semaphore(9), sure=sure)
+    async with learning_desk(project, lambda *_: engine) as (_, pilot):
+        await pilot.press("v", "1", "D")
+        await until(pilot, lambda: len(suggested(project)) == 4)
+        await pilot.press("n")
+        await until_shown(pilot, "accept 1+0 sure")
+        await pilot.press("w")  # the focus has brackets of its own
+        await until_shown(pilot, "«Steel»")
+        await pilot.press("A")
+        await until_shown(pilot, "1 mention and 0 relations accepted")
+        assert sorted(suggested(project)) == [4, 5, 6]
+        await pilot.press("u")
+        await until(pilot, lambda: 3 in suggested(project))
+
+
+@pytest.mark.asyncio
 async def test_it_is_turned_off_and_on_for_good(project: Path) -> None:
     turn = threading.Semaphore(9)
     engine = FakeEngine(project, turn)
@@ -260,8 +280,11 @@ def test_learning_ends_with_its_desk_whatever_it_does(tmp_path: Path, script: st
     ours, theirs = socket.socketpair()
     begun = tmp_path / "begun"
     with theirs:
+        # In a session of its own, as at the desk: it lowers the priority of its session.
         learning = subprocess.Popen(
-            [sys.executable, "-c", script, str(begun)], stdin=theirs.fileno()
+            [sys.executable, "-c", script, str(begun)],
+            stdin=theirs.fileno(),
+            start_new_session=True,
         )
     try:
         connection = Connection(ours.detach())
