@@ -99,7 +99,10 @@ def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) ->
 
 
 def read_items(
-    source: Source, parse: Callable[[Record, Place], _Read], lists: str = ""
+    source: Source,
+    parse: Callable[[Record, Place], _Read],
+    lists: str = "",
+    nothing: str = "the file holds no record",
 ) -> Iterator[_Read | BadRecord]:
     """Parse each object with ``parse(record, place)``; the place has its number as the document's key.
 
@@ -107,6 +110,7 @@ def read_items(
         source: The file.
         parse: Gives the document of an object, or whatever else it stands for.
         lists: Keys of an outer object under which the objects may stand in a list: a regular expression.
+        nothing: What is said of a file without objects.
 
     Raises:
         FormatError: The file is empty, neither UTF-8 text nor JSON at all, or holds no object.
@@ -118,8 +122,7 @@ def read_items(
             raise record
         return parse(record, Place(source.path, line, f"{source.stem}:{number}"))
 
-    nothing = FormatError("the file holds no record", path=source.path)
-    return read_each(JsonObjects(source, lists), read, nothing)
+    return read_each(JsonObjects(source, lists), read, FormatError(nothing, path=source.path))
 
 
 class JsonObjects:
