@@ -85,13 +85,13 @@ _CHANGES = (
 )
 _METRIC_AFTER = re.compile(
     rf"(?:[\s(]|\b(?:absolute|relative|averaged?|mean|overall|macro|micro|test|cased|uncased|tokeni[sz]ed|further|points?|percentage"
-    rf"|significant|substantial|on|of|in|for|over|the|its|top-?[0-9]|sentence-level|case-(?:in)?sensitive|{_CHANGES})\b|-)*"
+    rf"|significant|substantial|on|of|in|for|over|the|its|terms|top-?[0-9]|sentence-level|case-(?:in)?sensitive|{_CHANGES})\b|-)*"
 )
 # "BLEU score of 28.4", "accuracy (94 %)", "BLEU from 20.1 to 23.4", "error rate by 3 %", "accuracy on X is 81.5"
 _METRIC_BEFORE = re.compile(
     r"(?:\s*\([^()0-9]{1,30}\))?(?:[\s=:(,~]|\b(?:scores?|values?|rates?|points?|metrics?|measures?|of|is|was|are|were|at|to|by|up|as"
     r"|high|low|least|most|than|about|around|approximately|over|above|below|under|nearly|almost|only|roughly|an?|average|averaging"
-    rf"|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
+    rf"|the|best|baselines?|existing|models?|methods?|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
     r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+)*"
 )
 # What says that the number is the value of the metric, whatever comes before.
@@ -134,7 +134,7 @@ _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance|p?arrow|ownarrow)|\W*", re.IGNORECASE
+    r"(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*", re.IGNORECASE
 )
 _NO_MATERIAL = re.compile(
     r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
@@ -175,12 +175,15 @@ _DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
 _FURTHEST = 60
 _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
+_NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
     r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\b(?:compared|than|versus|against|humans?)\b[^;]{0,80}$", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$", re.IGNORECASE
+)
 _REACHES = re.compile(
     r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
     r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b",
@@ -262,6 +265,7 @@ def find_values(
         inside = [*others, *sure]
         materials = sorted([each for each in inside if _is_material(sentence, each)])
         chains = _chains(sentence, materials)
+        unnamed = not any(_PROPER.search(sentence[each.start : each.end]) for each in materials)
         elsewhere = nowhere if _SEVERAL.search(sentence) else sole
         seen: set[str] = set()
         for group in _groups(sentence, sorted(metrics), inside, chains):
@@ -269,7 +273,7 @@ def find_values(
             first = group.metrics[0].key not in seen
             seen.add(group.metrics[0].key)
             measured_on = _measured_on(sentence, group, chains, named_before=first)
-            if not measured_on and not materials and len(set(group.metrics)) == len(group.numbers):
+            if not measured_on and unnamed and len(set(group.metrics)) == len(group.numbers):
                 measured_on = (elsewhere,) * len(group.numbers)
             if not measured_on:
                 continue
@@ -447,7 +451,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         or _GAINS_OF.search(sentence[:start])
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
-        or (words and _DISTANCE_AFTER.match(sentence, end))
+        or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
     )
 
 
@@ -471,6 +475,9 @@ def _measured_on(
         return shared(within[0]) if len(within) == 1 else ()
     after = next((each for each in chains if each[0].start >= group.end), None)
     between = sentence[group.end : after[0].start] if after else ""
+    # "ImageText (55.8 % mIoU) and CityText" is of the first, whether or not a model knows it.
+    if between.startswith(")") and _NAMED_BRACKET.search(sentence, 0, group.start):
+        return ()
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
         named = _PROPER.search(sentence[after[0].start : after[0].end])
@@ -494,7 +501,8 @@ def _method(
     """Whose value it is: never what the sentence says is outperformed."""
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
-    if not group.is_difference and compared and not _REACHED.search(compared[0]):
+    others = compared and ("that" in compared[0] or not _REACHED.search(compared[0]))
+    if others and not group.is_difference:
         return ""
     related = evaluated.get(start + group.metrics[0].start, ())
     for each in related:

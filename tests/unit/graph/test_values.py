@@ -56,6 +56,7 @@ def test_a_value_with_its_metric_and_data_set(
         "We gain (2) accuracy on PondBank.",  # a list's number
         "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
         "We see 61.2% accuracy on PondBank and MossNet-2.",
+        "Good on Tarn Words (61.2% accuracy) and on PondBank.",
     ],
 )
 def test_no_value_where_another_thing_is_counted_or_meant(text: str) -> None:
