@@ -86,7 +86,7 @@ class ReleaseJob:
     ) -> ExportReport:
         with explain_write_errors(self.folder):
             (root / "data").mkdir(parents=True)
-            data = _Data(root, spec if self.with_text else None, project, self.with_text)
+            data = _Data(root, spec if self.with_text else None, project)
             for number in numbers:
                 data.add(number)
             losses = data.close()
@@ -137,18 +137,14 @@ class _Data:
 
     Args:
         root: The folder of the release.
-        spec: The second format, ``None`` for none.
+        spec: The second format; ``None`` for a release without texts, which all formats hold.
         project: What is released.
-        with_text: Whether records hold texts.
     """
 
-    def __init__(
-        self, root: Path, spec: FormatSpec | None, project: Project, with_text: bool
-    ) -> None:
+    def __init__(self, root: Path, spec: FormatSpec | None, project: Project) -> None:
         self._root = root
         self._spec = spec
         self._project = project
-        self._with_text = with_text
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
         self.files: dict[str, LineFile] = {}
@@ -162,12 +158,13 @@ class _Data:
             self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
             if self._spec:
                 self._writers[split] = self._open(self._spec, split)
-        record, replaced = release_record(document, self._with_text)
+        record, replaced = release_record(document, self._spec is not None)
         self._losses += Counter({_SURROGATE: replaced})
         self.files[split].write(dump_line(record))
         if self._spec:
             self._writers[split].write(document)
         self.figures.add(split, document)
+        # Others are to be measured on dev and test: their texts are no examples of a guideline.
         if split == _NAMES[Split.TRAIN]:
             self.figures.add_examples(self._project.document(number, EVERYTHING))
 

@@ -240,6 +240,8 @@ async def test_a_layer_that_is_switched_off_is_reported_with_the_reason(project:
         await pilot.press("v", "1", "D")
         await until_shown(pilot, "learned entities are off: off since abstract 5: F1 40.0 with it")
         await until(pilot, lambda: "used for: nothing yet" in desk_of(app).learning.words)
+        # What suggests stands in the header by layer; here no model does.
+        assert desk_of(app).learning.left == ("entities",)
 
 
 NEVER_READY = """
