@@ -62,6 +62,9 @@ class Value(NamedTuple):
     places: tuple[int, ...]
 
 
+_LONGEST, _LONGEST_TEXT = 2_000, 50_000
+"""Characters of a sentence, and of an abstract, that values are looked for in: more is none, and takes time."""
+
 # A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
 _NUMBER = re.compile(
     r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
@@ -233,7 +236,12 @@ def find_values(
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    if not any(_NUMBER.search(text, start, end) for start, end in sentences):
+    sentences = [
+        (start, end)
+        for start, end in sentences
+        if end - start < _LONGEST and _NUMBER.search(text, start, end)
+    ]
+    if not sentences or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
@@ -242,8 +250,6 @@ def find_values(
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
     for start, end in sentences:
         sentence = text[start:end]
-        if not _NUMBER.search(sentence):
-            continue
         inside = [
             each._replace(start=each.start - start, end=each.end - start)
             for each in spots
@@ -323,16 +329,11 @@ def _is_material(sentence: str, spot: Spot) -> bool:
     before, name = sentence[: spot.start], sentence[spot.start : spot.end]
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
         return False
-    is_data = bool(_DATA.search(name))
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
-    if (
-        pair
-        or _MADE_OF.search(before)
-        or _DECIMAL.search(name)
-        or _BACKBONE.match(sentence, spot.end)
-    ):
+    of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
+    if pair or of_another or _MADE_OF.search(before):
         return False
-    return is_data or bool(_ON.search(before) or _FOR.search(before))
+    return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
 
 def _is_data_set(text: str, spot: Spot) -> bool:
@@ -347,13 +348,18 @@ def _is_data_set(text: str, spot: Spot) -> bool:
 
 def _unmarked(sentence: str, spots: Sequence[Spot]) -> list[Spot]:
     """Proper names that something is measured on and that no model marked."""
-    covered = list(sentence)
-    for each in spots:
-        covered[each.start : each.end] = "§" * (each.end - each.start)
     return [
         Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0])
-        for each in _UNMARKED.finditer("".join(covered))
+        for each in _UNMARKED.finditer(_covered(sentence, spots))
     ]
+
+
+def _covered(sentence: str, spots: Iterable[Spot]) -> str:
+    """The sentence with a sign for each character of the mentions, which patterns can ask for."""
+    signs = list(sentence)
+    for each in spots:
+        signs[each.start : each.end] = "§" * (each.end - each.start)
+    return "".join(signs)
 
 
 def _chains(sentence: str, spots: Iterable[Spot]) -> list[list[Spot]]:
@@ -372,11 +378,7 @@ def _groups(
 ) -> Iterator[_Group]:
     """Numbers that the words between tie to a metric, lists of them together."""
     listed = _chains(sentence, metrics)
-    # What stands for a material between a metric and its number.
-    covered = list(sentence)
-    for each in [spot for chain in chains for spot in chain]:
-        covered[each.start : each.end] = "§" * (each.end - each.start)
-    plain = "".join(covered)
+    plain = _covered(sentence, [spot for chain in chains for spot in chain])
     for numbers in _number_lists(sentence, spots):
         start, end, count = numbers[0].start(), numbers[-1].end(), len(numbers)
         after = next((each for each in listed if each[0].start >= end), None)
@@ -387,25 +389,19 @@ def _groups(
         # Whole numbers before a plain word count it: "814 usefulness assessments".
         counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
         if after and followed and not counts:
-            chosen, place = (after if len(after) == count else after[:1]), after[0].end
+            chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
             if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
                 continue
             chosen = before if len(before) == count else before[-1:]
-            place = end
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
         is_distance = not (tie and not followed and tie["change"]) and _is_distance(
             sentence, numbers, chosen[0]
         )
-        yield _Group(
-            numbers,
-            several,
-            min(start, chosen[0].start),
-            max(end, chosen[-1].end, place),
-            is_distance,
-        )
+        begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
+        yield _Group(numbers, several, begin, last, is_distance)
 
 
 def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Match[str], ...]]:
@@ -504,8 +500,7 @@ def _method(
     others = compared and ("that" in compared[0] or not _REACHED.search(compared[0]))
     if others and not group.is_difference:
         return ""
-    related = evaluated.get(start + group.metrics[0].start, ())
-    for each in related:
+    for each in evaluated.get(start + group.metrics[0].start, ()):
         if not _BEATEN.search(text[start : each.start]):
             return each.key
     begin = start

@@ -26,6 +26,7 @@ LIMIT = 0.2
 
 _LONGEST_ACRONYM = 6
 _SHORTEST = 4
+_JOINTS = " -"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -101,6 +102,7 @@ class QuoteFinder:
         self._folded = fold(text)
         self._lower = _lower(self._folded.text)
         self._words = list(_WORD.finditer(self._folded.text))
+        self._written = {joints: _without(joints, self._lower) for joints in ("", _JOINTS)}
 
     def find(self, quote: str) -> list[Found]:
         """Where the quote stands, in text order; nowhere is an empty list.
@@ -114,9 +116,9 @@ class QuoteFinder:
         if len(quote) > 2 * len(self._text):
             return []
         plain = fold(quote).text
-        for fit, spans in (
+        for fit, spans in (  # each is looked for only where the one before has found nothing
             (Fit.NORMALISED, self._find_written(plain, "")),
-            (Fit.EDITED, self._find_written(plain, " -")),
+            (Fit.EDITED, self._find_written(plain, _JOINTS)),
             (Fit.EDITED, self._find_changed(plain)),
         ):
             # In another case, a short name in capitals is a word: IT and it, WHO and who.
@@ -131,7 +133,7 @@ class QuoteFinder:
 
     def _find_written(self, quote: str, joints: str) -> Iterator[Span]:
         """Where a quote stands as whole words, whatever its case, and whichever signs of ``joints`` are between them."""
-        kept, letters = _without(joints, self._lower)
+        kept, letters = self._written[joints]
         _, wanted = _without(joints, _lower(quote))
         at = letters.find(wanted) if wanted else -1
         while at >= 0:
@@ -145,10 +147,10 @@ class QuoteFinder:
         spans = self._folded.spans
         return Span(spans[start].char_start, spans[end - 1].char_end)
 
-    def _find_changed(self, quote: str) -> list[Span]:
+    def _find_changed(self, quote: str) -> Iterator[Span]:
         """The words that differ least from a quote, in every sentence that has them."""
         if not (wanted := list(_WORD.finditer(quote))):
-            return []
+            return
         text, gaps = self._folded.text, _gaps_of(wanted)
         fitting: list[tuple[int, Span]] = []
         for first in range(len(self._words) - len(wanted) + 1):
@@ -169,7 +171,7 @@ class QuoteFinder:
                 if not cut and _gaps_of(words) == gaps:
                     fitting.append((distance, span))
         least = min(fitting, default=(0, None))[0]
-        return [span for distance, span in fitting if distance == least]
+        yield from (span for distance, span in fitting if distance == least)
 
     def _edits(self, word: str, other: str) -> int | None:
         """How many letters two words differ by; ``None`` if by too many to be the same word.
@@ -199,7 +201,7 @@ class QuoteFinder:
 
 def _gaps_of(words: Sequence[re.Match[str]]) -> list[str]:
     """The signs between words, except hyphens."""
-    return [one.string[one.end() : other.start()].strip(" -") for one, other in pairwise(words)]
+    return [one.string[one.end() : other.start()].strip(_JOINTS) for one, other in pairwise(words)]
 
 
 def _lower(text: str) -> str:

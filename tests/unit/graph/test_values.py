@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from sciextract.graph.extraction import extract
@@ -91,6 +93,13 @@ def test_a_relation_tells_the_method_unless_it_is_outperformed() -> None:
     assert values(text, links=related)[0].method == "treeensemble"
     text = "We see 61.2% accuracy, better than tree ensembles."
     assert values(text, links=related)[0].method == ""
+
+
+@pytest.mark.parametrize("repeated", ["accuracy of 5.1% ", "gains by 3.5% in accuracy, "])
+def test_an_endless_sentence_takes_no_time(repeated: str) -> None:
+    started = process_time()
+    assert values(f"HeronNet {repeated * 20_000}") == []
+    assert process_time() - started < 30
 
 
 def test_the_split_is_kept() -> None:
