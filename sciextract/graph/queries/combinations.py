@@ -271,7 +271,7 @@ def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:
     """How probable it is that two random sets of these sizes share so many members or fewer.
 
     >>> round(_chance_of_at_most(0, 30, 100, 1_000), 3)
-    0.041
+    0.04
     """
 
     def ways(count: int, chosen: int) -> float:
