@@ -8,7 +8,7 @@ PLAN ?= sci-4
 # More words for python -m research.models, e.g. MAKE_ARGS="--minutes 10".
 MAKE_ARGS ?=
 
-.PHONY: model model-base model-bio ladder processors
+.PHONY: model model-base model-bio model-science ladder processors
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors .cache/mpnet/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
@@ -21,6 +21,11 @@ model-base: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors .cache/mpnet/mode
 model-bio: RUNS = runs/bio
 model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biomedical model (DATA=... ENCODER=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.partial_labels.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
+
+model-science: RUNS = runs/science
+model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=...); stops and goes on
+	@for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --data $(DATA) --run $(RUNS) || exit 1; done
+	@$(IN_DEV) python -m research.science finish --data $(DATA) --run $(RUNS) --output $(MODELS)/science
 
 ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)

@@ -20,6 +20,7 @@ from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
+from sciextract_app.review.screen import ReviewScreen
 
 Size = tuple[int, int]
 SIZE, SMALL = (120, 36), (104, 28)
@@ -36,13 +37,13 @@ SESSION = (
     ("i", "i: a relation, but the other way round"),
     ("enter enter enter enter enter", "Enter, five times: right again"),
     ("r", "r: a relation between this and ..."),
-    ("a", "a: ... the lattice arc"),
+    ("@lattice_arc", "its letter: ... the lattice arc"),
     ("4", "4: it is a part of it"),
     ("A", "A: accept everything that the model is sure about"),
     ("u", "u: take that back, all of it"),
     ("D", "D: done? The line below says what is left"),
 )
-"""Keys of each step, and what is written below."""
+"""Keys of each step, and what is written below; ``@`` stands for the letters over these words."""
 _VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
@@ -63,13 +64,23 @@ async def frames(project: Path, session: Sequence[tuple[str, str]], size: Size) 
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         for keys, _ in (("", ""), *session):
-            await pilot.press(*keys.split())
+            for key in keys.split():
+                await pilot.press(*(_letters_over(app, key[1:]) if key[0] == "@" else (key,)))
             await pilot.pause()
             drawn.append(
                 _WEB_FONT.sub("", app.export_screenshot(title="sciextract tui library.bib"))
             )
     app.close_project()
     return drawn
+
+
+def _letters_over(app: DeskApp, words: str) -> str:
+    """The letters that stand over words of the open abstract; ``_`` stands for a blank."""
+    desk = next(each for each in app.screen_stack if isinstance(each, ReviewScreen)).desk
+    hints = desk.passage().hints
+    text = desk.state.open_view.text
+    found = (match.start() for match in re.finditer(words.replace("_", " "), text))
+    return next(hints[char] for char in found if char in hints)
 
 
 def recording(drawn: Sequence[str], session: Sequence[tuple[str, str]]) -> str:

@@ -180,6 +180,7 @@ class DeskApp(TerminalApp):
         """Leave the project for the start screen."""
         if self._review is None:
             return
+        left = self._review.project.path
         self._review.stop()
         # Dialogs and other screens may lie above the desk.
         while len(self.screen_stack) > 1:
@@ -189,7 +190,7 @@ class DeskApp(TerminalApp):
         except SciextractError as error:
             self.push_screen(ErrorDialog("This project was not closed properly", error))
         if isinstance(self.screen, StartScreen):
-            self.screen.offer(_choices())
+            self.screen.offer(_choices(), left)
 
     @on(ReviewScreen.SaveBeside)
     async def _save_copy(self) -> None:

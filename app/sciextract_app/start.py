@@ -38,6 +38,7 @@ class StartScreen(Screen[None]):
         Binding("s", f"choose('{_SAMPLE}')", "sample", id="start.sample"),
         Binding("j", "move('down')", "next", id="start.next"),
         Binding("k", "move('up')", "previous", id="start.previous"),
+        Binding("escape", "back", "back", id="start.back"),
         Binding("q", "app.quit", "quit", id="start.quit"),
     ]
 
@@ -65,6 +66,7 @@ class StartScreen(Screen[None]):
         super().__init__()
         self._projects = list(projects)
         self._message = message
+        self._left: Path | None = None
 
     def compose(self) -> ComposeResult:
         """Title, choices, and the keys."""
@@ -81,9 +83,10 @@ class StartScreen(Screen[None]):
         """The list takes the keys."""
         self.query_one(OptionList).focus()
 
-    def offer(self, projects: Sequence[Path]) -> None:
-        """Offer other projects than before."""
-        self._projects = list(projects)
+    def offer(self, projects: Sequence[Path], left: Path) -> None:
+        """Offer other projects than before, and the way back to the one that was left."""
+        self._projects, self._left = list(projects), left
+        self.query_one("#start-message", Static).update(plain(f"Esc: back to {left.name}"))
         choices = self.query_one(OptionList)
         choices.clear_options().add_options(self._options())
         choices.highlighted = 0
@@ -106,6 +109,11 @@ class StartScreen(Screen[None]):
             title = "Open a project" if what == _OPEN else "Import abstracts into a new project"
             dialog = PathDialog(title, Path.cwd())
             ask(self.app, dialog, lambda path: self.post_message(self.Chosen(path)))
+
+    def action_back(self) -> None:
+        """Open the project again that was left last."""
+        if self._left is not None:
+            self.post_message(self.Chosen(self._left))
 
     def action_move(self, direction: str) -> None:
         """Move in the list."""

@@ -55,7 +55,6 @@ from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
 from sciextract_trainer.calibration import Dev, calibrated_settings, stated
-from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
@@ -65,7 +64,7 @@ from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.package import Packaging, model_card, write_model_folder
 from sciextract_trainer.warm_start import open_start_model
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)

@@ -75,7 +75,7 @@ class AnnotateOptions:
         str | None,
         option(
             "NAME|DIR",
-            "sci, bio, auto (chosen per abstract by its words), a model folder or hub id.",
+            "sci, bio, science, auto (chosen per abstract by its words), a model folder or hub id.",
         ),
     ] = None
     schema: Annotated[

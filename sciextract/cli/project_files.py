@@ -32,6 +32,7 @@ from sciextract.text.characters import visible
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
+    from sciextract.workflows.convert import ConvertReport
     from sciextract.workflows.export_project import ExportReport
     from sciextract.workflows.import_files import ImportListener, ImportReport
 
@@ -276,23 +277,31 @@ def _describe_import(done: ImportReport) -> str:
 
 
 def _describe_export(done: ExportReport) -> str:
-    place = done.output or "standard output"
-    if done.strict and done.losses:
-        words = f"nothing written: {done.format} would lose information, and --strict is set"
-    else:
-        words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    left_out = ""
     if done.documents and done.undecided:
         items = counted(done.undecided, "undecided item")
-        words += f"; left out: {items} (--undecided includes them)"
+        left_out += f"; left out: {items} (--undecided includes them)"
     if done.documents and done.unfinished:
         abstracts = counted(done.unfinished, "unfinished abstract")
-        words += f"; left out: {abstracts} (--all writes them)"
+        left_out += f"; left out: {abstracts} (--all writes them)"
     if done.documents and done.from_base:
-        words += f"; {done.from_base:,} of them from the base"
+        left_out += f"; {done.from_base:,} of them from the base"
+    for reason, count in done.left_out.items():
+        left_out += f"; left out, {reason}: {count:,}"
+    return _describe_output(done, left_out)
+
+
+def _describe_output(done: ExportReport | ConvertReport, left_out: str = "") -> str:
+    if done.strict and done.losses:
+        words = f"nothing written: {done.format} would lose information, and --strict is set"
+    elif done.bad and not done.documents:
+        words = "nothing written: no record could be read"
+    else:
+        place = done.output or "standard output"
+        words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    words += left_out
     if done.bad:
         words += f"; {counted(done.bad, 'bad record')} left out"
-    for reason, count in done.left_out.items():
-        words += f"; left out, {reason}: {count:,}"
     for kind, count in done.losses.items():
         words += f"; {done.format} cannot hold {kind}: {count}"
     return words
@@ -395,16 +404,5 @@ def convert(
         screen.end()
     for label in (label for label, count in done.renamed.items() if not count):
         say("Warning", f"--rename: nothing has the label {label!r}")
-    if done.documents:
-        place = done.output or "standard output"
-        words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
-    elif done.losses:
-        words = f"nothing written: {done.format} would lose information, and --strict is set"
-    else:
-        words = "nothing written: no record could be read"
-    if done.bad:
-        words += f"; {counted(done.bad, 'bad record')} left out"
-    for kind, count in done.losses.items():
-        words += f"; {done.format} cannot hold {kind}: {count}"
-    report(done.to_json(), words, as_json, aside=aside, quiet=quiet)
+    report(done.to_json(), _describe_output(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)

@@ -35,7 +35,8 @@ def tui(
         str | None, option("NAME|FILE", "Label schema of a new project (default: the model's).")
     ] = None,
     model: Annotated[
-        str | None, option("M", "sci, bio, auto (chosen by the words), a model folder or hub id.")
+        str | None,
+        option("M", "sci, bio, science, auto (chosen by the words), a model folder or hub id."),
     ] = None,
     author: AuthorOption = None,
     project: ProjectOption = None,

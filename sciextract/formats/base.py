@@ -202,11 +202,12 @@ class Block:
 
 
 _Record = TypeVar("_Record")
+_Read = TypeVar("_Read")
 
 
 def read_each(
-    records: Iterable[_Record], read: Callable[[_Record, int], ReadItem], nothing: FormatError
-) -> Iterator[ReadItem]:
+    records: Iterable[_Record], read: Callable[[_Record, int], _Read], nothing: FormatError
+) -> Iterator[_Read | BadRecord]:
     """What ``read`` makes of each record and its number, from 1; one that it refuses becomes a bad record.
 
     Raises:

@@ -11,6 +11,8 @@ Comeau et al. (2013): BioC: a minimalist approach to interoperability for biomed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
@@ -41,7 +43,7 @@ from sciextract.formats.bioc_passages import (
     unused,
 )
 from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems
-from sciextract.formats.json_streams import Found, JsonObjects
+from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
@@ -63,16 +65,9 @@ def read_bioc_json(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, no JSON at all, or holds no documents.
     """
-
-    def read(found: Found, number: int) -> ReadItem:
-        line, record = found
-        if isinstance(record, FormatError):
-            raise record
-        return parse_document(record, source, number, line)
-
-    problem = "no document found; expected a BioC collection with `documents`"
-    nothing = FormatError(problem, path=source.path)
-    return read_each(JsonObjects(source, _LISTS_OF_DOCUMENTS), read, nothing)
+    parse = partial(parse_document, source=source)
+    nothing = "no document found; expected a BioC collection with `documents`"
+    return read_items(source, parse, _LISTS_OF_DOCUMENTS, nothing)
 
 
 def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
@@ -85,7 +80,8 @@ def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
 
     def read(found: tuple[int, Element], number: int) -> ReadItem:
         line, element = found
-        return parse_document(_record(element), source, number, line)
+        place = Place(source.path, line, f"{source.stem}:{number}")
+        return parse_document(_record(element), place, source)
 
     problem = "no document found; expected a BioC collection with `document` elements"
     nothing = FormatError(problem, path=source.path)
@@ -111,24 +107,21 @@ def _record(element: Element) -> Record:
     return record
 
 
-def parse_document(
-    record: Record, source: Source, number: int, line: int | None = None
-) -> AnnotatedDocument:
+def parse_document(record: Record, place: Place, source: Source) -> AnnotatedDocument:
     """One BioC document.
 
     Args:
         record: The document as an object of BioC JSON.
+        place: Where it starts, with a key for a document without an id.
         source: The file.
-        number: Its 1-based position in the file, for a document without an id.
-        line: Where it starts, when known.
 
     Raises:
         FormatError: It has no passages, a field has a wrong shape, an annotation lies outside the text or on
             other characters than it quotes, or a relation refers to an annotation that is not there.
     """
     found = record.get("id")
-    key = str(found) if isinstance(found, str | int) and str(found) else f"{source.stem}:{number}"
-    place = Place(source.path, line, key)
+    if isinstance(found, str | int) and str(found):
+        place = replace(place, doc_key=str(found))
     if record.get("passages") is None:
         raise place.error("no text: the document has no `passages`")
     return _Reading(record, source, place).document()

@@ -39,21 +39,15 @@ _KEY_AND_VALUE = re.compile(r"#\s*[\w.-]+(?: [\w.-]+)* = ")
 
 
 @dataclass(slots=True)
-class _Row:
-    cells: list[str]
-    line: int
-
-
-@dataclass(slots=True)
 class _Block(Block):
     """The lines of one document.
 
     Attributes:
-        sentences: Rows, sentence by sentence; the last may be empty.
+        sentences: Cells and line number of each row, sentence by sentence; the last may be empty.
         comments: How many lines are no rows.
     """
 
-    sentences: list[list[_Row]] = field(default_factory=lambda: [[]])
+    sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
     comments: int = 0
 
     @property
@@ -87,7 +81,7 @@ class _Block(Block):
             self.fail(place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"))
         else:
             self.first_line = self.first_line or place.line or 0
-            self.sentences[-1].append(_Row(cells, place.line or 0))
+            self.sentences[-1].append((cells, place.line or 0))
 
 
 def read_conll(source: Source) -> Iterator[ReadItem]:
@@ -104,23 +98,21 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         sentences = [rows for rows in block.sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
         key = f"{source.stem}:{block.first_line}"
-        for row in rows:
-            if len(row.cells) != len(rows[0].cells):
-                found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
-                problem = f"{found} as in line {rows[0].line}"
-                raise Place(source.path, row.line, key).error(problem)
-        text, tokens = from_token_lists(
-            [[row.cells[0] for row in sentence] for sentence in sentences]
-        )
+        first, first_line = rows[0]
+        for cells, line in rows:
+            if len(cells) != len(first):
+                found = f"{len(cells)} columns found; expected {len(first)}"
+                raise Place(source.path, line, key).error(f"{found} as in line {first_line}")
+        text, tokens = from_token_lists([[cells[0] for cells, _ in each] for each in sentences])
         items = CorpusItems(key, source.provenance)
         for sentence in tokens.sentences:
-            first = sentence.token_start
-            tags = [row.cells[-1] for row in rows[first : sentence.token_end]]
+            start = sentence.token_start
+            tags = [cells[-1] for cells, _ in rows[start : sentence.token_end]]
             for each, label in tagged_ranges(tags):
-                range_ = TokenRange(first + each.token_start, first + each.token_end)
+                range_ = TokenRange(start + each.token_start, start + each.token_end)
                 items.entity([tokens.char_span(range_)], label)
         items.unread["conll columns of a token"] += sum(
-            row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows
+            cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows
         )
         items.unread["conll comment"] += block.comments
         return items.annotated(Document(key, text, tokens))

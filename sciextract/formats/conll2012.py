@@ -216,9 +216,8 @@ class Conll2012Writer(LineWriter):
 
     def _cluster_cells(self, layers: TokenLayers) -> list[str]:
         table = layers.table
-        opening: list[list[tuple[int, int]]] = [[] for _ in range(len(table))]
-        closing: list[list[tuple[int, int]]] = [[] for _ in range(len(table))]
-        whole: list[list[int]] = [[] for _ in range(len(table))]
+        # What opens, whole mentions, what closes; of several brackets the outer ones are outside.
+        cells: list[list[tuple[int, int, int, str]]] = [[] for _ in range(len(table))]
         number = -1
         for cluster in layers.clusters:
             # Brackets cannot tell mentions across sentences, nor two of a cluster that cross.
@@ -240,17 +239,11 @@ class Conll2012Writer(LineWriter):
             number += bool(mentions)
             for start, end in ((each.token_start, each.token_end - 1) for each in mentions):
                 if start == end:
-                    whole[start].append(number)
+                    cells[start].append((1, 0, number, f"({number})"))
                 else:
-                    opening[start].append((-end, number))
-                    closing[end].append((-start, number))
-        cells = []
-        for begins, single, ends in zip(opening, whole, closing, strict=True):
-            parts = [f"({number}" for _, number in sorted(begins)]
-            parts += [f"({number})" for number in single]
-            parts += [f"{number})" for _, number in sorted(ends)]
-            cells.append("|".join(parts) or "-")
-        return cells
+                    cells[start].append((0, -end, number, f"({number}"))
+                    cells[end].append((2, -start, number, f"{number})"))
+        return ["|".join([mark for *_, mark in sorted(each)]) or "-" for each in cells]
 
 
 def _cell(text: str) -> str:

@@ -327,13 +327,10 @@ def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, Forma
         yield Source(path), whole
         return
     suffixes, found = _suffixes(spec), False
-    for parent, _, names in _walk(path):
-        for file in (os.path.join(parent, name) for name in results_in(names)):
-            wanted = has_suffix(unpacked_name(file), suffixes) and os.path.isfile(file)
-            if not wanted or leads_outside(file, path):
-                continue
-            if spec is None and holds_no_abstract(file):
-                continue
+    for file in _files_below(path):
+        if not has_suffix(unpacked_name(file), suffixes) or not os.path.isfile(file):
+            continue
+        if not leads_outside(file, path) and (spec or not holds_no_abstract(file)):
             found = True
             yield Source(file), spec or recognise_by_name(unpacked_name(file))
     if not found:
@@ -346,6 +343,12 @@ def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield parent, folders, sorted(name for name in names if not name.startswith("."))
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """The files that may be data, sorted by folder."""
+    for parent, _, names in _walk(folder):
+        yield from (os.path.join(parent, name) for name in results_in(names))
 
 
 _PLAIN = (".txt", ".text")
@@ -398,14 +401,11 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
     # Where a format is named, every file of its suffixes is read.
     if spec or recognise_folder(name for *_, names in _walk(path) for name in names):
         return
-    for parent, _, names in _walk(path):
-        for file in (os.path.join(parent, name) for name in results_in(names)):
-            if os.path.isfile(file) and holds_no_abstract(file):
-                yield FormatError(
-                    "left out, since its name or content is that of a file without an abstract",
-                    path=file,
-                    hint="to read it, name the file itself, not its folder only",
-                )
+    for file in _files_below(path):
+        if os.path.isfile(file) and holds_no_abstract(file):
+            problem = "left out, since its name or content is that of a file without an abstract"
+            hint = "to read it, name the file itself, not its folder only"
+            yield FormatError(problem, path=file, hint=hint)
 
 
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
     Sections of an abstract are joined by one space, each as ``TITLE: text``, as in ``pubmed-xml``.
 
     Raises:
-        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
+        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
             holds no article.
     """
 

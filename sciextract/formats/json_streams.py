@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
@@ -22,6 +23,8 @@ ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
 
 ParseMany = Callable[[Record, Source, int], Iterable[AnnotatedDocument]]
 """The documents of an object, its file and its line."""
+
+_Read = TypeVar("_Read")
 
 Found = tuple[int, Record | FormatError]
 """The line on which an object starts, and the object or what is wrong with it."""
@@ -96,27 +99,30 @@ def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) ->
 
 
 def read_items(
-    source: Source, parse: Callable[[Record, Place], AnnotatedDocument], lists: str = ""
-) -> Iterator[ReadItem]:
+    source: Source,
+    parse: Callable[[Record, Place], _Read],
+    lists: str = "",
+    nothing: str = "the file holds no record",
+) -> Iterator[_Read | BadRecord]:
     """Parse each object with ``parse(record, place)``; the place has its number as the document's key.
 
     Args:
         source: The file.
-        parse: Gives the document of an object.
+        parse: Gives the document of an object, or whatever else it stands for.
         lists: Keys of an outer object under which the objects may stand in a list: a regular expression.
+        nothing: What is said of a file without objects.
 
     Raises:
         FormatError: The file is empty, neither UTF-8 text nor JSON at all, or holds no object.
     """
 
-    def read(found: Found, number: int) -> ReadItem:
+    def read(found: Found, number: int) -> _Read:
         line, record = found
         if isinstance(record, FormatError):
             raise record
         return parse(record, Place(source.path, line, f"{source.stem}:{number}"))
 
-    nothing = FormatError("the file holds no record", path=source.path)
-    return read_each(JsonObjects(source, lists), read, nothing)
+    return read_each(JsonObjects(source, lists), read, FormatError(nothing, path=source.path))
 
 
 class JsonObjects:

@@ -54,19 +54,17 @@ def unknown_fields(record: Record, known: Container[str], place: Place) -> Recor
     """
     fields = {name: value for name, value in record.items() if name not in known}
     for name, value in fields.items():
-        level = [value]
-        for _ in range(_DEEPEST):
-            level = [
-                child
-                for parent in level
-                if isinstance(parent, (dict, list))
-                for child in (parent.values() if isinstance(parent, dict) else parent)
-            ]
-            if not level:
-                break
-        else:
+        if isinstance(value, (dict, list)) and _is_deeper(value, _DEEPEST):
             raise place.error(f"nested deeper than {_DEEPEST} levels", field=quoted(name))
     return fields
+
+
+def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
+    """Whether a list or object holds anything below so many levels."""
+    children = value.values() if isinstance(value, dict) else value
+    if levels == 1:
+        return len(value) > 0
+    return any(isinstance(each, (dict, list)) and _is_deeper(each, levels - 1) for each in children)
 
 
 class _UnusableError(ValueError):

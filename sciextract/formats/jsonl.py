@@ -183,11 +183,11 @@ def _candidates(candidates: Candidates) -> Record:
         ],
         "links": [
             {
-                "mention": _range(each.mention),
-                "antecedent": _range(each.antecedent),
-                "score": each.score,
+                "mention": _range(link.mention),
+                "antecedent": _range(link.antecedent),
+                "score": link.score,
             }
-            for each in candidates.links
+            for link in candidates.links
         ],
     }
 
@@ -466,14 +466,10 @@ def _candidates_at(value: object, text_length: int, place: Place) -> Candidates 
         PairCandidate(span("head", *each), span("tail", *each), labels(*each))
         for each in each_of("pairs")
     ]
-    links = [
-        LinkCandidate(
-            span("mention", item, field),
-            span("antecedent", item, field),
-            number_at(item.get("score"), f"{field}.score", place),
-        )
-        for item, field in each_of("links")
-    ]
+    links = []
+    for item, field in each_of("links"):
+        ends = span("mention", item, field), span("antecedent", item, field)
+        links.append(LinkCandidate(*ends, number_at(item.get("score"), f"{field}.score", place)))
     return Candidates(tuple(spans), tuple(pairs), tuple(links))
 
 

@@ -254,35 +254,22 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:
         score = {} if entity.score is None else {"score": entity.score}
         spans[entity.id] = {**found, **label, **score}
     nexts = [*(span.char_start for span in tokens[1:]), len(text)]
+    words: list[Record] = []
+    for index, (span, following) in enumerate(zip(tokens, nexts, strict=True)):
+        word = {"text": span.of(text), "start": span.char_start, "end": span.char_end}
+        # A single space belongs to the token before it.
+        words.append({**word, "id": index, "ws": following > span.char_end})
+    relations: list[Record] = []
+    for head, tail, name in layers.relations:
+        one, other = spans[head.id], spans[tail.id]
+        last = {"head": one["token_end"], "child": other["token_end"]}
+        relations.append({**last, "head_span": one, "child_span": other, "label": name})
     given = document.fields.get("meta")
     before = given if isinstance(given, dict) else {}
-    return {
-        "text": text,
-        "tokens": [
-            {
-                "text": span.of(text),
-                "start": span.char_start,
-                "end": span.char_end,
-                "id": index,
-                # A single space belongs to the token before it.
-                "ws": following > span.char_end,
-            }
-            for index, (span, following) in enumerate(zip(tokens, nexts, strict=True))
-        ],
-        "spans": list(spans.values()),
-        "relations": [
-            {
-                "head": spans[head.id]["token_end"],
-                "child": spans[tail.id]["token_end"],
-                "head_span": spans[head.id],
-                "child_span": spans[tail.id],
-                "label": label,
-            }
-            for head, tail, label in layers.relations
-        ],
-        # What Prodigy shows below the text.
-        "meta": {**before, **bibliographic(document.fields), "doc_key": document.doc_key},
-    }
+    # What Prodigy shows below the text.
+    meta = {**before, **bibliographic(document.fields), "doc_key": document.doc_key}
+    lists = {"tokens": words, "spans": list(spans.values()), "relations": relations}
+    return {"text": text, **lists, "meta": meta}
 
 
 def _token_spans(annotated: AnnotatedDocument, spans: list[Span]) -> list[Span]:

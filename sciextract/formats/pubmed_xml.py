@@ -44,7 +44,7 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
     export does: the same paper has the same text here and in ``nbib``.
 
     Raises:
-        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
+        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
             holds no record.
     """
 

@@ -27,27 +27,17 @@ _NO_ENTITIES = (
 _NOT_UTF8 = "name the encoding in the first line of the file, or convert: iconv -f latin1 -t utf-8"
 
 
-def iter_elements(source: Source, tag: str) -> Iterator[Element]:
-    """Each element of that local name when it is complete; nothing else is kept in memory.
+def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[int, Element]]:
+    """Each element of these local names when it is complete, with the line its start tag ends on.
 
-    Of elements inside an element of the same name only the outermost is given. Names in namespaces are
-    ``{uri}local``, as in :mod:`xml.etree.ElementTree`; ``tag`` is compared without the namespace.
+    Nothing else is kept in memory. Of elements inside an element of these names only the outermost is given. Names in
+    namespaces are ``{uri}local``, as in :mod:`xml.etree.ElementTree`; ``tags`` are compared without the namespace.
 
     Raises:
         FormatError: The file is empty, broken, truncated or wrongly encoded, declares entities or default
             attributes, or is nested deeper than 200 levels; with line and column. What was complete before
             that place is given first.
         InputMissingError: It does not exist.
-    """
-    return (element for _, element in numbered_elements(source, {tag}))
-
-
-def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[int, Element]]:
-    """Like :func:`iter_elements` for several local names, each with the line its start tag ends on.
-
-    Raises:
-        FormatError: As there.
-        InputMissingError: As there.
     """
     return _read(_Reader(source.path, frozenset(tags)), source)
 
@@ -56,7 +46,7 @@ def parse(source: Source) -> Element:
     """The root element of the whole file.
 
     Raises:
-        FormatError: As for :func:`iter_elements`.
+        FormatError: As for :func:`numbered_elements`.
         InputMissingError: The file does not exist.
     """
     (_, root), *_ = _read(_Reader(source.path, None), source)

@@ -26,9 +26,7 @@ from sciextract.text.characters import BLANK, without_surrogates
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
 _FORMULA = re.compile(f"'*(?:[\\t\\r\\n]|[{BLANK}]*[=+\\-@＝＋－＠])")
 _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
-_PLAIN = {short[1]: character for character, short in _SHORT_ESCAPES.items()}
 _QUOTED_IN_CSV = re.compile(r'[",;\t\r\n]|^\s|\s$')
 _QUOTED_IN_TSV = re.compile('"')
 
@@ -71,11 +69,6 @@ def escaped(cell: str) -> str:
     return _UNSAFE.sub(
         lambda found: _SHORT_ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}", cell
     )
-
-
-def unescaped(cell: str) -> str:
-    """What :func:`escaped` was given."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN[found[2]], cell)
 
 
 def cell_of(value: object) -> str:
@@ -125,20 +118,9 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
     for entity in entities.values():
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
     for relation in relations:
-        head, tail = entities[relation.head], entities[relation.tail]
-        yield {
-            "kind": "relation",
-            **common,
-            "id": relation.id,
-            "label": relation.label,
-            "head_id": head.id,
-            "head_label": head.label,
-            "head_text": head.text_of(document.text),
-            "tail_id": tail.id,
-            "tail_label": tail.label,
-            "tail_text": tail.text_of(document.text),
-            **_made(relation),
-        }
+        own = {"id": relation.id, "label": relation.label}
+        ends = _ends(relation, entities, document)
+        yield {"kind": "relation", **common, **own, **ends, **_made(relation)}
     for cluster in clusters:
         missing = sum(mention not in entities for mention in cluster.mentions)
         losses += Counter({"mention of an entity that is not there": missing})
@@ -177,6 +159,15 @@ def _entity(entity: Entity, document: Document) -> Row:
         "fragments": ";".join([f"{each.char_start}-{each.char_end}" for each in entity.fragments]),
         "mention_text": entity.text_of(document.text),
     }
+
+
+def _ends(relation: Relation, entities: Mapping[str, Entity], document: Document) -> Row:
+    row = {}
+    for side, entity_id in (("head", relation.head), ("tail", relation.tail)):
+        entity = entities[entity_id]
+        row[f"{side}_id"], row[f"{side}_label"] = entity.id, entity.label
+        row[f"{side}_text"] = entity.text_of(document.text)
+    return row
 
 
 def _made(item: Entity | Relation | Cluster) -> Row:
@@ -382,16 +373,9 @@ def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[R
     common |= {name: field_cell(document.fields, name) for name in ("doi", "pmid", "year")}
     for relation in relations:
         head, tail = entities[relation.head], entities[relation.tail]
-        yield {
-            **common,
-            "head_text": head.text_of(document.text),
-            "relation": relation.label,
-            "tail_text": tail.text_of(document.text),
-            "head_label": head.label,
-            "tail_label": tail.label,
-            "score": cell_of(relation.score),
-            "sentence": _sentence(head, tail, document),
-        }
+        own = {"relation": relation.label, "score": cell_of(relation.score)}
+        ends = _ends(relation, entities, document)
+        yield {**common, **own, **ends, "sentence": _sentence(head, tail, document)}
 
 
 def _sentence(head: Entity, tail: Entity, document: Document) -> str:

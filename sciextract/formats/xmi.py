@@ -8,7 +8,7 @@ lets offsets outside the text pass with a warning, and its errors name no elemen
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -63,13 +63,10 @@ class TypeSystem:
             yield type_name
             type_name = self.supertypes.get(type_name, "")
 
-    def is_token(self, type_name: str) -> bool:
-        """Whether it is DKPro's token, or another project's type of that name."""
-        return TOKEN in self.lineage(type_name) or type_name.rpartition(".")[2] == "Token"
-
-    def is_sentence(self, type_name: str) -> bool:
-        """Whether it is DKPro's sentence, or another project's type of that name."""
-        return SENTENCE in self.lineage(type_name) or type_name.rpartition(".")[2] == "Sentence"
+    def is_kind(self, type_name: str, kind: str) -> bool:
+        """Whether it is DKPro's type of a kind (token, sentence), or another project's type of that name."""
+        same_name = type_name.rpartition(".")[2] == kind.rpartition(".")[2]
+        return same_name or kind in self.lineage(type_name)
 
     def is_mention(self, type_name: str) -> bool:
         """Whether it is a named entity, made from it, or a layer that users made."""
@@ -384,8 +381,8 @@ class CasReading:
             if mentions:
                 self._items.cluster(mentions, None)
         self._count_others(linked | {head.xmi_id for head in heads})
-        tokens = self._spans_of(self._types.is_token, "tokens")
-        sentences = self._spans_of(self._types.is_sentence, "sentences")
+        tokens = self._spans_of(TOKEN, "tokens")
+        sentences = self._spans_of(SENTENCE, "sentences")
         table = token_table(self._xmi.text, tokens, sentences, self._items.spans)
         return self._items.annotated(Document(self._key, self._xmi.text, table))
 
@@ -468,8 +465,7 @@ class CasReading:
             name = each.type_name
             known = (
                 is_silent(name)
-                or self._types.is_token(name)
-                or self._types.is_sentence(name)
+                or any(self._types.is_kind(name, kind) for kind in (TOKEN, SENTENCE))
                 or self._is_mention(each)
                 or self._ends_of(each)
             )
@@ -477,11 +473,10 @@ class CasReading:
                 self._items.unread[f"annotation of the layer {each.short_name}"] += 1
         self._items.unread["annotation of another view"] += self._xmi.other_views
 
-    def _spans_of(self, wanted: Callable[[str], bool], what: str) -> list[Span]:
+    def _spans_of(self, kind: str, what: str) -> list[Span]:
         """Tokens or sentences in text order; none where they overlap."""
-        spans = sorted(
-            {each.span for each in self._all if each.span is not None and wanted(each.type_name)}
-        )
+        found = (each for each in self._all if self._types.is_kind(each.type_name, kind))
+        spans = sorted({each.span for each in found if each.span is not None})
         filled = [span for span in spans if span.char_start < span.char_end]
         if are_sound(filled):
             return filled

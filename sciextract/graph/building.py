@@ -27,7 +27,7 @@ from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
-from sciextract.graph.repairs import repair_names
+from sciextract.graph.repairs import repair_names, repair_nodes
 from sciextract.graph.vocabulary import keep_vocabulary
 
 _BATCH = 500
@@ -231,12 +231,13 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
     connection.execute("PRAGMA optimize")
 
 
-def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], None]) -> None:
-    """Change the repairs of a graph, and make nodes and edges with them.
+def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], bool]) -> None:
+    """Change the repairs of a graph, and what follows from them.
 
     Args:
         graph: The file.
-        change: What to do, in a transaction; where it raises, nothing is changed.
+        change: What to do, in a transaction; where it raises, nothing is changed. It tells whether nodes and edges
+            have to be made anew, which takes as long as at the end of a build.
 
     Raises:
         GraphError: The file cannot be used, or its last build was not finished.
@@ -245,10 +246,13 @@ def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], None]) -> N
         pass
     with open_graph(graph, write=True) as connection:
         with transaction(connection):
-            change(connection)
-            set_property(connection, "state", "unfinished")
-        settings = DeriveSettings.from_json(property_of(connection, "understanding"))
-        make_nodes_and_edges(connection, settings)
+            anew = change(connection)
+            repair_nodes(connection)
+            if anew:
+                set_property(connection, "state", "unfinished")
+        if anew:
+            settings = DeriveSettings.from_json(property_of(connection, "understanding"))
+            make_nodes_and_edges(connection, settings)
 
 
 def totals_of(connection: sqlite3.Connection) -> GraphTotals:

@@ -6,14 +6,14 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
-from sciextract.graph.queries.nodes import NODE, Alias, Node, aliases_of, labels_of, years_of
+from sciextract.graph.queries.nodes import aliases_of, labels_of, years_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 GraphFormat = Literal["graphml", "neo4j-csv"]
@@ -64,84 +64,42 @@ def export_graph(
                 sink.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeRow(Node):
-    """A node with everything about it.
+def node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the columns of all nodes that so many abstracts name."""
+    elsewhere = {"key": "m.key", "label": "l.name"}
+    columns = ", ".join([elsewhere.get(name, f"n.{name}") for name in _NODE_TYPES])
+    for number, *values in connection.execute(
+        f"""SELECT n.id, {columns} FROM node n JOIN label l ON l.id = n.label JOIN name m ON m.id = n.id
+        WHERE n.documents >= ? ORDER BY n.id""",
+        (least,),
+    ):
+        yield number, dict(zip(_NODE_TYPES, values, strict=True))
 
-    Attributes:
-        key: Its normal form, the same in every graph of the same naming rules.
-        labels: Mentions by type.
-        years: Abstracts by year.
-        aliases: All ways to write it.
+
+def edge_rows(
+    connection: sqlite3.Connection, least: int
+) -> Iterator[tuple[tuple[int, int, int], dict[str, Any], list[tuple[Any, ...]]]]:
+    """All edges between nodes that so many abstracts name.
+
+    Each has its number and those of its ends; its columns; and its evidence: document key, characters from and to, score.
     """
-
-    key: str
-    labels: dict[str, int]
-    years: dict[int, int]
-    aliases: tuple[Alias, ...]
-
-
-EvidenceRow = tuple[str, int, int, float | None]
-"""Where an abstract supports an edge: its key, characters of its text from and to, and the score."""
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
-    """An edge: see :class:`sciextract.graph.queries.edges.Edge`.
-
-    Attributes:
-        head: The number of a node.
-        tail: The number of another.
-        head_key: The normal form of the head.
-        tail_key: The normal form of the tail.
-        evidence: All that supports it.
-    """
-
-    id: int
-    head: int
-    tail: int
-    head_key: str
-    tail_key: str
-    label: str
-    documents: int
-    mentions: int
-    score_mean: float | None
-    score_max: float | None
-    evidence: tuple[EvidenceRow, ...]
-
-
-def node_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[NodeRow]:
-    """All nodes that so many abstracts name."""
-    for row in connection.execute(f"{NODE} WHERE n.documents >= ? ORDER BY n.id", (least,)):
-        node = row[0]
-        (key,) = connection.execute("SELECT key FROM name WHERE id = ?", (node,)).fetchone()
-        yield NodeRow(
-            *row,
-            key=key,
-            labels=labels_of(connection, node),
-            years=years_of(connection, node),
-            aliases=aliases_of(connection, node),
-        )
-
-
-def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRow]:
-    """All edges between nodes that so many abstracts name."""
     rows = connection.execute(
-        """SELECT e.id, e.head, e.tail, h.key, t.key, l.name, e.documents, e.mentions, e.score_mean, e.score_max
+        """SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max
         FROM edge e JOIN label l ON l.id = e.label
-        JOIN name h ON h.id = e.head JOIN name t ON t.id = e.tail
-        JOIN node hn ON hn.id = e.head JOIN node tn ON tn.id = e.tail
-        WHERE hn.documents >= ? AND tn.documents >= ? ORDER BY e.id""",
+        JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+        WHERE h.documents >= ? AND t.documents >= ? ORDER BY e.id""",
         (least, least),
     )
-    for row in rows:
+    for *numbers, label, documents, mentions, mean, best in rows:
+        number, head, tail = numbers
         places = connection.execute(
             """SELECT d.doc_key, v.char_start, v.char_end, v.score FROM support s
             JOIN evidence v ON v.document = s.document AND v.number = s.number
             JOIN document d ON d.id = s.document WHERE s.edge = ? ORDER BY s.document, s.number""",
-            (row[0],),
-        )
-        yield EdgeRow(*(*row, tuple(places)))
+            (number,),
+        ).fetchall()
+        values = dict(zip(_EDGE_TYPES, (label, documents, mentions, mean, best), strict=True))
+        yield (number, head, tail), values, places
 
 
 def mention_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, int, int]]:
@@ -186,15 +144,14 @@ def graphml_lines(
             identity = f'id="{kind}_{name}" for="{kind}"'
             yield f'  <key {identity} attr.name="{name}" attr.type="{value_type}"/>'
     yield '  <graph id="sciextract" edgedefault="directed">'
-    for node in node_rows(connection, least):
-        values = {name: getattr(node, name) for name in _NODE_TYPES}
-        values |= {"labels": json.dumps(node.labels), "years": json.dumps(node.years)}
-        values["aliases"] = json.dumps([asdict(each) for each in node.aliases])
-        yield f"    <node id={quoteattr(f'n{node.id}')}>{_data('node', values)}</node>"
-    for edge in edge_rows(connection, least):
-        values = {name: getattr(edge, name) for name in _EDGE_TYPES}
-        values["evidence"] = json.dumps(edge.evidence)
-        ends = f'id="e{edge.id}" source="n{edge.head}" target="n{edge.tail}"'
+    for number, values in node_rows(connection, least):
+        values["labels"] = json.dumps(labels_of(connection, number))
+        values["years"] = json.dumps(years_of(connection, number))
+        values["aliases"] = json.dumps([asdict(each) for each in aliases_of(connection, number)])
+        yield f'    <node id="n{number}">{_data("node", values)}</node>'
+    for (number, head, tail), values, places in edge_rows(connection, least):
+        values["evidence"] = json.dumps(places)
+        ends = f'id="e{number}" source="n{head}" target="n{tail}"'
         yield f"    <edge {ends}>{_data('edge', values)}</edge>"
     if papers:
         for document, *columns in connection.execute(_PAPERS):
@@ -220,22 +177,20 @@ def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[str]:
     """The table of nodes; the first line names the columns as Neo4j wants it, ``type`` is the exact entity type."""
     columns = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
     yield _neo4j_header(":ID", columns, ":LABEL")
-    for node in node_rows(connection, least):
-        aliases = ";".join(dict.fromkeys([_item(each.surface) for each in node.aliases]))
-        values = {name: getattr(node, name) for name in _NODE_TYPES}
-        values |= {"label": _word(node.label), "type": node.label, "aliases": aliases}
-        yield _neo4j_row([node.id, *values.values()])
+    for number, values in node_rows(connection, least):
+        names = [_item(each.surface) for each in aliases_of(connection, number)]
+        values |= {"type": values["label"], "aliases": ";".join(dict.fromkeys(names))}
+        yield _neo4j_row([number, *(values | {"label": _word(values["label"])}).values()])
 
 
 def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[str]:
     """The table of relationships; ``relation`` is the exact type, evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
     columns = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
     yield _neo4j_header(":START_ID,:END_ID", columns, ":TYPE")
-    for edge in edge_rows(connection, least):
-        places = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in edge.evidence]
-        values = {name: getattr(edge, name) for name in _EDGE_TYPES}
-        values |= {"label": _word(edge.label), "relation": edge.label, "evidence": ";".join(places)}
-        yield _neo4j_row([edge.head, edge.tail, *values.values()])
+    for (_, head, tail), values, places in edge_rows(connection, least):
+        evidence = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]
+        values |= {"relation": values["label"], "evidence": ";".join(evidence)}
+        yield _neo4j_row([head, tail, *(values | {"label": _word(values["label"])}).values()])
 
 
 def neo4j_papers(connection: sqlite3.Connection) -> Iterator[str]:

@@ -21,7 +21,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
-from sciextract.graph.values import MATERIALS, METHOD, METRIC, Spot, Value, find_values
+from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
 
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
@@ -181,7 +181,8 @@ def extract(
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
     # strings and numbers apart, and is faster than repr.
-    values = tuple(_values(annotated, concepts))
+    # Two of three abstracts report no number.
+    values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
     facts = (
         *(model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out),
         values,
@@ -224,12 +225,14 @@ class NamedMention:
         surface: Its string, on one line.
         key: Its normal form; empty where it names nothing.
         rules: What had to be changed or known for it: bits of ``MergeRule``.
+        link: The probability that it belongs to its cluster.
     """
 
     entity: Entity
     surface: str
     key: str
     rules: int
+    link: float
 
     @property
     def is_name(self) -> bool:
@@ -240,6 +243,8 @@ class NamedMention:
 
 
 _ACRONYM = int(MergeRule.ACRONYM)
+_LEAST_LINK = 0.7
+"""From here on edges of "our method" and the like are as often right as others; below, two of five are wrong."""
 _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 
@@ -255,6 +260,10 @@ class Concept:
 
     mentions: tuple[NamedMention, ...]
     key: str
+
+    def named_by(self, mention: NamedMention) -> str:
+        """What a mention means for relations: itself, or what its cluster names where that is probable."""
+        return mention.key or (self.key if mention.link >= _LEAST_LINK else "")
 
 
 def concepts_of(
@@ -273,9 +282,17 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
+    links = {
+        mention: score
+        for cluster in annotations.clusters
+        for mention, score in zip(cluster.mentions, cluster.mention_scores, strict=False)
+        if cluster.state is State.UNDECIDED
+    }
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
-        mentions = [_mention(entity, text, generic, expanded) for entity in group]
+        mentions = [
+            _mention(entity, text, generic, expanded, links.get(entity.id, 1.0)) for entity in group
+        ]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(each.key for each in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
@@ -315,11 +332,15 @@ def _coreferent_groups(
 
 
 def _mention(
-    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str]
+    entity: Entity,
+    text: str,
+    generic: frozenset[str],
+    expanded: Mapping[str, str],
+    link: float,
 ) -> NamedMention:
     surface = clean(" ".join(entity.text_of(text).split()))
     if not entity.label or entity.label in generic:
-        return NamedMention(entity, surface, "", 0)
+        return NamedMention(entity, surface, "", 0, link)
     # A mention that holds an acronym of the text in brackets means the same without it.
     bare = surface
     if "(" in surface:  # four of a hundred mentions have brackets
@@ -328,8 +349,9 @@ def _mention(
         ).strip()
     form = normal_form(bare or surface)
     if expanded.get(form.key):
-        return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM)
-    return NamedMention(entity, surface, form.key, form.rules | _ACRONYM * (bare != surface))
+        return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM, link)
+    rules = form.rules | _ACRONYM * (bare != surface)
+    return NamedMention(entity, surface, form.key, rules, link)
 
 
 def _is_another(mention: NamedMention, best: NamedMention, spelled_out: frozenset[str]) -> bool:
@@ -378,7 +400,7 @@ def _evidence(
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        names = [mention.key or concept.key for concept, mention in (head, tail)]
+        names = [concept.named_by(mention) for concept, mention in (head, tail)]
         if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
         elif not all(names):
@@ -414,7 +436,7 @@ def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterat
         for mention in concept.mentions:
             span = mention.entity.span
             known = clean(mention.entity.label) if mention.key else label
-            if (key := mention.key or concept.key) and known in (METRIC, METHOD, *MATERIALS):
+            if (key := concept.named_by(mention)) and known in (METRIC, METHOD, *MATERIALS):
                 spots[mention.entity.id] = Spot(span.char_start, span.char_end, key, known)
     evaluated: dict[int, list[Spot]] = {}
     for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):

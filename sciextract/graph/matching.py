@@ -200,20 +200,22 @@ def _places(
     for document, short, long in connection.execute("SELECT document, short, long FROM expansion"):
         expansions[document][short] = resolved.get(long, long)
     nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
+    # Lists, because this is asked a hundred times an abstract.
+    node_of = [each.node[0] for each in named]
+    acronyms_of, length_of = [each.acronyms for each in named], [each.words for each in named]
     for document, content in connection.execute("SELECT document, content FROM text"):
         text, own = unpacked(content), expansions.get(document, {})
         words = words_of(text)
-        found = []
-        for index, begin, end in automaton.find_matches_as_indexes(
-            words.haystack, overlapping=True
-        ):
-            first = bisect_left(words.edges, begin)
-            last = bisect_left(words.edges, end - 1) - 1
-            surface = text[words.bounds[2 * first] : words.bounds[2 * last + 1]]
-            node, acronyms = named[index].node[0], named[index].acronyms
-            name = acronyms.get(normal_form(surface).key) if acronyms else None
-            if name is not None:
-                node = own.get(name, resolved.get(name, name))
+        edges, bounds, found = words.edges, words.bounds, []
+        for index, begin, _ in automaton.find_matches_as_indexes(words.haystack, overlapping=True):
+            first = bisect_left(edges, begin)
+            last = first + length_of[index] - 1
+            surface = text[bounds[2 * first] : bounds[2 * last + 1]]
+            node = node_of[index]
+            if acronyms := acronyms_of[index]:
+                name = acronyms.get(normal_form(surface).key)
+                if name is not None:
+                    node = own.get(name, resolved.get(name, name))
             if node in nodes:
                 found.append((first, -last, index, node, _is_proper(surface)))
         counts: dict[tuple[int, int, bool], list[int]] = {}

@@ -55,7 +55,7 @@ _SEVERAL_WORDS = 2
 _FEW_ABSTRACTS = 3
 """Coreference joins a name that so many abstracts have; a more frequent one stands for itself."""
 _ANY_HEAD = METHOD_HEADS | TASK_HEADS
-_TELLS_LITTLE = _ANY_HEAD | METRIC_HEADS | DATA_HEADS | {MECHANISM}
+_EMPTY = _ANY_HEAD | METRIC_HEADS | {MECHANISM}
 
 # Each name with its abstracts, its most frequent form of its own, and how many of its mentions begin with a capital.
 _NAMES = """
@@ -292,7 +292,7 @@ class _Merger:
         while len(words) > 1:
             if words[0].casefold() in EMPTY_MODIFIERS:
                 words, removed = words[1:], removed | int(MergeRule.MODIFIER)
-            elif words[-1].casefold() in _TELLS_LITTLE:
+            elif words[-1].casefold() in _EMPTY:
                 head, words = words[-1].casefold(), words[:-1]
                 removed |= int(MergeRule.HEAD)
                 if not self._adds_nothing(head, words, name):
@@ -342,8 +342,8 @@ class _Merger:
         proper = base.proper if base else ""
         if len(rest) == 1 and rest[0] in self._meaning:
             proper = "inner"
-        if head in METRIC_HEADS | DATA_HEADS:
-            return proper == "inner" or (head in METRIC_HEADS and rest[-1] in self._meaning)
+        if head in METRIC_HEADS:
+            return proper == "inner" or rest[-1] in self._meaning
         if len(rest) >= _SEVERAL_WORDS:
             return True
         if head == MECHANISM:
@@ -355,7 +355,9 @@ class _Merger:
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
-        if last in ADJECTIVES or (len(words) == 1 and (last in _TELLS_LITTLE or len(last) == 1)):
+        if last in ADJECTIVES or (
+            len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
+        ):
             return None
         number = self._called(words)
         if number is None:

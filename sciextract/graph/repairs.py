@@ -44,8 +44,8 @@ def repairs_of(connection: sqlite3.Connection) -> list[Repair]:
     return [Repair(*row) for row in rows]
 
 
-def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
-    """Check a repair against the graph, keep it, and apply it to names; the caller makes nodes and edges.
+def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
+    """Check a repair against the graph, keep it, and apply it to names; tells whether nodes have to be made anew.
 
     Args:
         connection: The graph, in a transaction.
@@ -86,10 +86,11 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> None:
     connection.execute(
         "INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", (repair.kind, name, other)
     )
+    return repair.kind in ("merge", "split")
 
 
-def undo_repair(connection: sqlite3.Connection, number: int) -> None:
-    """Forget a repair; nodes and edges are made by the caller.
+def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
+    """Forget a repair; nodes have to be made anew.
 
     Raises:
         GraphError: There is none of this number.
@@ -99,6 +100,7 @@ def undo_repair(connection: sqlite3.Connection, number: int) -> None:
         listed = ", ".join(map(str, known)) or "none"
         raise GraphError(f"the graph has no repair {number}", f"it has {listed}")
     connection.execute("DELETE FROM repair WHERE id = ?", (number,))
+    return True
 
 
 def repair_names(connection: sqlite3.Connection) -> None:

@@ -325,38 +325,30 @@ def _escaped(text: str) -> str:
     return escape(visible(" ".join(text.split())))
 
 
-_WIDE, _HIGH, _EDGE = 640, 220, 40
+_WIDE, _HIGH, _EDGE = 640, 220, 30
 
 
 def trend_picture(periods: Sequence[Period]) -> str:
-    """The share by year as SVG: a point a period, a line for its 95 % interval."""
-    if not periods:
-        return '<svg xmlns="http://www.w3.org/2000/svg"/>'
-    most = max(each.interval[1] for each in periods)
-    first, last = periods[0].middle, max(periods[-1].middle, periods[0].middle + 1)
-
-    def across(year: float) -> float:
-        return _EDGE + (year - first) / (last - first) * (_WIDE - 2 * _EDGE)
-
-    def up(share: float) -> float:
-        return _HIGH - _EDGE - share / most * (_HIGH - 2 * _EDGE)
-
-    points = " ".join([f"{across(each.middle):.1f},{up(each.share):.1f}" for each in periods])
+    """The share by period as SVG: a bar each, and a line for its 95 % interval."""
+    most = max([each.interval[1] for each in periods], default=1.0)
+    step, unit = (_WIDE - 2 * _EDGE) / max(len(periods), 1), (_HIGH - 2 * _EDGE) / most
     marks = []
-    for each in periods:
-        x, (low, high) = across(each.middle), map(up, each.interval)
-        marks.append(f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="#9ab"/>')
+    for place, each in enumerate(periods):
+        x, (low, high) = _EDGE + (place + 0.5) * step, each.interval
+        bar = f'x="{x - 0.35 * step:.1f}" y="{_HIGH - _EDGE - unit * each.share:.1f}" width="{0.7 * step:.1f}"'
         marks.append(
-            f'<circle cx="{x:.1f}" cy="{up(each.share):.1f}" r="3"><title>{each.years}: {each.share:.1%}</title></circle>'
+            f'<rect {bar} height="{unit * each.share:.1f}" fill="#7fa8d8"><title>{each.years}: {each.share:.1%}</title></rect>'
+            f'<path d="M{x:.1f} {_HIGH - _EDGE - unit * low:.1f}V{_HIGH - _EDGE - unit * high:.1f}" stroke="#345"/>'
         )
-    labels = [
-        f'<text x="{_EDGE}" y="{_HIGH - 15}">{periods[0].years}</text>',
-        f'<text x="{_WIDE - _EDGE}" y="{_HIGH - 15}" text-anchor="end">{periods[-1].years}</text>',
-        f'<text x="{_EDGE}" y="20">{most:.1%} of the abstracts</text>',
-        f'<path d="M{_EDGE} {_HIGH - _EDGE}H{_WIDE - _EDGE}" stroke="#666"/>',
-    ]
+    if periods:
+        below, above = f'y="{_HIGH - 10}"', f'x="{_EDGE}" y="18"'
+        marks.append(
+            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text {above}>{most:.1%}</text>'
+        )
+        marks.append(
+            f'<text x="{_WIDE - _EDGE}" {below} text-anchor="end">{periods[-1].years}</text>'
+        )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" font-family="sans-serif" '
-        f'font-size="12" role="img" aria-label="Share of the abstracts by year">{"".join(marks)}'
-        f'<polyline points="{points}" fill="none" stroke="#0b57b0" stroke-width="2"/>{"".join(labels)}</svg>'
+        f'font-size="12" role="img" aria-label="Share of the abstracts by year">{"".join(marks)}</svg>'
     )

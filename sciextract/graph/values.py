@@ -62,8 +62,11 @@ class Value(NamedTuple):
     places: tuple[int, ...]
 
 
+_LONGEST, _LONGEST_TEXT = 2_000, 50_000
+"""Characters of a sentence, and of an abstract, that values are looked for in: more is none, and takes time."""
+
 # A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
     r"(?:\s?(?:±|\\pm)\s?[0-9.]+%?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
     r"(?![\w/×]|[.,][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
@@ -85,13 +88,13 @@ _CHANGES = (
 )
 _METRIC_AFTER = re.compile(
     rf"(?:[\s(]|\b(?:absolute|relative|averaged?|mean|overall|macro|micro|test|cased|uncased|tokeni[sz]ed|further|points?|percentage"
-    rf"|significant|substantial|on|of|in|for|over|the|its|top-?[0-9]|sentence-level|case-(?:in)?sensitive|{_CHANGES})\b|-)*"
+    rf"|significant|substantial|on|of|in|for|over|the|its|terms|top-?[0-9]|sentence-level|case-(?:in)?sensitive|{_CHANGES})\b|-)*"
 )
 # "BLEU score of 28.4", "accuracy (94 %)", "BLEU from 20.1 to 23.4", "error rate by 3 %", "accuracy on X is 81.5"
 _METRIC_BEFORE = re.compile(
     r"(?:\s*\([^()0-9]{1,30}\))?(?:[\s=:(,~]|\b(?:scores?|values?|rates?|points?|metrics?|measures?|of|is|was|are|were|at|to|by|up|as"
     r"|high|low|least|most|than|about|around|approximately|over|above|below|under|nearly|almost|only|roughly|an?|average|averaging"
-    rf"|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
+    rf"|the|best|baselines?|existing|models?|methods?|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
     r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+)*"
 )
 # What says that the number is the value of the metric, whatever comes before.
@@ -134,7 +137,7 @@ _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance|p?arrow|ownarrow)|\W*", re.IGNORECASE
+    r"(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*", re.IGNORECASE
 )
 _NO_MATERIAL = re.compile(
     r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
@@ -175,12 +178,15 @@ _DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
 _FURTHEST = 60
 _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
+_NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
     r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(r"\b(?:compared|than|versus|against|humans?)\b[^;]{0,80}$", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$", re.IGNORECASE
+)
 _REACHES = re.compile(
     r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
     r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b",
@@ -230,7 +236,12 @@ def find_values(
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    if not any(_NUMBER.search(text, start, end) for start, end in sentences):
+    sentences = [
+        (start, end)
+        for start, end in sentences
+        if end - start < _LONGEST and NUMBER.search(text, start, end)
+    ]
+    if not sentences or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
@@ -239,8 +250,6 @@ def find_values(
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
     for start, end in sentences:
         sentence = text[start:end]
-        if not _NUMBER.search(sentence):
-            continue
         inside = [
             each._replace(start=each.start - start, end=each.end - start)
             for each in spots
@@ -262,6 +271,7 @@ def find_values(
         inside = [*others, *sure]
         materials = sorted([each for each in inside if _is_material(sentence, each)])
         chains = _chains(sentence, materials)
+        unnamed = not any(_PROPER.search(sentence[each.start : each.end]) for each in materials)
         elsewhere = nowhere if _SEVERAL.search(sentence) else sole
         seen: set[str] = set()
         for group in _groups(sentence, sorted(metrics), inside, chains):
@@ -269,7 +279,7 @@ def find_values(
             first = group.metrics[0].key not in seen
             seen.add(group.metrics[0].key)
             measured_on = _measured_on(sentence, group, chains, named_before=first)
-            if not measured_on and not materials and len(set(group.metrics)) == len(group.numbers):
+            if not measured_on and unnamed and len(set(group.metrics)) == len(group.numbers):
                 measured_on = (elsewhere,) * len(group.numbers)
             if not measured_on:
                 continue
@@ -319,16 +329,11 @@ def _is_material(sentence: str, spot: Spot) -> bool:
     before, name = sentence[: spot.start], sentence[spot.start : spot.end]
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
         return False
-    is_data = bool(_DATA.search(name))
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
-    if (
-        pair
-        or _MADE_OF.search(before)
-        or _DECIMAL.search(name)
-        or _BACKBONE.match(sentence, spot.end)
-    ):
+    of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
+    if pair or of_another or _MADE_OF.search(before):
         return False
-    return is_data or bool(_ON.search(before) or _FOR.search(before))
+    return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
 
 def _is_data_set(text: str, spot: Spot) -> bool:
@@ -343,13 +348,18 @@ def _is_data_set(text: str, spot: Spot) -> bool:
 
 def _unmarked(sentence: str, spots: Sequence[Spot]) -> list[Spot]:
     """Proper names that something is measured on and that no model marked."""
-    covered = list(sentence)
-    for each in spots:
-        covered[each.start : each.end] = "§" * (each.end - each.start)
     return [
         Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0])
-        for each in _UNMARKED.finditer("".join(covered))
+        for each in _UNMARKED.finditer(_covered(sentence, spots))
     ]
+
+
+def _covered(sentence: str, spots: Iterable[Spot]) -> str:
+    """The sentence with a sign for each character of the mentions, which patterns can ask for."""
+    signs = list(sentence)
+    for each in spots:
+        signs[each.start : each.end] = "§" * (each.end - each.start)
+    return "".join(signs)
 
 
 def _chains(sentence: str, spots: Iterable[Spot]) -> list[list[Spot]]:
@@ -368,11 +378,7 @@ def _groups(
 ) -> Iterator[_Group]:
     """Numbers that the words between tie to a metric, lists of them together."""
     listed = _chains(sentence, metrics)
-    # What stands for a material between a metric and its number.
-    covered = list(sentence)
-    for each in [spot for chain in chains for spot in chain]:
-        covered[each.start : each.end] = "§" * (each.end - each.start)
-    plain = "".join(covered)
+    plain = _covered(sentence, [spot for chain in chains for spot in chain])
     for numbers in _number_lists(sentence, spots):
         start, end, count = numbers[0].start(), numbers[-1].end(), len(numbers)
         after = next((each for each in listed if each[0].start >= end), None)
@@ -383,30 +389,24 @@ def _groups(
         # Whole numbers before a plain word count it: "814 usefulness assessments".
         counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
         if after and followed and not counts:
-            chosen, place = (after if len(after) == count else after[:1]), after[0].end
+            chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
             if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
                 continue
             chosen = before if len(before) == count else before[-1:]
-            place = end
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
         is_distance = not (tie and not followed and tie["change"]) and _is_distance(
             sentence, numbers, chosen[0]
         )
-        yield _Group(
-            numbers,
-            several,
-            min(start, chosen[0].start),
-            max(end, chosen[-1].end, place),
-            is_distance,
-        )
+        begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
+        yield _Group(numbers, several, begin, last, is_distance)
 
 
 def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Match[str], ...]]:
     listed: list[re.Match[str]] = []
-    for number in _NUMBER.finditer(sentence):
+    for number in NUMBER.finditer(sentence):
         named = any(each.start <= number.start() < each.end for each in spots)
         named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
         named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
@@ -447,7 +447,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         or _GAINS_OF.search(sentence[:start])
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
-        or (words and _DISTANCE_AFTER.match(sentence, end))
+        or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
     )
 
 
@@ -471,6 +471,9 @@ def _measured_on(
         return shared(within[0]) if len(within) == 1 else ()
     after = next((each for each in chains if each[0].start >= group.end), None)
     between = sentence[group.end : after[0].start] if after else ""
+    # "ImageText (55.8 % mIoU) and CityText" is of the first, whether or not a model knows it.
+    if between.startswith(")") and _NAMED_BRACKET.search(sentence, 0, group.start):
+        return ()
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
         named = _PROPER.search(sentence[after[0].start : after[0].end])
@@ -494,10 +497,10 @@ def _method(
     """Whose value it is: never what the sentence says is outperformed."""
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
-    if not group.is_difference and compared and not _REACHED.search(compared[0]):
+    others = compared and ("that" in compared[0] or not _REACHED.search(compared[0]))
+    if others and not group.is_difference:
         return ""
-    related = evaluated.get(start + group.metrics[0].start, ())
-    for each in related:
+    for each in evaluated.get(start + group.metrics[0].start, ()):
         if not _BEATEN.search(text[start : each.start]):
             return each.key
     begin = start

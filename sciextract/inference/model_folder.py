@@ -377,6 +377,7 @@ def _words_for(name: str, folder: Path) -> tuple[str, ...]:
 
 DEFAULT_MODEL = "sci"
 BIOMEDICAL_MODEL = "bio"
+SCIENCE_MODEL = "science"
 AUTO = "auto"
 """No model, but the word for choosing one of the two above by the words of a text."""
 _TRAINING = ("--data", "train.jsonl", "--dev", "dev.jsonl")

@@ -166,7 +166,7 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
     if not path.is_file():
         raise UsageError(
             f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some; so have the bundled sci and bio",
+            "sciextract learn --project DB makes a model that has some; so have the bundled models",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
     for each in (item for items in held.items.values() for item in items):
@@ -268,7 +268,7 @@ def keep_promise(
     tasks = {task for task, _ in least}
 
     def kept(task: str, label: str, score: float | None) -> bool:
-        if task not in tasks:
+        if task not in tasks or not label:  # a mention without a type is no entity
             return True
         return (score or 0.0) >= least.get((task, label), least.get((task, ANY), inf))
 
@@ -282,6 +282,9 @@ def keep_promise(
     )
     left = (each.only(ids) for each in own.clusters)
     clusters = tuple(each for each in left if len(each.mentions) > 1)
+    linked = {mention for each in clusters for mention in each.mentions}
+    linked |= {end for each in relations for end in (each.head, each.tail)}
+    entities = tuple(each for each in entities if each.label or each.id in linked)
     counts = Counter(f"entity {each.label}" for each in own.entities if each.id not in ids)
     written = {each.id for each in relations}
     counts.update(f"relation {each.label}" for each in own.relations if each.id not in written)

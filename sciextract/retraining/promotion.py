@@ -19,7 +19,7 @@ from sciextract.retraining.run_folder import MODEL, RunOutcome, now
 from sciextract.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
-from sciextract.workflows.model_choice import suited_to
+from sciextract.workflows.model_choice import base_for
 from sciextract.workflows.models.choice import use
 from sciextract.workflows.models.compare import gate
 from sciextract.workflows.models.registry import KnownModel, register
@@ -101,7 +101,7 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     from sciextract.learning.adapter import learn
 
     with open_project(prepared.request.path, read=True) as project:
-        states = EncoderStates(Extractor.load(suited_to(project)))
+        states = EncoderStates(Extractor.load(base_for(project)))
 
     def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
         own = [each for each in documents if each.origin is Origin.PROJECT]

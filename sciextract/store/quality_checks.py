@@ -5,16 +5,19 @@ Only what holds is looked at: accepted, edited, added and imported items.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 
 from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.document_state import Outcome
+from sciextract.store.events import UNDONE
 from sciextract.store.project import Project
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
@@ -48,6 +51,8 @@ class Finding:
     why: str
 
 
+INTENDED = "intended"
+"""The kind of event that says so of a place."""
 LONG_WORDS = 8
 """Minimum number of words of a long mention: about the longest 1 % of the mentions of SciERC."""
 SURE = 0.8
@@ -57,8 +62,27 @@ _STATES = ", ".join(f"'{state.value}'" for state in sorted(IN_VIEW))
 
 def find(project: Project, check: Check) -> list[Finding]:
     """All places that a check finds, in the order of the documents and their text."""
-    found = list(_FINDERS[check](project))
+    rows = project.connection.execute(
+        f"SELECT e.params FROM event e WHERE e.kind = ? AND NOT {UNDONE}", (INTENDED,)
+    )
+    intended = {json.dumps(json.loads(params).get("place")) for (params,) in rows}
+    found = (
+        each
+        for each in _FINDERS[check](project)
+        if json.dumps(_place_of(check, each)) not in intended
+    )
     return sorted(found, key=lambda each: (each.number, each.char_start))
+
+
+def keep_finding(project: Project, check: Check, finding: Finding) -> Outcome:
+    """Say that a place is as it should be: the check leaves it out until that is taken back."""
+    params = {"place": _place_of(check, finding)}
+    return project.perform(INTENDED, params, (), lambda doc, context: None, always=True)
+
+
+def _place_of(check: Check, finding: Finding) -> list[str | int]:
+    item = astuple(finding.item) if finding.item else ()
+    return [check.name, finding.number, finding.char_start, *item]
 
 
 def _find_labels(project: Project) -> Iterator[Finding]:

@@ -324,6 +324,30 @@ def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int,
     return found
 
 
+def undecided_items(connection: sqlite3.Connection) -> list[tuple[int, tuple[str, ...]]]:
+    """Documents and keys of all undecided items, those with a score nearest to 0.5 first.
+
+    The key of an entity or a relation is its kind and id, that of a link has the ids of cluster and entity. The score of
+    a calibrated model is a probability: near 0.5 an answer says most. The first mention of a cluster is left out: what is
+    asked is whether the later ones are the same.
+    """
+    rows = connection.execute(
+        f"""SELECT document_id, kind, first, second FROM (
+            SELECT document_id, 'entity' AS kind, id AS first, '' AS second, score, state FROM entity
+            UNION ALL SELECT document_id, 'relation', id, '', score, state FROM relation
+            UNION ALL SELECT l.document_id, 'link', cluster_id, entity_id, l.score, l.state
+            FROM link l JOIN entity e ON e.document_id = l.document_id AND e.id = entity_id
+            WHERE EXISTS (
+                SELECT 1 FROM link o JOIN entity f ON f.document_id = o.document_id AND f.id = o.entity_id
+                WHERE o.document_id = l.document_id AND o.cluster_id = l.cluster_id
+                  AND o.state <> '{State.REJECTED}'
+                  AND (f.char_start, -f.char_end, f.id) < (e.char_start, -e.char_end, e.id)))
+        WHERE state = '{State.UNDECIDED}'
+        ORDER BY score IS NULL, abs(score - 0.5), document_id, first, second"""
+    )
+    return [(number, tuple(filter(None, key))) for number, *key in rows]
+
+
 def newest_model(connection: sqlite3.Connection) -> str:
     """The name of the model that predicted last, empty for none."""
     query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"

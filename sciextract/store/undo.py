@@ -238,9 +238,11 @@ def _later(
 
 
 def describe(event: events.Event) -> str:
-    """An event in one line; long values are cut."""
+    """An event in one line; long values are cut, and counted keys are left out."""
     params = []
     for key, value in event.params.items():
+        if key == events.PRESSED:
+            continue  # a count for statistics says nothing about what was done
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         params.append(f"{key} {text if len(text) <= 60 else text[:59] + '…'}")
     return f"{event.kind} ({', '.join(params)})" if params else event.kind

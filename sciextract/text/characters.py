@@ -101,5 +101,6 @@ def bracketed(text: str, entities: Iterable[Entity]) -> Iterator[tuple[str, str]
             inside.append(label)
         else:
             del inside[len(inside) - 1 - inside[::-1].index(label)]
-        yield ("[" if opens else f"|{visible(label)}]"), label
+        closing = f"|{visible(label)}]" if label else "]"
+        yield ("[" if opens else closing), label
     yield text[start:], ""

@@ -6,11 +6,9 @@ No library among the dependencies finds a string in a text within an edit distan
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import cached_property
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from sciextract.documents.spans import Span
@@ -28,6 +26,7 @@ LIMIT = 0.2
 
 _LONGEST_ACRONYM = 6
 _SHORTEST = 4
+_JOINTS = " -"
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -87,22 +86,6 @@ def fold(text: str) -> Folded:
     return Folded("".join(letters), spans)
 
 
-class _Word(NamedTuple):
-    """A word of a folded text.
-
-    Attributes:
-        text: As written.
-        gap: The signs between it and the word before, except hyphens.
-        start: Its place in the folded text.
-        end: Where it ends, exclusive.
-    """
-
-    text: str
-    gap: str
-    start: int
-    end: int
-
-
 class QuoteFinder:
     """Finds quotes in one text.
 
@@ -118,6 +101,8 @@ class QuoteFinder:
         self._limit = limit
         self._folded = fold(text)
         self._lower = _lower(self._folded.text)
+        self._words = list(_WORD.finditer(self._folded.text))
+        self._written = {joints: _without(joints, self._lower) for joints in ("", _JOINTS)}
 
     def find(self, quote: str) -> list[Found]:
         """Where the quote stands, in text order; nowhere is an empty list.
@@ -131,78 +116,62 @@ class QuoteFinder:
         if len(quote) > 2 * len(self._text):
             return []
         plain = fold(quote).text
-        for fit, find in (
-            (Fit.NORMALISED, self._find_spelled),
-            (Fit.EDITED, self._find_joined),
-            (Fit.EDITED, self._find_changed),
+        for fit, spans in (  # each is looked for only where the one before has found nothing
+            (Fit.NORMALISED, self._find_written(plain, "")),
+            (Fit.EDITED, self._find_written(plain, _JOINTS)),
+            (Fit.EDITED, self._find_changed(plain)),
         ):
             # In another case, a short name in capitals is a word: IT and it, WHO and who.
-            spans = [
-                span
-                for span in find(plain)
+            found = [
+                Found(span, Fit.EXACT if span.of(self._text) == quote else fit)
+                for span in spans
                 if len(plain) > _LONGEST_ACRONYM or span.of(self._text).isupper() == plain.isupper()
             ]
-            if spans:
-                return [
-                    Found(span, Fit.EXACT if span.of(self._text) == quote else fit)
-                    for span in spans
-                ]
+            if found:
+                return found
         return []
 
-    def _find_spelled(self, quote: str) -> list[Span]:
-        """Where a quote stands in any spelling of the same words."""
-        lower = _lower(quote)
-        return [self._span(at, at + len(lower)) for at in _places(lower, self._lower)]
+    def _find_written(self, quote: str, joints: str) -> Iterator[Span]:
+        """Where a quote stands as whole words, whatever its case, and whichever signs of ``joints`` are between them."""
+        kept, letters = self._written[joints]
+        _, wanted = _without(joints, _lower(quote))
+        at = letters.find(wanted) if wanted else -1
+        while at >= 0:
+            edges = kept[at], kept[at + len(wanted) - 1] + 1
+            around = (self._lower[max(each - 1, 0) : each + 1] for each in edges)
+            if not any(len(each) > 1 and each.isalnum() for each in around):
+                yield self._span(*edges)
+            at = letters.find(wanted, at + 1)
 
     def _span(self, start: int, end: int) -> Span:
         spans = self._folded.spans
         return Span(spans[start].char_start, spans[end - 1].char_end)
 
-    def _find_joined(self, quote: str) -> list[Span]:
-        """Where the letters of a quote stand whatever hyphens and blanks are between them: data set, dataset."""
-        kept, letters = self._joined
-        wanted = _join(_lower(quote))[1]
-        found = (
-            (kept[at], kept[at + len(wanted) - 1] + 1) for at in _places(wanted, letters, False)
-        )
-        return [self._span(*edges) for edges in found if _are_edges(self._lower, edges)]
-
-    @cached_property
-    def _joined(self) -> tuple[list[int], str]:
-        return _join(self._lower)
-
-    @cached_property
-    def _words(self) -> list[_Word]:
-        return _words_of(self._folded.text)
-
-    def _find_changed(self, quote: str) -> list[Span]:
+    def _find_changed(self, quote: str) -> Iterator[Span]:
         """The words that differ least from a quote, in every sentence that has them."""
-        if not (wanted := _words_of(quote)):
-            return []
-        text = self._folded.text
-        before, behind = quote[: wanted[0].start], quote[wanted[-1].end :]
+        if not (wanted := list(_WORD.finditer(quote))):
+            return
+        text, gaps = self._folded.text, _gaps_of(wanted)
         fitting: list[tuple[int, Span]] = []
         for first in range(len(self._words) - len(wanted) + 1):
+            words = self._words[first : first + len(wanted)]
             distance = 0
-            for at, (mine, its) in enumerate(zip(wanted, self._words[first:], strict=False)):
-                edits = self._edits(mine.text, its.text)
-                if edits is None or (at and mine.gap != its.gap):
+            for mine, its in zip(wanted, words, strict=True):
+                edits = self._edits(mine[0], its[0])
+                if edits is None:
                     break
                 distance += edits
             else:
-                start, end = self._words[first].start, self._words[first + len(wanted) - 1].end
                 # Signs around the words belong to it where the text has them: a bracket, not a full stop.
-                start -= _count_alike(reversed(before), reversed(text[:start]))
-                end += _count_alike(behind, text[end:])
-                span = self._span(start, end)
-                sentences = (
-                    bisect_right(self._ends, span.char_start),
-                    bisect_left(self._ends, span.char_end),
-                )
-                if sentences[0] == sentences[1]:
+                start, end = words[0].start(), words[-1].end()
+                before, behind = reversed(quote[: wanted[0].start()]), quote[wanted[-1].end() :]
+                start -= _count_alike(before, reversed(text[:start]))
+                span = self._span(start, end + _count_alike(behind, text[end:]))
+                cut = any(span.char_start < each < span.char_end for each in self._ends)
+                if not cut and _gaps_of(words) == gaps:
                     fitting.append((distance, span))
         least = min(fitting, default=(0, None))[0]
-        return [span for distance, span in fitting if distance == least]
+        yield from (span for distance, span in fitting if distance == least)
 
     def _edits(self, word: str, other: str) -> int | None:
         """How many letters two words differ by; ``None`` if by too many to be the same word.
@@ -230,13 +199,9 @@ class QuoteFinder:
         return row[-1] if row[-1] <= most else None
 
 
-def _words_of(text: str) -> list[_Word]:
-    words: list[_Word] = []
-    end = 0
-    for match in _WORD.finditer(text):
-        words.append(_Word(match[0], text[end : match.start()].strip(" -"), *match.span()))
-        end = match.end()
-    return words
+def _gaps_of(words: Sequence[re.Match[str]]) -> list[str]:
+    """The signs between words, except hyphens."""
+    return [one.string[one.end() : other.start()].strip(_JOINTS) for one, other in pairwise(words)]
 
 
 def _lower(text: str) -> str:
@@ -249,25 +214,11 @@ def _count_alike(one: Iterable[str], other: Iterable[str]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _join(text: str) -> tuple[list[int], str]:
-    """The text without blanks and hyphens, except between digits, and where its characters were."""
+def _without(signs: str, text: str) -> tuple[list[int], str]:
+    """The text without some signs, except between digits, and where its characters were."""
     kept = [
         at
         for at, letter in enumerate(text)
-        if letter not in " -" or (text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit())
+        if letter not in signs or (text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit())
     ]
     return kept, "".join(text[at] for at in kept)
-
-
-def _places(quote: str, text: str, whole: bool = True) -> Iterator[int]:
-    """Where a string stands in a text, perhaps only where it cuts no word."""
-    at = text.find(quote) if quote else -1
-    while at >= 0:
-        if not whole or _are_edges(text, (at, at + len(quote))):
-            yield at
-        at = text.find(quote, at + 1)
-
-
-def _are_edges(text: str, places: tuple[int, int]) -> bool:
-    """Whether no place is inside of a word."""
-    return not any(text[at - 1 : at].isalnum() and text[at : at + 1].isalnum() for at in places)

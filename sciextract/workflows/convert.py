@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations, Candidates, LabelScore
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
@@ -20,16 +17,13 @@ from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.output import (
-    StandardOutput,
     check_standard_output,
     check_target,
     local_inputs,
     refuse_as_input,
     refuse_standard_output,
-    whole_output,
+    write_whole,
 )
-
-_COPIED_CHARACTERS = 1 << 20
 
 
 @dataclass(slots=True)
@@ -114,25 +108,9 @@ class ConvertJob:
             refuse_standard_output(spec, "--to")
             check_standard_output(inputs)
         items = read(inputs, self.input_format, texts=self._read_texts())
-        if self.output not in (None, STDIN):
-            with whole_output(Path(str(self.output))) as partial:
-                report = self._write(spec, partial, items, listener)
-                if report.exit_code is ExitCode.FAILED:
-                    remove(partial)
-                return report
-        if not self.strict:
-            with StandardOutput() as stream:
-                return self._write(spec, stream, items, listener)
-        # What has gone into a pipe cannot be taken back.
-        with tempfile.TemporaryFile(
-            "w+", encoding="utf-8", errors="surrogatepass", newline=""
-        ) as spool:
-            report = self._write(spec, spool, items, listener)
-            if report.exit_code is not ExitCode.FAILED:
-                spool.seek(0)
-                with StandardOutput() as stream:
-                    shutil.copyfileobj(spool, stream, _COPIED_CHARACTERS)
-            return report
+        return write_whole(
+            self.output, self.strict, lambda place: self._write(spec, place, items, listener)
+        )
 
     def _read_texts(self) -> dict[str, str] | None:
         if self.texts is None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
@@ -23,10 +21,9 @@ from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
 from sciextract.workflows.output import (
-    StandardOutput,
     check_target,
     refuse_standard_output,
-    whole_output,
+    write_whole,
 )
 
 
@@ -143,19 +140,9 @@ class ExportJob:
                 f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
                 "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
             )
-        if self.output in (None, STDIN):
-            if self.strict:  # what has gone into a pipe cannot be taken back
-                with open(os.devnull, "w", encoding="utf-8", errors="surrogatepass") as nowhere:
-                    trial = self._write(spec, nowhere, project)
-                if trial.exit_code is ExitCode.FAILED:
-                    return trial
-            with StandardOutput() as stream:
-                return self._write(spec, stream, project)
-        with whole_output(Path(str(self.output))) as partial:
-            report = self._write(spec, partial, project)
-            if report.exit_code is ExitCode.FAILED:
-                remove(partial)
-            return report
+        return write_whole(
+            self.output, self.strict, lambda place: self._write(spec, place, project)
+        )
 
     def _write(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
         source = None if self.source is None else _find_source(project, self.source)

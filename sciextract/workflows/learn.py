@@ -21,7 +21,7 @@ from sciextract.store import documents, open_project
 from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
-from sciextract.workflows.model_choice import ModelChoice, suited_to
+from sciextract.workflows.model_choice import ModelChoice, base_for
 from sciextract.workflows.predict_project import PredictReport, unknown_labels
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def base_model(project: Project, named: str | None = None) -> Extractor:
     if not isinstance(found, Extractor) or (
         named is None and unknown_labels(project.schema, found.config)
     ):
-        return Extractor.load(suited_to(project), RunOptions(threads=1))
+        return Extractor.load(base_for(project), RunOptions(threads=1))
     return found.base()
 
 

@@ -17,7 +17,13 @@ from sciextract.formats import read
 from sciextract.formats.base import BadRecord
 from sciextract.inference.batching import DEFAULT_OPTIONS, RunOptions
 from sciextract.inference.domain.words import Domain, domain_of
-from sciextract.inference.model_folder import AUTO, locate_model, open_folder
+from sciextract.inference.model_folder import (
+    AUTO,
+    BIOMEDICAL_MODEL,
+    DEFAULT_MODEL,
+    locate_model,
+    open_folder,
+)
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
@@ -135,11 +141,11 @@ class ModelChoice:
             ModelDamagedError: It was changed.
         """
         if self.model == AUTO and project is not None:
-            from sciextract.inference.domain.auto import model_for
+            from sciextract.inference.domain.auto import MODELS
 
             domain = project_domain(project)
             fits = "; most of its texts fit neither computer science nor biomedicine"
-            message = f"model {AUTO} chose {model_for(domain)} for this project"
+            message = f"model {AUTO} chose {MODELS[domain]} for this project"
             return message + (fits if domain is Domain.NEITHER else "")
         if self.model is not None:
             return ""
@@ -155,9 +161,14 @@ class ModelChoice:
 
 def suited_to(project: Project) -> str:
     """The bundled model that suits most of a project's first documents."""
-    from sciextract.inference.domain.auto import model_for
+    from sciextract.inference.domain.auto import MODELS
 
-    return model_for(project_domain(project))
+    return MODELS[project_domain(project)]
+
+
+def base_for(project: Project) -> str:
+    """The bundled model whose encoder suits own labels: ``science`` has seen 70 abstracts only, and stands on ``sci``."""
+    return BIOMEDICAL_MODEL if project_domain(project) is Domain.BIOMEDICINE else DEFAULT_MODEL
 
 
 def project_domain(project: Project) -> Domain:
@@ -230,11 +241,11 @@ def check_labels(config: ModelConfig, wanted: Collection[str]) -> None:
     Raises:
         UsageError: Names them and those that it has.
     """
-    unknown = [label for label in wanted if label not in config.labels.entities]
+    unknown = [label for label in wanted if label not in config.labels.types]
     if unknown:
         raise UsageError(
             f"model {config.name!r} has no entity label {', '.join(map(repr, unknown))}",
-            f"its labels: {', '.join(config.labels.entities)}",
+            f"its labels: {', '.join(config.labels.types)}",
         )
 
 
@@ -245,7 +256,7 @@ def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
         ModelMismatchError: They differ; names both and what differs.
     """
     differences = [
-        *_differences("entity", config.labels.entities, schema.entity_labels),
+        *_differences("entity", config.labels.types, schema.entity_labels),
         *_differences("relation", config.labels.relations.labels, schema.relation_labels),
     ]
     if differences:
@@ -293,13 +304,13 @@ def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
         model: What the user named; ``None`` is the model that the user chose before, or the default one.
         texts: What will be in the project; their words choose for ``auto``, else none is looked at.
     """
-    from sciextract.inference.domain.auto import model_for
+    from sciextract.inference.domain.auto import MODELS
     from sciextract.inference.model_folder import locate_model, open_folder
     from sciextract.workflows.models.choice import find_chosen
 
     try:
         if model == AUTO:
-            model = model_for(_domain_of_most(islice(texts, ASKED_DOCUMENTS)))
+            model = MODELS[_domain_of_most(islice(texts, ASKED_DOCUMENTS))]
         if model is None:
             folder = find_chosen(None).model.folder
         elif "/" in model and not Path(model).expanduser().is_dir():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -13,11 +14,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from tempfile import TemporaryFile
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
+from sciextract.errors import (
+    ExitCode,
+    ModelMismatchError,
+    OutputError,
+    UsageError,
+    explain_write_errors,
+)
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
@@ -313,6 +321,45 @@ def whole_output(target: Path) -> Iterator[Path]:
                 atomic.put_in_place(partial, target)
     finally:
         atomic.remove(partial)
+
+
+class _Report(Protocol):
+    @property
+    def exit_code(self) -> ExitCode: ...
+
+
+_Made = TypeVar("_Made", bound=_Report)
+_COPIED_CHARACTERS = 1 << 20
+
+
+def write_whole(output: str | None, strict: bool, write: Callable[[Any], _Made]) -> _Made:
+    """Write a file or folder whole or not at all, or standard output.
+
+    Args:
+        output: The file or folder; ``None`` or ``-`` for standard output.
+        strict: Whether nothing may go to standard output before it is known that ``write`` does not fail.
+        write: Writes to a path or stream; what it gives says by its exit code whether it failed.
+
+    Raises:
+        OutputError: The output cannot be written.
+    """
+    if output not in (None, STDIN):
+        with whole_output(Path(str(output))) as partial:
+            report = write(partial)
+            if report.exit_code is ExitCode.FAILED:
+                atomic.remove(partial)
+            return report
+    if not strict:
+        with StandardOutput() as stream:
+            return write(stream)
+    # What has gone into a pipe cannot be taken back.
+    with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as spool:
+        report = write(spool)
+        if report.exit_code is not ExitCode.FAILED:
+            spool.seek(0)
+            with StandardOutput() as stream:
+                shutil.copyfileobj(spool, stream, _COPIED_CHARACTERS)
+        return report
 
 
 _BLOCK_BYTES = 1 << 16

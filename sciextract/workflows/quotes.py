@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Annotations, Entity, Relation, State, new_id
 from sciextract.documents.document import Document, text_hash
 from sciextract.documents.spans import Span
-from sciextract.errors import FormatError, UsageError
-from sciextract.formats.base import Place, Source, quoted
+from sciextract.errors import UsageError
+from sciextract.formats.base import BadRecord, Place, Source, quoted
 from sciextract.formats.inputs import expand_inputs
-from sciextract.formats.json_streams import JsonObjects
+from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, list_at, string_at
 from sciextract.store import Project
 from sciextract.store.documents import texts_by_name
@@ -145,7 +146,7 @@ def suggest_quotes(
         InputMissingError: A file does not exist.
         FormatError: A file is no JSON.
     """
-    report, schema = SuggestReport(), project.schema
+    schema, rejected = project.schema, []
     names, files = parse_renames(labels, "--map"), expand_inputs(files)
     allowed = (*schema.entity_labels, *schema.relation_labels)
     for old, new in names.items():
@@ -153,9 +154,9 @@ def suggest_quotes(
     known = texts_by_name(project.connection)
     located = LocatedQuotes({"": "", **{label: label for label in allowed}, **names}, every)
     for file in files:
-        for record in read_quotes(Source(file), keys):
-            if isinstance(record, FormatError):
-                report.reject(record)
+        for record in read_items(Source(file), partial(_read_record, keys)):
+            if isinstance(record, BadRecord):
+                rejected.append(record.error)
                 continue
             texts = next((known[name] for name in record.names if name in known), {})
             if len(texts) == 1:
@@ -163,7 +164,7 @@ def suggest_quotes(
                 continue
             several = f"{len(texts)} abstracts have this key: give the text"
             problem = several if texts else "no such abstract in the project"
-            report.reject(record.place.error(problem))
+            rejected.append(record.place.error(problem))
     unknown = located.unknown_labels()
     listed = ", ".join(f"{label!r} ({count:,})" for label, count in unknown.most_common())
     if unknown and not names:
@@ -171,37 +172,19 @@ def suggest_quotes(
             f"the schema lacks labels of the quotes: {listed}; it has {', '.join(allowed)}",
             "--map OLD=NEW,... gives them labels of the project, and leaves out what it does not name",
         )
-    if unknown:
-        report.notes.append(f"labels that --map does not name, left out: {listed}")
     # One tool's suggestions can be exported by its name: export --source.
     source = source_of(files[0]) if len(files) == 1 else ""
     numbers = sorted(number for text in located.records for number in known[text].values())
-    suggested = suggest(project, [located], among=numbers, source=source)
-    report.documents, report.items, report.skipped = (
-        suggested.documents,
-        suggested.items,
-        suggested.skipped,
-    )
+    report = suggest(project, [located], among=numbers, source=source)
+    for error in rejected:
+        report.reject(error)
+    if unknown:
+        report.notes.append(f"labels that --map does not name, left out: {listed}")
     report.located, report.missing = dict(located.fits), located.missing
     return report
 
 
-def read_quotes(source: Source, keys: QuoteKeys) -> Iterator[QuotedRecord | FormatError]:
-    """What each record of a file says, or what is wrong with it.
-
-    Raises:
-        FormatError: The file is empty, not UTF-8 text, or no JSON.
-    """
-    for line, record in JsonObjects(source):
-        try:
-            if isinstance(record, FormatError):
-                raise record
-            yield _read_record(record, keys, Place(source.path, line))
-        except FormatError as error:
-            yield error
-
-
-def _read_record(record: Record, keys: QuoteKeys, place: Place) -> QuotedRecord:
+def _read_record(keys: QuoteKeys, record: Record, place: Place) -> QuotedRecord:
     text, key = _value(record, keys.text), _value(record, keys.document)
     names = [text_hash(text)] if isinstance(text, str) else []
     if isinstance(key, str | int):

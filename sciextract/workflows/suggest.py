@@ -6,18 +6,18 @@ Suggestions are undecided items. Those of one call are one event, so that one un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Project
+from sciextract.store.document_state import DocumentState
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
@@ -58,7 +58,7 @@ class SuggestReport:
         items: list[Entity | Relation | Cluster] = [
             *found.entities, *found.relations, *found.clusters,
         ]  # fmt: skip
-        self.documents += bool(found.entities)
+        self.documents += bool(items)
         self.items.update(each.source for each in items)
 
     def reject(self, error: FormatError) -> None:
@@ -181,14 +181,11 @@ def suggest(
             documents = [state.stored.document for state in states]
             of_each = zip(*(suggester(documents) for suggester in suggesters), strict=True)
             for state, document, found in zip(states, documents, of_each, strict=True):
-                known = [row for row in state.entities if row.state is not State.REJECTED]
-                taken = [span for row in known if row.in_view for span in row.fragments]
-                # Rejected ones, too: what a person said no to is not suggested again.
-                same = {row.fragments for row in state.entities}
-                annotations = _join(found, same, taken)
+                annotations, ends = _join(found, state)
                 report.add(annotations)
-                if annotations.entities:
-                    yield AnnotatedDocument(document, annotations)
+                if annotations.entities or annotations.relations:
+                    both = replace(annotations, entities=(*annotations.entities, *ends))
+                    yield AnnotatedDocument(document, both)
             if on_progress:
                 on_progress(start + len(states), len(numbers))
 
@@ -233,14 +230,21 @@ def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:
     return name, (*labels.types, *labels.relations.labels)
 
 
-def _join(
-    found: Sequence[Annotations], same: Collection[tuple[Span, ...]], taken: Sequence[Span]
-) -> Annotations:
-    """What several suggesters found, without mentions that the document has or that overlap earlier ones."""
+def _join(found: Sequence[Annotations], state: DocumentState) -> tuple[Annotations, list[Entity]]:
+    """What several suggesters found, without what the document has and mentions that overlap decided or earlier ones.
+
+    Also the mentions that the document has, under the labels that they have there, which new relations join.
+    """
     entities: list[Entity] = []
+    ends: list[Entity] = []
     relations: list[Relation] = []
     clusters: list[Cluster] = []
-    taken = list(taken)
+    taken = [span for row in state.entities if row.in_view for span in row.fragments]
+    living = {row.fragments: row.label for row in state.entities if row.state is not State.REJECTED}
+    # Rejected ones, too: what a person said no to is not suggested again.
+    places = {row.id: row.fragments for row in state.entities}
+    same = set(places.values())
+    drawn = {(places[each.head], places[each.tail], each.label) for each in state.relations}
     for each_set in found:
         fresh = [
             each
@@ -249,8 +253,18 @@ def _join(
             and not any(span.overlaps(other) for span in each.fragments for other in taken)
         ]
         taken += [span for each in fresh for span in each.fragments]
-        ids = {each.id for each in fresh}
+        known = [each for each in each_set.entities if each.fragments in living]
+        at = {each.id: each.fragments for each in (*fresh, *known)}
+        kept = [
+            each
+            for each in each_set.relations
+            if {each.head, each.tail} <= at.keys()
+            and (at[each.head], at[each.tail], each.label) not in drawn
+        ]
+        needed = {end for each in kept for end in (each.head, each.tail)}
         entities += fresh
-        relations += [each for each in each_set.relations if {each.head, each.tail} <= ids]
+        ends += [replace(e, label=living[e.fragments]) for e in known if e.id in needed]
+        relations += kept
+        ids = {each.id for each in fresh}
         clusters += [each for each in each_set.clusters if ids.issuperset(each.mentions)]
-    return Annotations(tuple(entities), tuple(relations), tuple(clusters))
+    return Annotations(tuple(entities), tuple(relations), tuple(clusters)), ends

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,7 +13,10 @@ from sciextract.documents.annotations import Annotations, Entity, Relation, new_
 from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.errors import FormatError, InputMissingError, MissingExtraError, UsageError
+from sciextract.errors import FormatError, MissingExtraError, UsageError
+from sciextract.formats.base import Source
+from sciextract.formats.decoding import decoded_content
+from sciextract.formats.json_streams import JsonObjects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
@@ -98,17 +98,6 @@ class Terms:
         return 0
 
 
-@contextmanager
-def _reported(path: Path, kind: str) -> Iterator[None]:
-    """Turns what a file that cannot be read raises into errors that name it, and the kind of file to give."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputMissingError(f"{path}: there is no such file", kind) from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"cannot be read: {error}", path=path, hint="save it as UTF-8") from error
-
-
 def read_terms(path: Path, schema: LabelSchema) -> Terms:
     """The terms of a CSV or TSV file: a term and its label in each row; a first row ``term,label`` is a heading.
 
@@ -117,14 +106,10 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
         FormatError: A row has no two columns, or the file is not UTF-8.
         UsageError: A label is not in the schema.
     """
+    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
     terms = []
-    with (
-        _reported(path, "give a CSV or TSV file"),
-        path.open(encoding="utf-8-sig", newline="") as stream,
-    ):
-        first = next(stream, "")
-        separator = "\t" if "\t" in first else ","
-        reader = csv.reader(chain([first], stream), delimiter=separator)
+    reader = csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ",")
+    try:
         for row in reader:
             if not any(row):
                 continue
@@ -137,6 +122,8 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
                 continue
             check_label(label, schema.entity_labels, f"{path}:{reader.line_num}")
             terms.append((term, label))
+    except csv.Error as error:
+        raise FormatError(f"cannot be read: {error}", path=path, line=reader.line_num) from error
     return Terms(terms, source_of(str(path)))
 
 
@@ -204,21 +191,13 @@ _PATTERN_HINT = (
 
 def _read_patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each pattern with the number of its line."""
-    with _reported(path, "give a JSON Lines file"):
-        lines = path.read_text("utf-8-sig").splitlines()
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"no JSON: {error}", path=path, line=number) from error
-        if not isinstance(record, dict):
-            raise FormatError("no JSON object", path=path, line=number, hint=_PATTERN_HINT)
+    for line, record in JsonObjects(Source(str(path))):
+        if isinstance(record, FormatError):
+            raise record
         for key in ("label", "pattern"):
             if not record.get(key):
-                raise FormatError(f"no {key!r}", path=path, line=number, hint=_PATTERN_HINT)
-        yield number, {"label": str(record["label"]), "pattern": record["pattern"]}
+                raise FormatError(f"no {key!r}", path=path, line=line, hint=_PATTERN_HINT)
+        yield line, {"label": str(record["label"]), "pattern": record["pattern"]}
 
 
 class Mapped:

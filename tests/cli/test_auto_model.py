@@ -49,6 +49,17 @@ def test_names_inside_compounds_are_found(command: Command) -> None:
     assert record["text"] == text
 
 
+def test_references_are_mentions_of_clusters_without_a_type() -> None:
+    text = "We grew maize on sandy soil. We measured its yield, and we harvested the maize by hand."
+    [found] = Extractor.load("science", threads=1)([text])
+    said = {each.id: each.span.of(text) for each in found.annotations.entities}
+    untyped = {each.id for each in found.annotations.entities if not each.label}
+    clusters = [[said[each] for each in one.mentions] for one in found.annotations.clusters]
+    assert any(each.count("We") == 2 and "we" in each for each in clusters)
+    assert untyped <= {each for one in found.annotations.clusters for each in one.mentions}
+    assert any("maize" in said[each] for each in said.keys() - untyped)
+
+
 def test_auto_chooses_for_each_abstract_and_says_so(command: Command, tmp_path: Path) -> None:
     lines = [{"id": "a", "text": COMPUTING}, {"id": "b", "text": SAMPLE.read_text()}]
     path = tmp_path / "mixed.jsonl"
@@ -60,22 +71,30 @@ def test_auto_chooses_for_each_abstract_and_says_so(command: Command, tmp_path: 
     assert "1 by bio@" in result.err and "1 by sci@" in result.err
 
 
-def test_what_fits_neither_goes_to_sci_with_a_remark(command: Command, tmp_path: Path) -> None:
+def test_what_fits_neither_goes_to_science_with_a_remark(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "pulsar.txt"
     path.write_text((data_root() / "sample_data" / "text" / "phy-03.txt").read_text("utf-8"))
     result = command("annotate", path, "--model", "auto", "--export", "jsonl", "--json")
     assert result.code == 0
     record = json.loads(result.out)
-    assert record["model"]["name"] == "sci"
+    assert record["model"]["name"] == "science"
+    assert {each["label"] for each in record["entities"]} <= {
+        "",
+        "Process",
+        "Method",
+        "Material",
+        "Data",
+    }
     assert len(record["warnings"]) == 1 and "fit neither" in record["warnings"][0]
     assert result.err.count("fit neither") == 1
     assert json.loads(result.err.splitlines()[-1])["fits_neither"] == 1
     in_workers = command("annotate", path, "--model", "auto", "--export", "jsonl", "--workers", "1")
     assert in_workers.out == result.out
     project = tmp_path / "stars.sciextract"
-    assert command("init", project).code == 0
+    assert command("init", project, "--schema", "science").code == 0
     predicted = command("annotate", path, "--project", project, "--model", "auto")
-    assert "auto chose sci" in predicted.err and "fit neither" in predicted.err
+    assert predicted.code == 0
+    assert "auto chose science" in predicted.err and "fit neither" in predicted.err
 
 
 def test_auto_goes_on_where_it_stopped(command: Command, tmp_path: Path) -> None:
@@ -103,7 +122,7 @@ def test_auto_loads_what_it_needs_only() -> None:
     [document] = Extractor.load("sci", threads=1)([COMPUTING])
     assert auto.annotate(document.document).model == document.model
     assert loaded == ["sci"]
-    assert {"Task", "Chemical"} <= set(auto.config.labels.entities)
+    assert {"Task", "Chemical", "Process"} <= set(auto.config.labels.entities)
 
 
 def test_auto_is_no_model_of_its_own(command: Command) -> None:

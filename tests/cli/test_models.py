@@ -32,7 +32,8 @@ class TestList:
     def test_the_one_that_predicts_has_a_star(self, command: Command, parsing: KnownModel) -> None:
         result = command("models", "list")
         assert result.code == 0
-        bio, sci, own = result.out.splitlines()
+        bio, sci, science, own = result.out.splitlines()
+        assert science.startswith("  science-") and science.endswith("in the package")
         assert bio.startswith("  bio-") and bio.endswith("in the package")
         assert sci.startswith("* sci-") and sci.endswith("in the package")
         assert own.startswith(f"  {parsing.id}") and "since 20" in own
@@ -40,7 +41,7 @@ class TestList:
         assert command("models", "list").out.splitlines()[-1].startswith(f"* {parsing.id}")
 
     def test_json_has_one_object_a_line(self, command: Command, parsing: KnownModel) -> None:
-        bio, sci, own = read_lines(command("models", "list", "--json").out)
+        bio, sci, _, own = read_lines(command("models", "list", "--json").out)
         assert (bio["name"], bio["bundled"], bio["in_use"]) == ("bio", True, False)
         assert (sci["name"], sci["bundled"], sci["in_use"]) == ("sci", True, True)
         assert (own["id"], own["hash"], own["in_use"]) == (parsing.id, parsing.hash, False)

@@ -108,6 +108,10 @@ def test_every_file_has_a_checksum_and_equal_projects_give_equal_bytes(
 
 def test_a_release_is_imported_like_any_file(command: Command, corpus: Path) -> None:
     release(command, "--to", "scierc")
+    strict = ("--release", "s", "--licence", "MIT", "--to", "conll", "--strict", "--json")
+    failed = command("export", *strict)
+    assert (failed.code, json.loads(failed.out)["documents"]) == (ExitCode.FAILED, 0)
+    assert not Path("s").exists()
     command("init", "again.sciextract")
     words = ("--project", "again.sciextract", "--add-labels")
     command("import", *sorted(map(str, Path("out/data").iterdir())), *words)

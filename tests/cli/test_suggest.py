@@ -179,7 +179,7 @@ def test_patterns_of_spacy(command: Command, work: Path, project: Path) -> None:
         '{"pattern": "x"}': "bad.jsonl:1: no 'label'",
         '{"label": "Alloy", "pattern": [{"POS": "NOUN"}]}': "with the attribute POS\n",
         '{"label": "Alloy", "pattern": [{"LOWER": {"REGEX": "("}}]}': "bad.jsonl:1: not a pattern",
-        "[1]": "no JSON object",
+        "[1]": "expected JSON objects",
     }.items():
         (work / "bad.jsonl").write_text(line, "utf-8")
         result = command("suggest", "--patterns", "bad.jsonl")

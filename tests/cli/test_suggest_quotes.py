@@ -118,6 +118,29 @@ def test_answers_of_any_model_in_sequence_or_everywhere(
     assert [start for _, start, _ in suggested(project)] == [29, 59]
 
 
+def test_relations_join_mentions_that_are_there_already(
+    command: Command, work: Path, project: Path
+) -> None:
+    write_lines(
+        work / "e.jsonl", {"id": "b", "entities": {"Process": ["Annealing"], "Alloy": ["steel"]}}
+    )
+    command("suggest", "e.jsonl", "--from", "quotes")
+    with open_project(project) as opened:
+        number = opened.numbers()[1]
+        for row in opened.document_state(number).entities:
+            opened.actions.accept(number, EntityRef(row.id))
+    write_lines(work / "r.jsonl", {"id": "b", "relations": [["annealing", "steel", "CHANGES"]]})
+    made = command("suggest", "r.jsonl", "--from", "quotes", "--json")
+    assert json.loads(made.out)["items"] == {"import:r.jsonl": 1}
+    assert suggested(project) == [("Annealing", 0, "Process"), ("steel", 18, "Alloy")]
+    with open_project(project, read=True) as opened:
+        state = opened.document_state(number)
+        assert {row.state for row in state.entities} == {State.ACCEPTED}
+        assert [row.state for row in state.relations] == [State.UNDECIDED]
+    again = command("suggest", "r.jsonl", "--from", "quotes", "--json")
+    assert json.loads(again.out)["items"] == {}
+
+
 def test_the_tool_is_scored_against_the_decisions(
     command: Command, work: Path, project: Path
 ) -> None:
@@ -156,9 +179,9 @@ def test_bad_records_are_named_and_others_read(command: Command, work: Path, pro
     for part in (
         "bad.jsonl:1: ",
         "bad.jsonl:3: doc_key 'elsewhere': no such abstract in the project",
-        "bad.jsonl:4: no text or doc_key or id or document_id: a record is like",
+        "bad.jsonl:4: doc_key 'bad:4': no text or doc_key or id or document_id: a record is like",
         "bad.jsonl:5: doc_key 'b': quote: None found; expected a string",
-        "bad.jsonl:7: no entities: a record is like",
+        "bad.jsonl:7: doc_key 'bad:7': no entities: a record is like",
         "b: '\\x1b[31mred' is not in the text",
         "b: 'xxx",
     ):

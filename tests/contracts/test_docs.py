@@ -78,9 +78,13 @@ def needs_the_bundled_model() -> None:
 
 def test_shown_runs_are_those_of_the_bundled_models() -> None:
     needs_the_bundled_model()
-    hashes = {name: open_folder(bundled_models() / name).hash[:8] for name in ("sci", "bio")}
+    hashes = {
+        name: open_folder(bundled_models() / name).hash[:8] for name in ("sci", "bio", "science")
+    }
     for page in PAGES:
-        for name, shown in re.findall(r"\b(sci|bio)@([0-9a-f]{8})\b", page.read_text("utf-8")):
+        for name, shown in re.findall(
+            r"\b(sci|bio|science)@([0-9a-f]{8})\b", page.read_text("utf-8")
+        ):
             assert shown == hashes[name], page
 
 

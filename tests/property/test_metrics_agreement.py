@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
-from sciextract.metrics.agreement import agreement
+from sciextract.metrics.agreement import agreement, kappa
 from sciextract.metrics.coreference import partition, without_singletons
 from sciextract.metrics.counts import Mention, scorable
 from sciextract.metrics.differences import (
@@ -25,7 +25,6 @@ from sciextract.metrics.differences import (
     differences,
     shared_length,
 )
-from sciextract.metrics.kappa import kappa
 from tests.tiers import examples
 from tests.unit.metrics.builders import words
 

@@ -16,7 +16,6 @@ from sciextract.formats.tables import (
     escaped,
     guarded,
     tsv_row,
-    unescaped,
     unguarded,
 )
 from sciextract.text.characters import without_surrogates
@@ -27,6 +26,8 @@ FEW = settings(max_examples=examples(60), deadline=None)
 HOSTILE = st.sampled_from(
     [*PIECES, "＝", "－1", "-", "@", "\\t", "\\u0041", "\ud800", "\t", ",", "'"]
 )
+from tests.unit.formats.test_tables import unescaped
+
 CELLS = st.lists(HOSTILE, max_size=8).map("".join) | st.text(max_size=9)
 ROWS = st.lists(CELLS, min_size=1, max_size=4)
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")

@@ -18,7 +18,7 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import CONFIG, open_folder
 from sciextract.inference.settings import PerTask, Rescue
 from sciextract_trainer.calibration import TaskCalibration, scaled
-from sciextract_trainer.card import model_card
+from sciextract_trainer.package import model_card
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 

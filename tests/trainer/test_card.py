@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sciextract_trainer.card import int8_losses
+from sciextract_trainer.package import int8_losses
 
 FP32 = {"ner": 68.4, "relation": 41.5, "coreference": 57.9}
 INT8 = {"ner": 68.7, "relation": 41.5, "coreference": 57.0}

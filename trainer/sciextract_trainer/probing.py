@@ -51,6 +51,7 @@ class RememberedStates(nn.Module):
                     0
                 ]
             for row, each in zip(new, states, strict=True):
+                # In bfloat16, as the encoder runs where it is fast, states are rougher than halves are.
                 self._known[keys[row]] = each[: counts[row]].half()
         hidden = self._known[keys[0]].shape[1]
         found = torch.zeros(*input_ids.shape, hidden, device=input_ids.device)
@@ -95,6 +96,7 @@ def probe(
     learning = [each for each in encoder.parameters() if each.requires_grad]
     for each in learning:
         each.requires_grad_(False)
+    # In place of the encoder: dropout of states and the heads stay what they are in the training that follows.
     network.words.encoder = RememberedStates(encoder)
     try:
         alone = TrainingData(data.examples, [])

@@ -285,10 +285,9 @@ class _Training:
         config = self._start.fit(load_config(recipe, **values))
         if not exact:
             # Decided documents of an epoch and those against forgetting, before anything is labelled.
-            start = self._start.with_labels(self._labels())
-            known = start.labels == self._start.folder.config.labels
-            if start.new_labels and config.probe_epochs:  # their heads have learned by then
-                config = replace(config, epochs=-(-config.epochs // 2))
+            known = (
+                self._start.with_labels(self._labels()).labels == self._start.folder.config.labels
+            )
             own = sum(each.origin is not Origin.BASE for each in snapshot.train)
             others = len(snapshot.train) - own if own else 0
             others += snapshot.manifest.undecided if known else 0

@@ -283,6 +283,15 @@ class Desk:
         """The text with everything that is drawn into it."""
         return panes.passage(self.state)
 
+    def most_relations(self, *, everything: bool) -> int:
+        """The most relations that are listed at once while the focus moves."""
+        view = self.state.open_view
+        return (
+            len(view.relations)
+            if everything
+            else max(map(len, view.relations_of.values()), default=0)
+        )
+
     def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
         """Relations of the focused mention, or of the abstract."""
         return panes.relation_lines(self.state, everything=everything)

@@ -39,6 +39,8 @@ from sciextract_app.widgets.dialogs import (
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog, help_rows
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from sciextract.documents.schema import EntityType, RelationType
     from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
@@ -85,6 +87,7 @@ class ReviewDialogs:
             bulk.PLACES: self.places,
             "queues": self.queues,
             "quit": partial(app.call_later, app.action_quit),
+            "questions": self.questions,
             "relations": self.relations,
             "retraining": self.retraining,
             "save-queue": self.save_queue,
@@ -325,9 +328,18 @@ class ReviewDialogs:
         """Show all relations of the abstract."""
         from sciextract_app.review.relations import RelationsScreen
 
-        screen = self._screen
-        relations = RelationsScreen(screen.desk, screen.keys)
-        screen.app.push_screen(relations, lambda each: screen.show_result(each or Feedback()))
+        self._push(RelationsScreen(self._screen.desk, self._screen.keys))
+
+    def questions(self) -> None:
+        """Ask about undecided items of all abstracts, one by one."""
+        from sciextract_app.review.questions import QuestionsScreen
+
+        if self._screen.desk.number:
+            self._push(QuestionsScreen(self._screen.desk, self._screen.keys))
+
+    def _push(self, over: Screen[Feedback]) -> None:
+        show = self._screen.show_result
+        self._screen.app.push_screen(over, lambda each: show(each or Feedback()))
 
     def compare(self) -> None:
         """Compare the model's predictions with the person's decisions."""

@@ -8,6 +8,7 @@ from itertools import islice
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review import bulk, linking
+from sciextract_app.review.deciding import SETTLED
 from sciextract_app.review.linking import best_type, legal_types
 from sciextract_app.review.selecting import selected, suggestion, takes_out
 from sciextract_app.review.state import LETTERS, ReviewState
@@ -86,11 +87,13 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     mention = not relation and item is not None
     if spread := bulk.hint(state):
         yield spread
-    accept, reject = "accept" if item else "next", "reject"
+    accept, reject = "next" if item is None or item.state in SETTLED else "accept", "reject"
     if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
         others = [each.entity_id for each in view.members[item.cluster_id]]
         other = next((each for each in others if each != item.entity_id), item.entity_id)
-        accept, reject = f"same as {named(view.surface(other), 20)}", "not the same"
+        if item.state not in SETTLED:
+            accept = f"same as {named(view.surface(other), 20)}"
+        reject = "not the same"
     can_accept = bool(item or state.undecided_count())
     yield action_hint("accept", can_accept, accept, pinned=True)
     yield action_hint("reject", item is not None, reject, pinned=True)

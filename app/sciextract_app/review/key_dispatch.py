@@ -65,6 +65,7 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "go-to": navigation.ask_place,
     "next-finding": navigation.step_finding,
     "previous-finding": navigation.step_finding,
+    "intended": navigation.keep_finding,
     "done": navigation.done,
 }
 """Those that follow the order of the abstracts."""

@@ -19,7 +19,7 @@ from textual.widgets import Static
 from sciextract.documents.annotations import State
 from sciextract.text.characters import visible
 from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
-from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, LinesPane, RowsPane, fit, padded, score
+from sciextract_app.widgets.lines import FOCUS, LinesPane, RowsPane, fit, padded, score
 
 ARROW, BOTH_WAYS = " ─▶ ", " ── "
 _BEHIND = len("  .91 ?")
@@ -86,13 +86,14 @@ def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style
     if row.focused:
         line.stylize("reverse")
     elif row.state is State.UNDECIDED:
-        line.stylize("italic")
+        line.stylize("bold")
     return line
 
 
 _INDENT = 5
 _LONGEST = 28
-_AROUND = f"{ELLIPSIS} , {ELLIPSIS}"
+_ClusterRow = tuple[ClusterLine, Text, dict[int, range]]
+"""A cluster, one of its lines, and the columns of the mentions on it."""
 
 
 class ClustersPane(RowsPane[ClusterLine]):
@@ -112,66 +113,60 @@ class ClustersPane(RowsPane[ClusterLine]):
         cluster_id: str
         index: int
 
+    _kept: tuple[Sequence[ClusterLine], int, list[_ClusterRow]] = ((), 0, [])
+
     @property
     def focused_line(self) -> int | None:
-        """The cluster of the focused link."""
-        return next((y for y, row in enumerate(self._rows) if row.focused is not None), None)
+        """The line with the mention of the focused link."""
+        lines = self._lines(self.scrollable_content_region.width)
+        return next(
+            (y for y, (row, _, columns) in enumerate(lines) if row.focused in columns), None
+        )
 
-    def row_text(self, row: ClusterLine, width: int) -> Text:
-        """A cluster."""
-        return cluster_text(row, width)[0]
+    def count(self, width: int) -> int:
+        """As many lines as their mentions need."""
+        return len(self._lines(width)) or 1
+
+    def line(self, y: int, width: int) -> Text:
+        """One of them."""
+        lines = self._lines(width)
+        return lines[y][1].copy() if lines else Text(self.NOTHING, "dim")
 
     def click(self, y: int, x: int, width: int) -> None:
-        """Tell which mention was clicked; next to all of them the first one."""
-        if not 0 <= y < len(self._rows):
-            return
-        row = self._rows[y]
-        columns = cluster_text(row, width)[1]
-        index = next((each for each, span in columns.items() if x in span), 0)
-        self.post_message(self.LinkClicked(row.cluster_id, index))
+        """Tell which mention was clicked; next to all of them the first one of the line."""
+        lines = self._lines(width)
+        if 0 <= y < len(lines):
+            row, _, columns = lines[y]
+            index = next((each for each, span in columns.items() if x in span), min(columns))
+            self.post_message(self.LinkClicked(row.cluster_id, index))
+
+    def _lines(self, width: int) -> list[_ClusterRow]:
+        if self._kept[:2] != (self._rows, width):
+            lines = [(row, *each) for row in self._rows for each in cluster_lines(row, width)]
+            self._kept = self._rows, width, lines
+        return self._kept[2]
 
 
-def cluster_text(row: ClusterLine, width: int) -> tuple[Text, dict[int, range]]:
-    """A cluster in so many cells, and the columns of each mention that finds room.
-
-    Mentions far before the focused one are left out, so that it is always seen.
-    """
+def cluster_lines(row: ClusterLine, width: int) -> list[tuple[Text, dict[int, range]]]:
+    """A cluster in lines of so many cells, each with the columns of its mentions."""
     focused = row.focused is not None
+    columns: dict[int, range] = {}
     line = Text(f"{FOCUS if focused else ' '} ", "bold" if focused else "")
     line.append(fit(row.letter, 2).ljust(_INDENT - 2), "bold")
-    first = _first(row, width - _INDENT)
-    if first:
-        line.append(f"{ELLIPSIS} ")
-    columns: dict[int, range] = {}
-    for index in range(first, len(row.mentions)):
-        if line.cell_len >= width - 1:
-            break
-        start = line.cell_len
-        line.append(*_mention(row, index))
+    lines, room = [(line, columns)], max(1, min(_LONGEST, width - _INDENT - len(" ✓,")))
+    for index, state in enumerate(row.states):
+        words = f"{fit(row.mentions[index], room)} {SIGNS[state]}"
+        if columns and line.cell_len + cell_len(words) + len(",") > width:
+            line, columns = Text(" " * _INDENT), {}
+            lines.append((line, columns))
+        start, style = line.cell_len, "bold" if state is State.UNDECIDED else ""
+        line.append(words, "reverse bold" if index == row.focused else style)
         columns[index] = range(start, line.cell_len)
         line.append(", " if index + 1 < len(row.mentions) else "")
-    line.truncate(width, overflow="ellipsis")
-    return line, columns
-
-
-def _mention(row: ClusterLine, index: int) -> tuple[str, str]:
-    """A mention with its sign, and its style."""
-    state = row.states[index]
-    style = "italic" if state is State.UNDECIDED else ""
-    words = f"{fit(row.mentions[index], _LONGEST)} {SIGNS[state]}"
-    return words, "reverse bold" if index == row.focused else style
-
-
-def _first(row: ClusterLine, room: int) -> int:
-    """The first mention that is shown, so that the focused one finds room."""
-    if row.focused is None:
-        return 0
-    first = row.focused
-    used = cell_len(_mention(row, first)[0]) + len(_AROUND)
-    while first and used + cell_len(_mention(row, first - 1)[0]) + 2 <= room:
-        first -= 1
-        used += cell_len(_mention(row, first)[0]) + 2
-    return first
+    for line, _ in lines:
+        line.rstrip()
+        line.truncate(width, overflow="ellipsis")
+    return lines
 
 
 NAMES = 9
@@ -232,6 +227,8 @@ def _wrapped(text: Text, width: int) -> list[Text]:
     return list(lines)
 
 
+_BORDERS, _LEAST_FOCUS = 2, 6
+"""Rows of a pane without content, and those that the pane of the focus has at least."""
 TABS = ("Relations", "Clusters", "Focus")
 
 
@@ -281,6 +278,7 @@ class LowerPanes(Vertical):
     current: reactive[str] = reactive("Focus", repaint=False)
 
     _front = ""
+    _rows = (0, 0)
 
     def compose(self) -> ComposeResult:
         """Tabs and panes."""
@@ -290,6 +288,14 @@ class LowerPanes(Vertical):
         with Horizontal(id="below"):
             yield ClustersPane(id="clusters")
             yield InspectorPane(id="inspector")
+
+    def share(self, relations: int, clusters: int) -> None:
+        """Share the height by the most rows that an abstract needs, so that it stays while the focus moves."""
+        rows = relations + _BORDERS, max(clusters, _LEAST_FOCUS) + _BORDERS
+        if rows != self._rows:
+            self._rows = rows
+            self.query_one("#relations").styles.height = f"{rows[0]}fr"
+            self.query_one("#below").styles.height = f"{rows[1]}fr"
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""

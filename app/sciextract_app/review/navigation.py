@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
+from sciextract.store import (
+    EntityRef,
+    ItemRef,
+    LinkRef,
+    Outcome,
+    RelationRef,
+    events,
+    quality_checks,
+)
 from sciextract.store.events import Change, Event
 from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import follow
@@ -13,7 +21,7 @@ from sciextract.workflows.disagreements import KIND
 from sciextract_app.review.document_order import CHECK, DocumentOrder
 from sciextract_app.review.queue import Key
 from sciextract_app.review.state import ReviewState
-from sciextract_app.shared.actions import Action
+from sciextract_app.shared.actions import BY_ID, Action
 from sciextract_app.shared.document_view import item_words
 from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Mode, problem
 
@@ -124,6 +132,16 @@ def step_finding(state: ReviewState, documents: DocumentOrder, action: Action) -
     return _go_to_finding(state, documents, range(findings.place + step, end, step))
 
 
+def keep_finding(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """The place that is looked at is as it should be; go to the next one."""
+    findings = state.findings
+    if findings is None or findings.place < 0:
+        return problem("I speaks of a place that a check has found; K lists the checks")
+    quality_checks.keep_finding(state.project, findings.check, findings.found[findings.place])
+    feedback = step_finding(state, documents, BY_ID["next-finding"])
+    return replace(feedback, message=f"kept as it is. {feedback.message}", changed=True)
+
+
 def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterable[int]) -> Feedback:
     """Go to the first of some places that is still there."""
     findings, before = state.findings, state.number
@@ -141,7 +159,8 @@ def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterabl
             if found.item is not None:
                 state.focus_on(found.item)
             return Feedback(
-                f"{found.why}; ] next, [ previous, F3 leaves", moved=state.number != before
+                f"{found.why}; ] next, [ previous, I intended, F3 leaves",
+                moved=state.number != before,
             )
     if state.number != before:
         state.load(before)

@@ -288,7 +288,10 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
     def _show(self, check: Check, found: Sequence[Finding]) -> None:
         self._found[check] = found
         options = self.query_one(OptionList)
-        options.replace_option_prompt_at_index(_CHECKS.index(check), self._line(check))
+        place = _CHECKS.index(check)
+        options.replace_option_prompt_at_index(place, self._line(check))
+        if found and not any(self._found.get(each) for each in _CHECKS[:place]):
+            options.highlighted = place
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

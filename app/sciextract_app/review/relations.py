@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from rich.style import Style
 from rich.text import Text
@@ -14,6 +14,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widget import Widget
 
 from sciextract.store import RelationRef
 from sciextract.text.english import counted
@@ -322,31 +323,48 @@ class MapPane(RowsPane[MapRow]):
         return line.append_text(relation_text(row.relation, columns, room, style))
 
 
-class RelationsScreen(Screen[Feedback]):
-    """Grouped by sentence or type, or a map; every relation is decided with the keys of the desk.
+class KeyPresenter(Protocol):
+    """What takes the keys of a screen over the review."""
+
+    def press(self, key: str, action: Action | None) -> Feedback:
+        """Do what a key means, given what it does at the desk."""
+        ...
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something now."""
+        ...
+
+
+class OverReview(Screen[Feedback]):
+    """A screen over the review, with the keys and the bars of the desk.
 
     Args:
         desk: The desk.
         keys: What each key does there.
+        presenter: Takes the keys, but for those that leave.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "app.quit", "leave", priority=True, show=False)
     ]
     AUTO_FOCUS = ""  # nothing: keys are the presenter's
+    OPENED_BY = ""
+    """The action that opens the screen, and leaves it."""
 
-    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+    def __init__(self, desk: Desk, keys: Mapping[str, Action], presenter: KeyPresenter) -> None:
         super().__init__()
         self._desk = desk
         self._keys = keys
-        self.presenter = RelationMap(desk)
-        self._changed = False
+        self._takes_keys = presenter
+        self._changed, self._from = False, desk.number
+
+    def content(self) -> Iterable[Widget]:
+        """What stands over the bars."""
+        return ()
 
     def compose(self) -> ComposeResult:
-        """The title with the groupings, the lines, and the bars."""
-        # Digits give types here, so the groupings are not numbered.
-        yield TabLine(self.presenter.title, tuple(Grouping), numbered=False, id="title")
-        yield MapPane(id="map")
+        """The content, and the bars."""
+        yield from self.content()
         yield MessageBar(id="message")
         yield LegendBar(id="legend")
         yield FooterBar(id="footer")
@@ -365,12 +383,39 @@ class RelationsScreen(Screen[Feedback]):
         event.prevent_default()
         key = key_name(event)
         action = self._keys.get(key)
-        if key in ("escape", "q") or (action is not None and action.id == "relations"):
-            self.dismiss(Feedback(changed=self._changed))
+        if key in ("escape", "q") or (action is not None and action.id == self.OPENED_BY):
+            self.dismiss(Feedback(changed=self._changed, moved=self._desk.number != self._from))
             return
-        feedback = self.presenter.press(key, action)
+        feedback = self._takes_keys.press(key, action)
         self._changed = self._changed or feedback.changed
         self.draw(feedback)
+
+    def draw(self, feedback: Feedback) -> None:
+        """Show everything as it is now."""
+        self.query_one(MessageBar).show(feedback)
+        self.query_one(LegendBar).show(self._desk.legend())
+        self.query_one(FooterBar).show(self._takes_keys.footer(), Mode.REVIEW)
+
+
+class RelationsScreen(OverReview):
+    """Grouped by sentence or type, or a map; every relation is decided with the keys of the desk.
+
+    Args:
+        desk: The desk.
+        keys: What each key does there.
+    """
+
+    OPENED_BY = "relations"
+
+    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+        self.presenter = RelationMap(desk)
+        super().__init__(desk, keys, self.presenter)
+
+    def content(self) -> Iterable[Widget]:
+        """The title with the groupings, and the lines."""
+        # Digits give types here, so the groupings are not numbered.
+        yield TabLine(self.presenter.title, tuple(Grouping), numbered=False, id="title")
+        yield MapPane(id="map")
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""
@@ -379,6 +424,4 @@ class RelationsScreen(Screen[Feedback]):
         title.show(list(Grouping).index(self.presenter.grouping))
         title.refresh()
         self.query_one(MapPane).show(self.presenter.rows())
-        self.query_one(MessageBar).show(feedback)
-        self.query_one(LegendBar).show(self._desk.legend())
-        self.query_one(FooterBar).show(self.presenter.footer(), Mode.REVIEW)
+        super().draw(feedback)

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
+WIDE, MOST_LISTED = 140, 200
+"""Columns from which on all relations of the abstract are listed, not only those of the focus; and how many at most."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, and at a training."""
 _SEEDS = 1 << 31
@@ -200,7 +202,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self.query_one(TextBar).show(desk.bibliography())
             self.query_one(PassageView).show(desk.passage())
             lower = self.query_one(LowerPanes)
-            lower.show(desk.relations(), desk.clusters(), desk.inspector())
+            many = desk.most_relations(everything=True) > MOST_LISTED
+            everything, clusters = self.size.width >= WIDE and not many, desk.clusters()
+            lower.share(desk.most_relations(everything=everything), len(clusters))
+            lower.show(desk.relations(everything=everything), clusters, desk.inspector())
         if rows:
             self.draw_list()
 
@@ -216,8 +221,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         header = self.desk.header()
         model, training = self.predictions.model or header.model, self.retraining.watch.progress
         learning = self.learning.words
+        if model and self.learning.left:
+            model = f"{model} for {', '.join(self.learning.left)}"
+        suggests = model or ("" if learning else "nothing suggests yet")
         self.query_one(HeaderBar).show(
-            replace(header, model=model, training=training, learning=learning)
+            replace(header, model=suggests, training=training, learning=learning)
         )
 
     def draw_list(self) -> None:
@@ -256,6 +264,15 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
+        desk = self.desk
+        if (
+            key == "escape"
+            and desk.mode is Mode.REVIEW
+            and not desk.bulk.pending
+            and self.search_text
+        ):
+            self.clear_search()
+            return
         with (
             self.predictions.order.lock
         ):  # suggestions for what is opened are not written from here on
@@ -414,6 +431,13 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         found = f"{counted(self.listing.count(), 'abstract')} found; n and p stay among them"
         self.show_reply(Feedback(found if text.strip() else "all abstracts"))
         self.enter_list()
+
+    def clear_search(self) -> None:
+        """List all abstracts again; the open one stays."""
+        self.search_text = ""
+        self.list_by(query=EVERYTHING)
+        self.dialogs.list_queue()
+        self.show_result(Feedback("The search is over: all abstracts"))
 
     def list_by(self, sort: Sort | None = None, query: Query | None = None) -> None:
         """Give the list another order or query; the next abstracts come in its order, unless a queue is followed."""

@@ -99,6 +99,10 @@ _NAVIGATION = (
         "previous-finding", ("[",), "previous finding", "previous place that a check has found",
         argument="-1",
     ),
+    Action(
+        "intended", ("I",), "as it should be",
+        "what a check has found here is intended: it leaves this place out from now on",
+    ),
     Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
 )
 _DECIDING = (
@@ -209,6 +213,11 @@ _APP_REQUESTS = (
         "relations", ("M",), "all relations",
         "all relations of the abstract: by sentence, by type, or as a map with arcs",
         request="relations",
+    ),
+    Action(
+        "questions", ("Q",), "one question at a time",
+        "undecided items of all abstracts one by one in their sentences, the most uncertain first",
+        request="questions",
     ),
     Action("search", ("/",), "search", "find abstracts", request="search"),
     Action("help", ("?",), "keys", "all keys", request="help"),

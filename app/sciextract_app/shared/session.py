@@ -46,14 +46,19 @@ class Session:
     @property
     def focus(self) -> ItemRef | None:
         """The focused item."""
-        match self.item:
-            case ("entity", entity_id):
-                return EntityRef(entity_id)
-            case ("relation", relation_id):
-                return RelationRef(relation_id)
-            case ("link", cluster_id, entity_id):
-                return LinkRef(cluster_id, entity_id)
-        return None
+        return item_of(self.item)
+
+
+def item_of(fields: tuple[str, ...]) -> ItemRef | None:
+    """The item that plain strings name, ``None`` for none."""
+    match fields:
+        case ("entity", entity_id):
+            return EntityRef(entity_id)
+        case ("relation", relation_id):
+            return RelationRef(relation_id)
+        case ("link", cluster_id, entity_id):
+            return LinkRef(cluster_id, entity_id)
+    return None
 
 
 def item_fields(item: ItemRef | None) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
@@ -30,13 +28,14 @@ from sciextract_app.statistics.pages import (
     agreement_bars,
     gather,
 )
-from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.bars import FooterBar, TabLine
 from sciextract_app.widgets.plots import (
     BarPart,
     BarRow,
     ChartScale,
     Drawing,
     PlotPane,
+    PlotScreen,
     bar_lines,
     chart,
     legend,
@@ -150,22 +149,17 @@ _HINTS = (
 )
 
 
-class DashboardScreen(Screen[None]):
+class DashboardScreen(PlotScreen):
     """Four pages; everything is read in the background.
 
     Args:
         path: The project.
     """
 
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f7", "app.pop_screen", "back", id="statistics.leave"),
         Binding("tab,right,l", "turn(1)", "next page", id="statistics.next"),
         Binding("shift+tab,left,h", "turn(-1)", "page before", id="statistics.previous"),
-        Binding("down,j", "scroll(1)", "down", id="statistics.down"),
-        Binding("up,k", "scroll(-1)", "up", id="statistics.up"),
-        Binding("pagedown,space", "scroll(10)", "down", id="statistics.page-down"),
-        Binding("pageup", "scroll(-10)", "up", id="statistics.page-up"),
         *(
             Binding(str(place), f"page({place - 1})", name, id=f"statistics.{name}")
             for place, name in enumerate(PAGES, start=1)
@@ -173,20 +167,12 @@ class DashboardScreen(Screen[None]):
     ]
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
+        super().__init__(f"{path.name}: statistics", PAGES)
         self._path = path
         self._place = 0
         self._pages: dict[str, Page] = {}
         self._agreement: list[AgreementBar] | None = None
         self._note = ""
-
-    def compose(self) -> ComposeResult:
-        """Tabs, the plot, and the keys."""
-        yield TabLine(f"{self._path.name}: statistics", PAGES, id="tabs")
-        yield PlotPane(id="plot")
-        yield MessageBar(id="message")
-        yield FooterBar(id="footer")
-        yield TooSmall()
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -207,10 +193,6 @@ class DashboardScreen(Screen[None]):
         """Show the next page, or the one before."""
         self.action_page(self._place + by)
 
-    def action_scroll(self, by: int) -> None:
-        """Show what is below or above."""
-        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
-
     def _gather(self) -> None:
         def work(job: Job) -> None:
             with open_project(self._path, read=True) as project:
@@ -220,9 +202,9 @@ class DashboardScreen(Screen[None]):
                         return
 
         def failed(error: SciextractError) -> None:
-            self._show_message(Feedback(f"no statistics: {error_line(error)}", problem=True))
+            self.show_message(Feedback(f"no statistics: {error_line(error)}", problem=True))
 
-        start_job(self, "the statistics", work, failed, self._show_message)
+        start_job(self, "the statistics", work, failed, self.show_message)
 
     def _show_page(self, name: str, page: Page) -> None:
         self._pages[name] = page
@@ -250,7 +232,7 @@ class DashboardScreen(Screen[None]):
         def failed(error: SciextractError) -> None:
             self._show_note(f"the comparison was stopped: {error_line(error)}")
 
-        start_job(self, "the statistics", work, failed, self._show_message)
+        start_job(self, "the statistics", work, failed, self.show_message)
 
     def _show_note(self, words: str) -> None:
         self._note = words
@@ -262,9 +244,6 @@ class DashboardScreen(Screen[None]):
 
     def _end_agreement(self) -> None:
         self._show_note("" if self._agreement else "no other source has annotated them yet")
-
-    def _show_message(self, feedback: Feedback) -> None:
-        self.query_one(MessageBar).show(feedback)
 
     def _draw(self, top: bool = True) -> None:
         name = PAGES[self._place]

@@ -93,6 +93,7 @@ class LearningWork:
 
     Attributes:
         words: What the header says of it.
+        left: Layers that the model suggests by itself once something was learned.
     """
 
     NAME = "learning"
@@ -106,6 +107,7 @@ class LearningWork:
         start_engine: StartEngine | None,
     ) -> None:
         self.words = ""
+        self.left: tuple[str, ...] = ()
         self._screen = screen
         self._author = author
         self._model = model
@@ -203,6 +205,7 @@ class LearningWork:
             ]
             self._screen.show_notice(Feedback("; ".join(words)))
         self._off = off
+        self.left = tuple(sorted(off))
         self.poll()
 
     def close(self) -> None:

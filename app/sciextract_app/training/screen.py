@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import known_hosts, location_of
@@ -34,7 +32,7 @@ from sciextract_app.training.plan import (
 )
 from sciextract_app.training.progress import RunProgress
 from sciextract_app.training.work import obstacle
-from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.bars import FooterBar
 from sciextract_app.widgets.dialogs import (
     ErrorDialog,
     KeyedDialog,
@@ -43,7 +41,7 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
+from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen, word_lines
 
 if TYPE_CHECKING:
     from sciextract_app.training.work import RetrainingWork
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
 _HOST = "HOST or USER@HOST as for ssh, ~/.ssh/config applies; empty for this computer. Needs a key, no password."
 
 
-class TrainingSetup(Screen[None]):
+class TrainingSetup(PlotScreen):
     """A screen on which the next training is set up.
 
     Args:
@@ -71,7 +69,7 @@ class TrainingSetup(Screen[None]):
     ]
 
     def __init__(self, service: RetrainingWork) -> None:
-        super().__init__()
+        super().__init__(f"{service.path.name}: retraining")
         self._service = service
 
     @property
@@ -168,7 +166,6 @@ class RetrainingScreen(TrainingSetup):
         service: The trainings of the project.
     """
 
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f8", "app.pop_screen", "back", id="retrain.leave"),
         Binding("enter", "go", "start, or use the new model", id="retrain.go"),
@@ -176,10 +173,6 @@ class RetrainingScreen(TrainingSetup):
         Binding("x", "stop", "stop", id="retrain.stop"),
         Binding("n", "plan", "a new training", id="retrain.new"),
         Binding("l", "last", "the result of the last training", id="retrain.last"),
-        Binding("down,j", "scroll(1)", "down", id="retrain.down"),
-        Binding("up,k", "scroll(-1)", "up", id="retrain.up"),
-        Binding("pagedown,space", "scroll(10)", "down", id="retrain.page-down"),
-        Binding("pageup", "scroll(-10)", "up", id="retrain.page-up"),
     ]
 
     def __init__(self, service: RetrainingWork) -> None:
@@ -188,14 +181,6 @@ class RetrainingScreen(TrainingSetup):
         self._material: TrainingPlan | None = None
         self._shown: object = None
         self._message_state = (False, False)
-
-    def compose(self) -> ComposeResult:
-        """Title, what there is to say, and the keys."""
-        yield TabLine(f"{self._service.path.name}: retraining", (), id="tabs")
-        yield PlotPane(id="plot")
-        yield MessageBar(id="message")
-        yield FooterBar(id="footer")
-        yield TooSmall()
 
     def on_mount(self) -> None:
         """Look at the training, and count what there is to train on."""
@@ -210,7 +195,7 @@ class RetrainingScreen(TrainingSetup):
         # What was said of a training that ran does not hold of one that has ended.
         if state_of_message != self._message_state:  # the last message does not hold any more
             self._message_state = state_of_message
-            self._show_message(Feedback())
+            self.show_message(Feedback())
         state = (self._watch.live, self._watch.used, self._material, self._service.setup)
         if state != self._shown:
             # While it runs the pane stays where the person has scrolled to.
@@ -231,7 +216,7 @@ class RetrainingScreen(TrainingSetup):
         if self._watch.live is None:
             self._start(None)
         elif found is not None and found.offered:
-            self._show_message(Feedback(f"taking {found.model}"))
+            self.show_message(Feedback(f"taking {found.model}"))
             self._service.use(found.model)
         elif not self._watch.runs:
             self.action_plan()
@@ -250,7 +235,7 @@ class RetrainingScreen(TrainingSetup):
         if live is not None and live.there and (live.runs or live.unwatched):
             self._ask_what_to_stop(live)
         elif not self._watch.runs:
-            self._show_message(Feedback("no training works now", problem=True))
+            self.show_message(Feedback("no training works now", problem=True))
         else:
             explained = "The progress so far is kept, and g resumes from there. Closing this panel does not stop it."
             dialog = QuestionDialog("Stop the training?", explained, "stops it")
@@ -270,14 +255,10 @@ class RetrainingScreen(TrainingSetup):
             self._watch.show(last)
             self.look()
 
-    def action_scroll(self, by: int) -> None:
-        """Show what is below or above."""
-        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
-
     def _start(self, resumed: Run | None) -> None:
         problem = self._obstacle(resumed)
         if problem:
-            self._show_message(Feedback(problem, problem=True))
+            self.show_message(Feedback(problem, problem=True))
             return
         try:
             self._service.start(resumed)
@@ -285,11 +266,11 @@ class RetrainingScreen(TrainingSetup):
             self.app.push_screen(ErrorDialog("Training cannot begin", error))
             return
         self.look()
-        self._show_message(Feedback("it continues when you leave this panel or the desk"))
+        self.show_message(Feedback("it continues when you leave this panel or the desk"))
 
     def _stop(self) -> None:
         if self._watch.stop():
-            self._show_message(Feedback("it stops at the next point from which it can resume"))
+            self.show_message(Feedback("it stops at the next point from which it can resume"))
 
     def _ask_what_to_stop(self, live: RunProgress) -> None:
         """Stop following a job on another machine, or cancel it."""
@@ -304,7 +285,7 @@ class RetrainingScreen(TrainingSetup):
             if answer == "w":
                 self._watch.stop()
             elif run is not None:
-                self._show_message(Feedback("asking the other machine to stop the job"))
+                self.show_message(Feedback("asking the other machine to stop the job"))
                 self._cancel(run)
 
         ask(
@@ -327,14 +308,14 @@ class RetrainingScreen(TrainingSetup):
                 self._watch.show(self._watch.run)
             else:
                 words = f"{host} stops the job at the next point from which it can resume"
-                self._show_message(Feedback(words))
+                self.show_message(Feedback(words))
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self._show_message(Feedback(error_line(error), problem=True))
+            self.show_message(Feedback(error_line(error), problem=True))
             self.look()
 
-        start_job(self, "cancelling the job", work, failed, self._show_message)
+        start_job(self, "cancelling the job", work, failed, self.show_message)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -390,20 +371,17 @@ class RetrainingScreen(TrainingSetup):
         def counted(plan: TrainingPlan) -> None:
             self._material = plan
             if plan.error is not None:
-                self._show_message(Feedback(error_line(plan.error), problem=True))
+                self.show_message(Feedback(error_line(plan.error), problem=True))
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self._show_message(Feedback(error_line(error), problem=True))
+            self.show_message(Feedback(error_line(error), problem=True))
 
         start_job(
             self,
             "counting",
             lambda job: job.call(counted, read_plan(path, model)),
             failed,
-            self._show_message,
+            self.show_message,
             exclusive=True,
         )
-
-    def _show_message(self, feedback: Feedback) -> None:
-        self.query_one(MessageBar).show(feedback)

@@ -192,18 +192,27 @@ class LegendBar(LineBar):
         """Draw these labels."""
         self.keep(hints)
 
-    def line(self, width: int) -> Text:
-        """The line."""
+    def render_line(self, y: int) -> Strip:
+        """A line of the screen."""
         labels = [hint.label for hint in self._shown if hint.label]
         colours = {each: Style(color=self.label_look(each).color) for each in labels}
-        return legend_text(self._shown, colours, width)
+        width, height = self.size
+        lines = legend_lines(self._shown, colours, width, height)
+        return self.strip_of(lines[y] if y < len(lines) else Text(), width)
 
 
-def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int) -> Text:
-    """The labels in so many cells: second keys go, long labels are cut until all find room, then the last ones go.
+def legend_lines(
+    hints: Sequence[Hint], colours: Mapping[str, Style], width: int, height: int = 1
+) -> Sequence[Text]:
+    """The labels in so many lines and cells, whole where they find room.
 
-    Labels that the schema does not allow here stand in parentheses.
+    In one line second keys go, long labels are cut until all find room, then the last ones go. Labels that the schema
+    does not allow here stand in parentheses.
     """
+    whole = [_legend_part(hint, colours, width) for hint in hints]
+    lines = list(_flowing(Text(" "), whole, width))
+    if len(lines) <= height and all(each.cell_len <= width for each in lines):
+        return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
     gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
     if _needed(parts) + 1 > width:
@@ -216,7 +225,7 @@ def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int)
         while parts and _needed([*parts, Text(ELLIPSIS)], gap) + 1 > width:
             parts.pop()
         parts.append(Text(ELLIPSIS))
-    return Text(" ").append_text(Text(gap).join(parts))
+    return [Text(" ").append_text(Text(gap).join(parts))]
 
 
 _LEAST_LABEL = 5

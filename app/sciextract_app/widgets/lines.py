@@ -123,6 +123,10 @@ class KeptLines(Widget):
     def label_look(self, label: str) -> Style:
         """The style of a label in the theme that is shown."""
         app = self.app
+        if app.no_color:
+            return (
+                Style.null()
+            )  # a colour would be drawn as a grey, which is fainter than plain text
         return label_style(label, app.theme_variables, app.current_theme.dark)
 
     def strip_of(self, text: Text, width: int) -> Strip:

@@ -142,6 +142,9 @@ class Painter:
             # The innermost mention gives colour and line, the outermost of several the ground.
             inner = marks[-1]
             style += self._ground(marks) + self._colour(inner)
+            # Bold is the strongest that a terminal without colours has: it belongs to what needs a decision.
+            if inner.state is State.UNDECIDED:
+                style += _BOLD
             if inner.state is not State.UNDECIDED or len(marks) > 1:
                 style += _UNDERLINE
             if inner.state is State.REJECTED:
@@ -171,7 +174,7 @@ class Painter:
         return style + _REVERSE if marked or around else style
 
     def _ground(self, marks: list[Mark]) -> Style:
-        if len(marks) == 1:
+        if len(marks) == 1 and marks[0].state is not State.UNDECIDED:
             return Style.null()
         ground = self._look.label(marks[0].label).bgcolor
         return Style(bgcolor=None if ground is None or ground.is_default else ground)

@@ -26,6 +26,8 @@ from sciextract_app.widgets.passage_paint import Look, Painter
 
 EMPTY = Passage("", 0, (), (0, 0))
 _LINES_KEPT = 512
+MOST_COLUMNS = 100
+"""Longer lines are hard to follow with the eye."""
 _AROUND = Spacing(1, 0, 1, 0)
 
 
@@ -138,7 +140,9 @@ class DrawnPassage(Scrolled, can_focus=False):
         """
         old, top = self._layout, self._layout.char_at(self.scroll_offset.y, 0) or 0
         passage = self._passage
-        self._layout = PassageLayout(passage.text, passage.marks, self._width, old)
+        self._layout = PassageLayout(
+            passage.text, passage.marks, min(self._width, MOST_COLUMNS), old
+        )
         first = self.scroll_offset.y
         rows = range(first, first + self.size.height)
         moved = moved_lines(old, before, self._layout, passage, rows) if before else {*rows}

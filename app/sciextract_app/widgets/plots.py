@@ -12,8 +12,13 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.text import Span, Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 from sciextract.text.characters import visible
+from sciextract_app.shared.view_models import Feedback
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
 _LYING = " ▏▎▍▌▋▊▉█"
@@ -287,3 +292,41 @@ class PlotPane(LinesPane):
         if name not in _NAMES:
             return name
         return self.get_component_rich_style(f"plot--{name}", partial=True)
+
+
+class PlotScreen(Screen[None]):
+    """A plot under its tabs, which scrolls, over messages and keys; subclasses say what is plotted.
+
+    Args:
+        title: What stands before the tabs.
+        pages: Names of the tabs.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "scroll(1)", "down", id="plots.down"),
+        Binding("up,k", "scroll(-1)", "up", id="plots.up"),
+        Binding("pagedown,space", "scroll(10)", "down", id="plots.page-down"),
+        Binding("pageup", "scroll(-10)", "up", id="plots.page-up"),
+    ]
+
+    def __init__(self, title: str, pages: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._tabs = title, pages
+
+    def compose(self) -> ComposeResult:
+        """Tabs, the plot, and the bars."""
+        title, pages = self._tabs
+        yield TabLine(title, pages, id="tabs")
+        yield PlotPane(id="plot")
+        yield MessageBar(id="message")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def action_scroll(self, by: int) -> None:
+        """Show what is below or above."""
+        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
+
+    def show_message(self, feedback: Feedback) -> None:
+        """Show a message until the next one."""
+        self.query_one(MessageBar).show(feedback)

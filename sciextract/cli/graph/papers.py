@@ -153,8 +153,8 @@ def results(
 ) -> None:
     """List results that abstracts report, as leaderboards by material, metric and method.
 
-    Numbers are read from single sentences that mention metric and material; ambiguous numbers are left out. Check
-    the sentence before you quote a number.
+    Numbers are read from single sentences that name a metric; ambiguous ones are left out, those without a data set
+    come last. Check the sentence before you quote a number.
 
     Examples:
 

@@ -136,12 +136,14 @@ def repairs(
     if source is not None:
         wanted, unfit = read_repairs(source), list[GraphError]()
 
-        def add_all(connection: sqlite3.Connection) -> None:
+        def add_all(connection: sqlite3.Connection) -> bool:
+            anew = False
             for each in wanted:
                 try:
-                    add_repair(connection, each)
+                    anew |= add_repair(connection, each)
                 except GraphError as error:
                     unfit.append(error)
+            return anew
 
         repair_graph(graph, add_all)
         for error in unfit:
@@ -163,7 +165,7 @@ def _repair(graph: Path, repair: Repair, quiet: bool) -> None:
     from sciextract.graph.building import repair_graph
     from sciextract.graph.repairs import add_repair
 
-    if not quiet and is_terminal(sys.stderr):
+    if repair.kind in ("merge", "split") and not quiet and is_terminal(sys.stderr):
         say("", "making nodes and edges again")
     repair_graph(graph, lambda connection: add_repair(connection, repair))
     if not quiet:

@@ -107,27 +107,28 @@ def together(
     ]
 
 
-# Who is named where: whoever is named at all, or whoever is an end of a relation of one type.
-_NAMED = "SELECT node, document FROM node_document"
-_RELATED = """SELECT e.head AS node, s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.label = :relation
-    UNION SELECT e.tail, s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.label = :relation"""
+# Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
+_NAMED = """SELECT o.node, count(*) AS documents, n.documents AS whole, min(d.year) AS first, max(d.year) AS last
+FROM here h CROSS JOIN node_document o ON o.document = h.document JOIN node n ON n.id = o.node
+JOIN document d ON d.id = h.document GROUP BY o.node HAVING count(*) >= :least"""
+_RELATED = """SELECT o.node, count(DISTINCT d.id) AS documents, count(DISTINCT o.document) AS whole,
+    min(d.year) AS first, max(d.year) AS last
+FROM (
+    SELECT iif(k.value, e.head, e.tail) AS node, s.document
+    FROM edge e JOIN support s ON s.edge = e.id CROSS JOIN json_each('[0, 1]') k WHERE e.label = :relation
+) o LEFT JOIN document d ON d.id = o.document AND d.id IN (SELECT document FROM here)
+GROUP BY o.node HAVING count(DISTINCT d.id) >= :least"""
 
 
 def _named_with(
     connection: sqlite3.Connection, nodes: Sequence[Node], question: TogetherQuestion
 ) -> list[Together]:
     relation = label_number(connection, question.relation, "relation")
-    named = _NAMED if relation is None else _RELATED
-    whole = "n.documents" if relation is None else "(SELECT count(*) FROM named WHERE node = n.id)"
     rows = connection.execute(
-        f"""WITH named AS ({named}), here AS MATERIALIZED (
+        f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT document FROM node_document WHERE node IN (SELECT value FROM json_each(:nodes))
-        ), counted AS (
-            SELECT o.node, count(*) AS documents, min(d.year) AS first, max(d.year) AS last
-            FROM here h CROSS JOIN named o ON o.document = h.document JOIN document d ON d.id = h.document
-            GROUP BY o.node HAVING count(*) >= :least
-        )
-        SELECT c.documents, c.first, c.last, {whole}, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
+        ), counted AS ({_NAMED if relation is None else _RELATED})
+        SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
         FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
         AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
@@ -270,7 +271,7 @@ def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:
     """How probable it is that two random sets of these sizes share so many members or fewer.
 
     >>> round(_chance_of_at_most(0, 30, 100, 1_000), 3)
-    0.041
+    0.04
     """
 
     def ways(count: int, chosen: int) -> float:

@@ -18,15 +18,18 @@ from sciextract.inference.model_folder import (
     AUTO,
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,
+    SCIENCE_MODEL,
     locate_model,
     open_folder,
 )
 from sciextract.inference.pipeline import Labels
 
-
-def model_for(domain: Domain) -> str:
-    """The name of the bundled model that predicts texts of a domain."""
-    return BIOMEDICAL_MODEL if domain is Domain.BIOMEDICINE else DEFAULT_MODEL
+MODELS = {
+    Domain.COMPUTING: DEFAULT_MODEL,
+    Domain.BIOMEDICINE: BIOMEDICAL_MODEL,
+    Domain.NEITHER: SCIENCE_MODEL,
+}
+"""The bundled model that predicts texts of each domain."""
 
 
 def suited_model(text: str) -> str:
@@ -35,7 +38,7 @@ def suited_model(text: str) -> str:
     >>> suited_model("Aspirin inhibits cyclooxygenase in patients with cancer.")
     'bio'
     """
-    return model_for(domain_of(text))
+    return MODELS[domain_of(text)]
 
 
 Load = Callable[[str], Extractor]
@@ -62,22 +65,20 @@ class AutoExtractor:
         self._workers = workers or usable_cores()
         self._loaded: dict[str, Extractor] = {}
         self._lock = Lock()
-        folders = {
-            name: open_folder(locate_model(name)) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)
-        }
+        folders = {name: open_folder(locate_model(name)) for name in MODELS.values()}
         self._ids = {name: ModelId(name, folder.hash) for name, folder in folders.items()}
         self.used: Counter[str] = Counter()
         self.config = merged_config([folder.config for folder in folders.values()])
-        # A hash of its own, so that nobody continues results of another pair of models.
-        both = "".join(each.hash for each in self._ids.values())
-        self.model = ModelId(AUTO, hashlib.sha256(both.encode()).hexdigest())
+        # A hash of its own, so that nobody continues results of other models.
+        hashes = "".join(each.hash for each in self._ids.values())
+        self.model = ModelId(AUTO, hashlib.sha256(hashes.encode()).hexdigest())
 
     def model_of(self, document: Document) -> ModelId:
         """The model that predicts a document."""
         return self._ids[suited_model(document.text)]
 
     def annotate(self, document: Document) -> AnnotatedDocument:
-        """Predicts one document; its ``model`` says which model did, a warning whether none suits."""
+        """Predicts one document; its ``model`` says which model did, a warning where its words fit no field."""
         domain = domain_of(document.text)
         return _with_remark(self._suited(domain).annotate(document), domain)
 
@@ -100,7 +101,7 @@ class AutoExtractor:
         return f"model {AUTO} chose for each abstract: {', '.join(parts)}" if parts else ""
 
     def _suited(self, domain: Domain) -> Extractor:
-        name = model_for(domain)
+        name = MODELS[domain]
         with self._lock:
             # Threads that predict side by side must not load the same model twice.
             self.used[name] += 1

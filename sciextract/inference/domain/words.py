@@ -20,8 +20,8 @@ SHORT_TEXT = 50
 """Different stems below which one stem of life science is enough; longer texts need two. Abstracts of biomedicine
 have nine (median), those of physics and materials science none, though their style scores as high."""
 
-FITS_NEITHER = "the words fit neither computer science nor biomedicine; model sci predicts, which was not trained for this field"
-"""Warning of a document that no bundled model was made for."""
+FITS_NEITHER = "the words fit neither computer science nor biomedicine; model science predicts, with labels of its own"
+"""Remark on a document that goes to the model for all other fields."""
 
 _WORD = re.compile(r"[a-z]{3,}")
 _WEIGHTS = Path(__file__).with_name("stems.json")

@@ -22,6 +22,7 @@ from sciextract.inference.model_folder import (
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,
     HASH_CHARACTERS,
+    SCIENCE_MODEL,
     open_folder,
 )
 from sciextract.resources import bundled_models, user_models
@@ -99,7 +100,8 @@ def find_chosen(project: Project | None = None) -> Chosen:
         choice = _standing(history(place))
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
-    defaults = [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
+    bundled = (DEFAULT_MODEL, BIOMEDICAL_MODEL, SCIENCE_MODEL)
+    defaults = [known_at(bundled_models() / name) for name in bundled]
     if project is None:
         return Chosen(defaults[0], "default")
     from sciextract.workflows.predict_project import unknown_labels

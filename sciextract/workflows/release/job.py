@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from sciextract.atomic import remove
 from sciextract.codec import encode
 from sciextract.documents.schema_file import schema_to_toml
-from sciextract.errors import ExitCode, UsageError, explain_write_errors
+from sciextract.errors import UsageError, explain_write_errors
 from sciextract.formats import Writer, open_writer
 from sciextract.formats.json_values import dump_line
 from sciextract.formats.registry import FormatSpec, get_format
@@ -23,7 +22,7 @@ from sciextract.store.sqlite import first_value, translated
 from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
-from sciextract.workflows.output import check_target, whole_output
+from sciextract.workflows.output import check_target, write_whole
 from sciextract.workflows.release.card import write_card, write_guideline
 from sciextract.workflows.release.contents import Contents, release_record
 from sciextract.workflows.release.croissant import describe_croissant
@@ -76,25 +75,28 @@ class ReleaseJob:
                 f"none of the {len(project.numbers()):,} abstracts is finished, so that there is nothing to release",
                 "mark abstracts as done: D in sciextract tui; or --all releases unfinished abstracts, too",
             )
-        with whole_output(self.folder) as partial, explain_write_errors(self.folder):
-            (partial / "data").mkdir(parents=True)
-            data = _Data(partial, spec if self.with_text else None, project, self.with_text)
+        return write_whole(
+            str(self.folder.absolute()),
+            self.strict,
+            lambda root: self._write(project, numbers, spec, root),
+        )
+
+    def _write(
+        self, project: Project, numbers: list[int], spec: FormatSpec, root: Path
+    ) -> ExportReport:
+        with explain_write_errors(self.folder):
+            (root / "data").mkdir(parents=True)
+            data = _Data(root, spec if self.with_text else None, project)
             for number in numbers:
                 data.add(number)
             losses = data.close()
-            self._describe(project, numbers, data, partial)
-            report = ExportReport(
-                f"jsonl and {spec.id}" if self.with_text else "jsonl",
-                str(self.folder),
-                len(numbers),
-                losses,
-                self.strict,
-                unfinished=len(project.numbers()) - len(numbers),
-            )
-            if report.exit_code is ExitCode.FAILED:
-                remove(partial)
-                return replace(report, documents=0)
-            return report
+            self._describe(project, numbers, data, root)
+        left_out = len(project.numbers()) - len(numbers)
+        formats = f"jsonl and {spec.id}" if self.with_text else "jsonl"
+        written = 0 if self.strict and losses else len(numbers)
+        return ExportReport(
+            formats, str(self.folder), written, losses, self.strict, unfinished=left_out
+        )
 
     def _describe(self, project: Project, numbers: list[int], data: _Data, root: Path) -> None:
         """Everything but the data."""
@@ -135,18 +137,14 @@ class _Data:
 
     Args:
         root: The folder of the release.
-        spec: The second format, ``None`` for none.
+        spec: The second format; ``None`` for a release without texts, which all formats hold.
         project: What is released.
-        with_text: Whether records hold texts.
     """
 
-    def __init__(
-        self, root: Path, spec: FormatSpec | None, project: Project, with_text: bool
-    ) -> None:
+    def __init__(self, root: Path, spec: FormatSpec | None, project: Project) -> None:
         self._root = root
         self._spec = spec
         self._project = project
-        self._with_text = with_text
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
         self.files: dict[str, LineFile] = {}
@@ -160,12 +158,13 @@ class _Data:
             self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
             if self._spec:
                 self._writers[split] = self._open(self._spec, split)
-        record, replaced = release_record(document, self._with_text)
+        record, replaced = release_record(document, self._spec is not None)
         self._losses += Counter({_SURROGATE: replaced})
         self.files[split].write(dump_line(record))
         if self._spec:
             self._writers[split].write(document)
         self.figures.add(split, document)
+        # Others are to be measured on dev and test: their texts are no examples of a guideline.
         if split == _NAMES[Split.TRAIN]:
             self.figures.add_examples(self._project.document(number, EVERYTHING))
 

@@ -18,12 +18,17 @@ class Annotator:
     Args:
         desk: The desk.
         right: What is right.
+
+    Attributes:
+        keys: What was pressed.
+        travel: How many of them neither decided nor pointed: jumps to mentions, and relations to turn around.
     """
 
     def __init__(self, desk: Desk, right: Said) -> None:
         self.desk = desk
         self.right = right
         self.keys: list[str] = []
+        self.travel = 0
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -148,7 +153,9 @@ class Annotator:
     def _focus(self, name: str) -> None:
         wanted = self._found(name)
         if self.desk.focus != EntityRef(wanted or ""):
+            before = len(self.keys)
             self._jump(self.right.entities[name].span.char_start)
+            self.travel += len(self.keys) - before
         assert self.desk.focus == EntityRef(wanted or "")
 
     def _join(self, name: str) -> None:
@@ -164,6 +171,8 @@ class Annotator:
             self.press("c", self.desk.state.letters.of(homes[0].cluster_id))
         else:
             self.press("c", "enter")
+            if self.desk.state.pending.hints is None:
+                return  # Enter has taken the mention with the same string
             self._hint(self.view.by_id[others[0]].char_start)
 
     def _relate(self, name: str, *, there: bool) -> None:
@@ -187,5 +196,6 @@ class Annotator:
         pending = self.desk.state.pending
         if pending.head != self._found(head) and label not in SYMMETRIC:
             self.press("space")
+            self.travel += 1
         best = self.desk.footer()[0]
         self.press("enter" if best.words == label else _RELATION_DIGIT[label])

@@ -301,3 +301,12 @@ class TestDialogs:
             assert app.project is None
             await pilot.press("enter")  # it is the first of the recent ones
             await until(pilot, lambda: app.project is not None)
+
+    async def test_other_project_can_be_cancelled(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.press("n", "ctrl+o")
+            await until(pilot, lambda: isinstance(app.screen, StartScreen))
+            assert f"Esc: back to {project.name}" in shown(pilot)
+            await pilot.press("escape")
+            await until(pilot, lambda: app.project is not None)
+            assert desk_of(app).desk.number == 2

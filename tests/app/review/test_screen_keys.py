@@ -8,6 +8,7 @@ import pytest
 
 from sciextract.store import open_project
 from sciextract.store.finished import finished_abstracts
+from sciextract.store.undo import describe
 from sciextract_app.settings import SHELL
 from sciextract_app.statistics.screen import DashboardScreen
 from sciextract_app.training.screen import RetrainingScreen
@@ -60,5 +61,6 @@ async def test_keys_to_decide_and_keys_to_move_are_recorded_apart(tmp_path: Path
         await pilot.press("D")
     with open_project(path, read=True) as project:
         [found] = finished_abstracts(project)
+        assert "pressed" not in describe(project.log()[0])
     # j k M j l, then n; p was pressed in the other abstract.
     assert (found.keys, found.travel) == (decided + 1, 6)

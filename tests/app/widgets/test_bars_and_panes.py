@@ -12,7 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract_app.review.lower_panes import (
     ClustersPane,
     RelationsPane,
-    cluster_text,
+    cluster_lines,
     inspector_lines,
     relation_text,
 )
@@ -120,28 +120,30 @@ class TestRelations:
 
 class TestClusters:
     def test_words(self) -> None:
-        line, columns = cluster_text(CLUSTERS[1], 60)
+        ((line, columns),) = cluster_lines(CLUSTERS[1], 60)
         assert line.plain == "  b  features ?, [bold] ?"
         assert [line.plain[span.start : span.stop] for span in columns.values()] == [
             "features ?",
             "[bold] ?",
         ]
 
-    @pytest.mark.parametrize("focused", range(12))
-    def test_the_focused_mention_is_seen(self, focused: int) -> None:
+    @pytest.mark.parametrize("width", [20, 44, 200])
+    def test_every_mention_is_seen(self, width: int) -> None:
         mentions = tuple(f"mention {index}" for index in range(12))
-        row = ClusterLine("c", "a", mentions, (State.ACCEPTED,) * 12, focused)
-        line, columns = cluster_text(row, 44)
-        assert f"mention {focused} ✓" in line.plain
-        assert line.cell_len <= 44
-        assert focused in columns
+        row = ClusterLine("c", "a", mentions, (State.ACCEPTED,) * 12, 7)
+        lines = cluster_lines(row, width)
+        for index in range(12):
+            (line,) = (line for line, columns in lines if index in columns)
+            assert f"mention {index} ✓" in line.plain
+        assert all(line.cell_len <= width for line, _ in lines)
+        assert (len(lines) == 1) == (width == 200)
 
     @pytest.mark.asyncio
     async def test_clicks(self) -> None:
         app = TinyDesk()
         async with app.run_test(size=(120, 40)) as pilot:
             pane = app.query_one(ClustersPane)
-            await pilot.click(pane, Offset(1 + 17, 2))
+            await pilot.click(pane, Offset(1 + 17, 3))  # the first cluster takes two lines
             assert app.heard == [ClustersPane.LinkClicked("c2", 1)]
 
 

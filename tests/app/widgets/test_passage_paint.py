@@ -36,10 +36,10 @@ def lines_of(passage: Passage, width: int = 80) -> list[str]:
 
 
 def style_at(passage: Passage, words: str) -> Style:
-    """The style of the segment that begins with these words."""
+    """The style of the segment that has these words."""
     painter = Painter(passage, LOOK)
     segments = painter.segments(PassageLayout(passage.text, passage.marks, 200).lines[0], 200)
-    return next(each.style for each in segments if each.text.startswith(words)) or Style.null()
+    return next(each.style for each in segments if words in each.text) or Style.null()
 
 
 def passage_with(**fields: object) -> Passage:
@@ -77,6 +77,8 @@ class TestStyles:
 
     def test_decided_is_underlined_and_undecided_is_not(self) -> None:
         assert style_at(passage_with(state=State.ACCEPTED), "graph").underline
+        assert not style_at(passage_with(state=State.ACCEPTED), "graph").bold
+        assert style_at(passage_with(), "graph").bold, "what needs a decision is the strongest"
         assert not style_at(passage_with(), "graph").underline
 
     def test_uncertain_has_a_mark_and_is_never_faint(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import Source
-from sciextract.formats.safe_xml import iter_elements, local_name, numbered_elements, parse
+from sciextract.formats.safe_xml import local_name, numbered_elements, parse
 
 LAUGHS = """<?xml version="1.0"?>
 <!DOCTYPE lolz [
@@ -25,6 +25,10 @@ def source(folder: Path, content: str | bytes) -> Source:
     path = folder / "file.xml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return Source(str(path))
+
+
+def iter_elements(file: Source, tag: str) -> Iterator[Element]:
+    return (element for _, element in numbered_elements(file, {tag}))
 
 
 def until_error(elements: Iterator[Element]) -> tuple[list[str], FormatError]:

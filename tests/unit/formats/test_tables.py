@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -27,15 +28,24 @@ from sciextract.formats.tables import (
     escaped,
     guarded,
     tsv_row,
-    unescaped,
     unguarded,
 )
 from sciextract.text.analyse import make_document
 
 TEXT = "Tree kernels\nrank proteins. They, the kernels, are fast."
 FIELDS = {"DOI": "10.1/x", "pmid": 7, "title": "=Kernels", "Year": "2020", "keywords": ["a"]}
+PLAIN = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
 DELIMITERS = {"csv": ",", "tsv": "\t", "triples": "\t"}
 STATE = State.ACCEPTED
+
+
+def unescaped(cell: str) -> str:
+    """What ``escaped`` was given."""
+    return re.sub(
+        r"\\(?:u([0-9a-f]{4})|(.))",
+        lambda found: chr(int(found[1], 16)) if found[1] else PLAIN[found[2]],
+        cell,
+    )
 
 
 def at(words: str) -> Span:

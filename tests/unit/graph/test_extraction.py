@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.extraction import Extraction, extract
 from sciextract.graph.normalisation import MergeRule
@@ -91,6 +96,23 @@ def test_generic_mentions_carry_relations_but_are_no_things() -> None:
     assert keys(alone) == {"Lattice parsing": "latticeparsing", "translation": "translation"}
     together = abstract("a", text, mentions, links, [["Lattice parsing", "method"]])
     assert said(together) == [("latticeparsing", "USED-FOR", "translation")]
+
+
+@pytest.mark.parametrize(("link", "state", "carries"), [
+    (0.7, State.UNDECIDED, True), (0.69, State.UNDECIDED, False), (0.1, State.ACCEPTED, True),
+])  # fmt: skip
+def test_a_doubtful_link_of_a_cluster_carries_no_relation(
+    link: float, state: State, carries: bool
+) -> None:
+    text = "Lattice parsing. The method helps translation."
+    mentions = {"Lattice parsing": "Method", "method": "Generic", "translation": "Task"}
+    links = [("method", "USED-FOR", "translation")]
+    document = abstract("a", text, mentions, links, [["Lattice parsing", "method"]])
+    (cluster,) = document.annotations.clusters
+    scored = replace(cluster, mention_scores=(0.9, link), state=state)
+    document = replace(document, annotations=replace(document.annotations, clusters=(scored,)))
+    found = extract(document)
+    assert (len(found.evidence), found.nameless) == (int(carries), int(not carries))
 
 
 def test_a_thing_is_not_related_to_itself() -> None:

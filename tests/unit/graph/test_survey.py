@@ -70,7 +70,7 @@ def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path)
     assert "Ropes are a method to tie things" in page.xpath("string(//q[1])")
     anchors = {each.get("id") for each in page.xpath("//li[@id]")}
     assert {each.get("href")[1:] for each in page.xpath("//cite/a")} == anchors == keys
-    assert len(page.xpath("//*[local-name()='circle']")) == 3
+    assert len(page.xpath("//*[local-name()='rect']")) == 3
 
 
 def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from sciextract.graph.extraction import extract
@@ -56,6 +58,7 @@ def test_a_value_with_its_metric_and_data_set(
         "We gain (2) accuracy on PondBank.",  # a list's number
         "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
         "We see 61.2% accuracy on PondBank and MossNet-2.",
+        "Good on Tarn Words (61.2% accuracy) and on PondBank.",
     ],
 )
 def test_no_value_where_another_thing_is_counted_or_meant(text: str) -> None:
@@ -90,6 +93,13 @@ def test_a_relation_tells_the_method_unless_it_is_outperformed() -> None:
     assert values(text, links=related)[0].method == "treeensemble"
     text = "We see 61.2% accuracy, better than tree ensembles."
     assert values(text, links=related)[0].method == ""
+
+
+@pytest.mark.parametrize("repeated", ["accuracy of 5.1% ", "gains by 3.5% in accuracy, "])
+def test_an_endless_sentence_takes_no_time(repeated: str) -> None:
+    started = process_time()
+    assert values(f"HeronNet {repeated * 20_000}") == []
+    assert process_time() - started < 30
 
 
 def test_the_split_is_kept() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sciextract.inference.decoding import RelationLayout
+from sciextract.inference.promise import keep_promise
 from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings, PerTask
 from tests.unit.inference.fakes import LABELS, pipeline, random_document
@@ -30,3 +31,13 @@ def test_nobody_is_offered_an_empty_label() -> None:
     assert found.candidates and found.candidates.spans
     assert all(each.label for span in found.candidates.spans for each in span.labels)
     assert all(span.labels for span in found.candidates.spans)
+
+
+def test_a_promise_leaves_them_with_what_they_refer_to() -> None:
+    predicted = annotate(pipeline(labels=UNTYPED), random_document(3, 6, 12), SETTINGS)
+    kept = keep_promise(predicted, [("entity", "Task", 0.0)])
+    assert kept.annotations == predicted.annotations and not kept.held_back
+    none = keep_promise(predicted, [("entity", "Task", 1.1)])
+    assert set(none.held_back) == {"entity Task"}
+    left = none.annotations
+    assert {each.id for each in left.entities} == {m for c in left.clusters for m in c.mentions}

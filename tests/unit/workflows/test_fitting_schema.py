@@ -19,7 +19,12 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize(
     ("model", "schema"),
-    [(None, "scierc"), ("sci", "scierc"), ("bio", "bio"), (str(bundled_models() / "bio"), "bio")],
+    [
+        (None, "scierc"),
+        ("sci", "scierc"),
+        ("science", "science"),
+        (str(bundled_models() / "bio"), "bio"),
+    ],
 )
 def test_the_schema_is_that_of_the_model(model: str | None, schema: str) -> None:
     assert fitting_schema(model, iter([])) == schema

@@ -253,6 +253,10 @@ def test_without_a_choice_the_bundled_model_with_the_labels_of_the_project_predi
         assert "(it has this project's labels)" in found.message()
         use(a.id)
         assert find_chosen(gut).model == a
+    with create_project(tmp_path / "soil.sciextract", load_schema("science"), "ann") as soil:
+        assert find_chosen(soil).model == a
+        rollback()
+        assert find_chosen(soil).model.name == "science"
 
 
 def test_a_damaged_bundled_model_is_named_where_its_labels_are_those_of_the_project(

@@ -127,7 +127,7 @@ class TestFinding:
         with pytest.raises(ModelNotFoundError) as caught:
             find_model("nosuch")
         assert "'nosuch'" in caught.value.message
-        assert f"sci, {model.id}" in caught.value.hint
+        assert f"science, {model.id}" in caught.value.hint
 
     def test_a_bundled_name_means_the_bundled_model(self, tmp_path: Path) -> None:
         own = register(model_folder(tmp_path / "own", "sci"))

@@ -1,0 +1,172 @@
+"""One question at a time: undecided items of all abstracts, each in its sentence, the most uncertain first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from textual.widget import Widget
+
+from sciextract.store import ItemRef, RelationRow, review
+from sciextract_app.review.desk import Desk
+from sciextract_app.review.lower_panes import InspectorPane
+from sciextract_app.review.relations import OverReview
+from sciextract_app.shared.actions import Action, action_hint
+from sciextract_app.shared.document_view import DocumentView, type_keys
+from sciextract_app.shared.session import item_of
+from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Passage, Role, problem
+from sciextract_app.widgets.bars import TextBar
+from sciextract_app.widgets.passage_view import DrawnPassage
+
+_DECISIONS = frozenset({"accept", "reject", "invert", "undo", "redo"})
+_EDGES = frozenset({"grow-start", "shrink-start", "grow-end", "shrink-end"})
+_STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
+
+
+class Questions:
+    """Goes through the undecided items; what is decided here is decided at the desk.
+
+    Where a queue or a search is worked on, only its abstracts are asked about.
+
+    Args:
+        desk: The desk; its focus is what is asked about.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        within = desk.document_order.numbers
+        found = review.undecided_items(desk.state.project.connection)
+        wanted = None if within is None else set(within)
+        self._items = [
+            (number, item)
+            for number, fields in found
+            if (wanted is None or number in wanted) and (item := item_of(fields))
+        ]
+        self._place, self._answered, self._is_over = -1, 0, False
+        self._go(1)
+
+    @property
+    def title(self) -> str:
+        """How far the person is, and what is asked."""
+        total, kind = len(self._items), self._desk.mode_words
+        if self._is_over:
+            return f"{self._answered:,} answered; no question is left"
+        place = f"question {self._place + 1:,} of {total:,}, {self._answered:,} answered"
+        return f"{place}: is this {kind} right?"
+
+    def excerpt(self) -> Passage:
+        """The sentence of the item, with that and what it joins; several sentences where its ends are far apart."""
+        view, focus, passage = self._desk.state.view, self._desk.focus, self._desk.passage()
+        if view is None or self._is_over:
+            return EMPTY
+        marks = [
+            mark for mark in passage.marks if mark.focused or mark.partner or mark.role != Role.NONE
+        ]
+        start, end = _sentences(view, focus)
+        return replace(
+            passage,
+            text=passage.text[start:end],
+            title_end=max(0, min(passage.title_end, end) - start),
+            marks=tuple(
+                replace(mark, char_start=mark.char_start - start, char_end=mark.char_end - start)
+                for mark in marks
+                if start <= mark.char_start and mark.char_end <= end
+            ),
+            cursor=(0, 0),
+            hits=(),
+        )
+
+    def press(self, key: str, action: Action | None) -> Feedback:
+        """Answer, change the item, pass it over or take an answer back."""
+        if action is None:
+            return problem(f"{key} does nothing here; Esc goes back to the passage")
+        if action.id in _STEPS:
+            self._desk.count_key(moves=True)
+            return self._go(_STEPS[action.id])
+        decides = action.id in _DECISIONS or action.id.startswith("type-")
+        if not decides and action.id not in _EDGES:
+            return problem(f"{key} does nothing here; Esc goes back to the passage")
+        turns = action.id in ("undo", "redo")
+        if self._is_over and not turns:
+            return problem("No question is left; Esc goes back to the passage")
+        before = self._desk.focus
+        feedback = self._desk.press(key)
+        if not feedback.changed or action.id in _EDGES:
+            return feedback
+        if turns:
+            # The desk has gone to what changed, which may be an answer of this round.
+            self._is_over = False
+            here = (self._desk.number, self._desk.focus)
+            self._answered = max(0, self._answered + (1 if action.id == "redo" else -1))
+            self._place = self._items.index(here) if here in self._items else self._place
+            return feedback
+        if not self._desk.state.is_undecided(before):
+            self._answered += 1
+        left = self._go(1)
+        return replace(feedback, message=feedback.message or left.message)
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something here."""
+        schema = self._desk.state.open_view.schema if self._desk.number else None
+        hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
+        hints += [Hint(type_keys(schema.entity_labels if schema else ()), "type")]
+        hints += [Hint("s S e E", "edges"), action_hint("invert"), Hint("Tab", "pass it over")]
+        return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
+
+    def _go(self, step: int) -> Feedback:
+        """To the next question that is still undecided, in its abstract; the last one stays where there is none."""
+        place = self._place + step
+        while 0 <= place < len(self._items):
+            number, item = self._items[place]
+            if number != self._desk.number:
+                self._desk.open(number)
+            if self._desk.number == number and self._desk.state.is_undecided(item):
+                self._place, self._is_over = place, False
+                return self._desk.mouse.focus(item)
+            place += step
+        self._is_over = step > 0
+        return Feedback("No question is left in this direction")
+
+
+def _sentences(view: DocumentView, item: ItemRef | None) -> tuple[int, int]:
+    """Where the sentences of an item begin and end, in characters."""
+    row, own = view.row(item), view.mention_of(item) or ""
+    ends = (row.head, row.tail) if isinstance(row, RelationRow) else (own,)
+    if item is not None and own in view.homes and not isinstance(row, RelationRow):
+        # A link is judged by another mention of its cluster, the nearest one before it.
+        ids = [each.entity_id for each in view.members[view.homes[own][0].cluster_id]]
+        place = ids.index(own)
+        ends = (own, ids[place - 1] if place else ids[min(1, len(ids) - 1)])
+    tokens = view.tokens
+    found = sorted(tokens.sentence_of(view.token_at(view.place(each)[0])) for each in ends)
+    first, last = tokens.sentences[found[0]], tokens.sentences[found[-1]]
+    start = tokens.spans[first.token_start].char_start
+    return start, tokens.spans[last.token_end - 1].char_end
+
+
+class QuestionsScreen(OverReview):
+    """The question with its sentence, and what is known of the item.
+
+    Args:
+        desk: The desk.
+        keys: What each key does there.
+    """
+
+    OPENED_BY = "questions"
+
+    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+        self.presenter = Questions(desk)
+        super().__init__(desk, keys, self.presenter)
+
+    def content(self) -> Iterable[Widget]:
+        """Progress, the sentence, and the item."""
+        yield TextBar(id="title")
+        yield DrawnPassage(id="sentence")
+        yield InspectorPane(id="about")
+
+    def draw(self, feedback: Feedback) -> None:
+        """Show everything as it is now."""
+        self.query_one(TextBar).show(self.presenter.title)
+        self.query_one(DrawnPassage).show(self.presenter.excerpt())
+        self.query_one(InspectorPane).show(self._desk.inspector())
+        super().draw(feedback)

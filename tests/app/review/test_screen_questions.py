@@ -1,0 +1,59 @@
+"""One question at a time: items of all abstracts in their sentences, the most uncertain first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract.documents.annotations import State
+from sciextract_app.review.questions import QuestionsScreen
+from tests.app.screens_support import desk_of, made_project, opened, shown, states
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_every_item_is_answered_in_its_sentence(tmp_path: Path) -> None:
+    path = made_project(tmp_path)
+    async with opened(path) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("Q")
+        assert isinstance(app.screen, QuestionsScreen)
+        distances, numbers = [], set()
+        for place in range(60):
+            if "no question is left" in shown(pilot):
+                break
+            row = desk.state.open_view.row(desk.focus)
+            assert row is not None and row.state is State.UNDECIDED
+            distances.append(abs((row.score or 0) - 0.5))
+            numbers.add(desk.number)
+            mention = desk.state.open_view.mention_of(desk.focus) or ""
+            assert desk.state.open_view.surface(mention).split()[0] in shown(pilot)
+            await pilot.press("x" if place == 2 else "enter")
+        assert "no question is left" in shown(pilot)
+        assert distances == sorted(distances), "the most uncertain first, across abstracts"
+        assert len(numbers) > 1
+        await pilot.press("enter")
+        assert "No question is left" in shown(pilot)
+        await pilot.press("escape")
+        assert "undecided" not in states(path)
+
+
+async def test_a_type_an_edge_and_a_step_back(tmp_path: Path) -> None:
+    path = made_project(tmp_path)
+    async with opened(path) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("Q")
+        first = desk.focus
+        await pilot.press("D")
+        assert "D does nothing here" in shown(pilot)
+        await pilot.press("tab")
+        assert desk.focus != first
+        assert "question 2 of" in shown(pilot)
+        await pilot.press("shift+tab")
+        assert (desk.focus, "question 1 of" in shown(pilot)) == (first, True)
+        await pilot.press("1")
+        assert desk.focus != first
+        assert "1 answered" in shown(pilot)
+        await pilot.press("u")
+        assert (desk.focus, "0 answered" in shown(pilot)) == (first, True)
