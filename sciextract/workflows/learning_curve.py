@@ -264,14 +264,7 @@ class LearningCurve:
             for layer, each in self.layers.items()
         }
         abstracts = [asdict(each) for each in self.abstracts]
-        sure = {
-            each.task: {
-                "score": each.threshold,
-                "promised": self.sure.wanted[each.task],
-                "further": each.further,
-            }
-            for each in self.sure.labels
-        }
+        sure = [asdict(each) for each in self.sure.labels]
         return {"window": self.window, "abstracts": abstracts, "layers": layers, "sure": sure}
 
 
