@@ -1,7 +1,7 @@
 # Measurements, with results in docs/benchmarks.md and research/notes. Included by the Makefile: make bench-annotate BENCH_ARGS="...".
 BENCH_ARGS ?=
 
-.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-training bench-scale
+.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-active bench-learning bench-training bench-scale
 
 bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/annotate.py $(BENCH_ARGS)
@@ -20,9 +20,6 @@ bench-tui: $(DEV_ENV)/.installed ## Measure the review desk in real terminals: k
 
 bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk (BENCH_ARGS="--seed 1")
 	@$(IN_DEV) python benchmarks/tui_fuzz.py --jobs $(JOBS) $(BENCH_ARGS)
-
-bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate correction rounds on SciERC (DATA=... BENCH_ARGS="...")
-	@$(IN_DEV) python -m research.simulations.correction_rounds --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
 
 bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
 	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)

@@ -88,7 +88,7 @@ async def test_bare_mentions_get_their_label_by_one_key_and_others_by_a_map(
         await pilot.press("u", "u", "enter")
         await until(pilot, lambda: undecided(project) == [])
         await pilot.press("f9", "m")
-        await until_shown(pilot, "labels of model sci: Task, Method")
+        await until_shown(pilot, "labels of model science: Process, Method")
         await pilot.press(*"Method", "enter")
         await until_shown(pilot, "expected OLD=NEW")
         await pilot.press(*"=Alloy", "enter")
