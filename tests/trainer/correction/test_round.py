@@ -41,6 +41,7 @@ from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.compare import gate
 from sciextract.workflows.models.registry import known_models
+from sciextract_trainer.run import RECIPES
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 from tests.trainer.correction.rounds import (
     Events,
@@ -393,7 +394,20 @@ def test_labels_that_the_start_model_lacks_are_compared_with_an_adapter(
         for each in corrected(split, n)
     ]
     project = new_project(tmp_path / "own.sciextract", own, abstracts, done=(Layer.ENTITIES,))
-    request = RetrainRequest(project=str(project), model=str(model_folder), epochs=1)
+    # The heads of new labels alone would learn these texts as well as the adapter does.
+    recipe = (
+        (RECIPES / "correction-round.toml")
+        .read_text("utf-8")
+        .replace("probe_epochs = 20", "probe_epochs = 0")
+    )
+    assert "probe_epochs = 0" in recipe
+    (tmp_path / "one-epoch.toml").write_text(recipe)
+    request = RetrainRequest(
+        project=str(project),
+        model=str(model_folder),
+        epochs=1,
+        recipe=str(tmp_path / "one-epoch.toml"),
+    )
     result = retrain_here(request, None, print)
     assert result.report.target is not None and result.report.target.before > 50
     assert result.report.verdict == "worse", "an adapter is far ahead of one epoch of a tiny model"
