@@ -414,7 +414,7 @@ class RelationsScreen(OverReview):
     def content(self) -> Iterable[Widget]:
         """The title with the groupings, and the lines."""
         # Digits give types here, so the groupings are not numbered.
-        yield TabLine(self.presenter.title, tuple(Grouping), numbered=False, id="title")
+        yield TabLine(self.presenter.title, tuple(Grouping), id="title")
         yield MapPane(id="map")
 
     def draw(self, feedback: Feedback) -> None:

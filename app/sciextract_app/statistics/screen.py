@@ -142,7 +142,6 @@ def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list
 
 
 _HINTS = (
-    Hint("1-4", "page"),
     Hint("Tab", "next page"),
     Hint("↑ ↓", "scroll"),
     Hint("Esc", "back to the desk"),
@@ -160,10 +159,6 @@ class DashboardScreen(PlotScreen):
         Binding("escape,q,f7", "app.pop_screen", "back", id="statistics.leave"),
         Binding("tab,right,l", "turn(1)", "next page", id="statistics.next"),
         Binding("shift+tab,left,h", "turn(-1)", "page before", id="statistics.previous"),
-        *(
-            Binding(str(place), f"page({place - 1})", name, id=f"statistics.{name}")
-            for place, name in enumerate(PAGES, start=1)
-        ),
     ]
 
     def __init__(self, path: Path) -> None:
@@ -180,18 +175,14 @@ class DashboardScreen(PlotScreen):
         self._draw()
         self._gather()
 
-    def action_page(self, place: int) -> None:
-        """Show one of the pages."""
-        self._place = place % len(PAGES)
+    def action_turn(self, by: int) -> None:
+        """Show the next page, or the one before."""
+        self._place = (self._place + by) % len(PAGES)
         if PAGES[self._place] == "agreement" and self._agreement is None:
             self._agreement = []
             self._note = "comparing…"  # takes seconds, so only once somebody looks at it
             self._agree()
         self._draw()
-
-    def action_turn(self, by: int) -> None:
-        """Show the next page, or the one before."""
-        self.action_page(self._place + by)
 
     def _gather(self) -> None:
         def work(job: Job) -> None:

@@ -335,21 +335,16 @@ class TabLine(LineBar):
     Args:
         title: What the pages are about.
         names: Of the pages.
-        numbered: Whether digits switch pages, which the line then shows.
     """
 
     DEFAULT_CSS = """
     TabLine { background: $panel; color: $foreground; }
     """
 
-    def __init__(
-        self, title: str, names: Sequence[str], *, numbered: bool = True, id: str | None = None
-    ) -> None:
+    def __init__(self, title: str, names: Sequence[str], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.title = title
-        self._words = tuple(
-            f"{place} {name}" if numbered else name for place, name in enumerate(names, start=1)
-        )
+        self._words = tuple(names)
         self._shown = 0
 
     def show(self, place: int) -> None:
