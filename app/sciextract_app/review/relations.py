@@ -413,7 +413,6 @@ class RelationsScreen(OverReview):
 
     def content(self) -> Iterable[Widget]:
         """The title with the groupings, and the lines."""
-        # Digits give types here, so the groupings are not numbered.
         yield TabLine(self.presenter.title, tuple(Grouping), id="title")
         yield MapPane(id="map")
 
