@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciextract.documents.annotations import Annotations, Entity, Layer
-from sciextract.inference.adapter.entities import (
-    EntityModel,
-    consistency_of,
-    first_span_weights,
-    span_features,
-)
+from sciextract.inference.adapter.entities import EntityModel, first_span_weights, span_features
 from sciextract.inference.adapter.spans import (
     COMPONENTS,
     ROLES,
@@ -134,7 +129,7 @@ def learn_entities(
     head = training.untrained(ROLES * COMPONENTS, first_span_weights(labels, base))
     if parts:
         training.fit(head, Examples.joined(parts))
-    return EntityModel(head, memory, labels, projection, consistency_of(labels, base))
+    return EntityModel(head, memory, labels, projection)
 
 
 def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list[Memory]:

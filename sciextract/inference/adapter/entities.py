@@ -24,9 +24,8 @@ _LEAST_LOGIT = -3.0
 """Where the weight of a label that the model lacks starts, for spans that are too wide for the model."""
 
 _MEMORY_WEIGHT = 0.5
-_CONSISTENCY, _KNOWN_CONSISTENCY = 0.5, 0.25
-"""How far scores are drawn to the mean of the same surface form in a document, 0 to 1; where the model knows all labels, its
-own scores suffer from that (docs/learning.md)."""
+_CONSISTENCY = 0.5
+"""How far scores are drawn to the mean of the same surface form in a document, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +37,12 @@ class EntityModel:
         memory: Surface forms of finished abstracts.
         labels: What it predicts, with the widest span that it considers.
         projection: float32 (hidden, components), of states.
-        consistency: How far scores are drawn to the mean of the same surface form in a document, 0 to 1.
     """
 
     head: Head
     memory: Memory
     labels: Labels
     projection: Floats
-    consistency: float
 
     def logits(self, words: Words) -> Floats:
         """Logits of all spans. Shape: (words, max width, 1 + labels), as a bundled model has them."""
@@ -70,7 +67,7 @@ class EntityModel:
             counts = np.bincount(groups)
             sums = np.stack([np.bincount(groups, column) for column in logits.T], axis=1)
             mean = (sums / counts[:, None])[groups].astype(np.float32)
-            logits += np.float32(self.consistency) * (mean - logits)
+            logits += np.float32(_CONSISTENCY) * (mean - logits)
             found[spans[:, 0], spans[:, 1] - spans[:, 0]] = logits
         return found
 
@@ -90,11 +87,6 @@ def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None)
     spelling = word_spellings(words.stems)
     ends = (spelling[spans[:, 0]], spelling[spans[:, 1]])
     return np.concatenate([_known_features(words, spans, memory, own), *ends], axis=1)
-
-
-def consistency_of(labels: Labels, base: Labels) -> float:
-    """How far scores are drawn to the mean of the same surface form, by whether the model knows all labels."""
-    return _KNOWN_CONSISTENCY if set(labels.entities) <= set(base.entities) else _CONSISTENCY
 
 
 def first_span_weights(labels: Labels, base: Labels) -> Floats:

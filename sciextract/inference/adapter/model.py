@@ -9,7 +9,7 @@ import numpy as np
 
 from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.inference.adapter.entities import EntityModel, consistency_of, first_span_weights
+from sciextract.inference.adapter.entities import EntityModel, first_span_weights
 from sciextract.inference.adapter.head import Head, one_core
 from sciextract.inference.adapter.pairs import (
     PAIR_ROLES,
@@ -61,12 +61,12 @@ class Heads:
         """
         names, layout = labels.entities, labels.relations
         projection = np.eye(hidden, COMPONENTS, dtype=np.float32)
-        of_spans, consistency = first_span_weights(labels, base), consistency_of(labels, base)
+        of_spans = first_span_weights(labels, base)
         of_pairs = first_relation_weights(layout, base.relations, len(names))
         spans = Head.untrained(ROLES * COMPONENTS, of_spans)
         pairs = Head.untrained(PAIR_ROLES * COMPONENTS, of_pairs)
         return Heads(
-            EntityModel(spans, Memory(1 + len(names)), labels, projection, consistency),
+            EntityModel(spans, Memory(1 + len(names)), labels, projection),
             RelationModel(pairs, layout, names, projection),
             LinkModel(first_link_weights()),
         )
