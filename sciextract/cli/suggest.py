@@ -111,6 +111,7 @@ def suggest(
 
         sciextract suggest answers.jsonl --from quotes --keys "text=abstract,entities=spans,quote=mention" --every
     """
+    from sciextract.formats.registry import get_format
     from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
@@ -121,9 +122,14 @@ def suggest(
     if bool(files) == bool(sources):
         problem = "FILE goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
+    allowed = ", ".join(QUOTE_FORMATS)
     if quotes is None and (keys or every):
-        allowed = ", ".join(QUOTE_FORMATS)
         raise UsageError("--keys and --every are for quotes", f"name --from: one of {allowed}")
+    if quotes is None and formats[0]:
+        try:
+            get_format(formats[0])
+        except UsageError as error:
+            raise UsageError(error.message, f"{error.hint}; for quotes: {allowed}") from None
     with open_chosen_project(project, author) as opened:
         if files and quotes:
             done = suggest_quotes(opened, files, parse_keys(keys, quotes), labels, every=every)

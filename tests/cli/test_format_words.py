@@ -54,7 +54,8 @@ def test_files_of_suggestions_and_their_format(command: Command, project: Path) 
         ("--from", "more.jsonl"),
     ):
         assert command("suggest", *words).code == 0, words
-    assert "unknown format 'xyz'" in command("suggest", "more.jsonl", "--from", "xyz").err
+    unknown = command("suggest", "more.jsonl", "--from", "xyz").err
+    assert "unknown format 'xyz'" in unknown and "langextract" in unknown
 
 
 @pytest.mark.parametrize(
