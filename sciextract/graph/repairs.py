@@ -167,7 +167,6 @@ def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
         name, synonym = (each.other, each.name) if each.other else (each.name, "")
         cells = [guarded(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
         yield "\t".join([f"repair:{number}", *cells, each.kind])
-    yield ""
 
 
 def read_repairs(path: Path) -> list[Repair]:
