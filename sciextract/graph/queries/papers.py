@@ -290,12 +290,10 @@ def sentences_with(
     """
     found: list[tuple[int, NamingSentence]] = []
     table = analyse(text, title_length=len(title) if title and text.startswith(title) else 0)
-    for each in table.sentences:
-        if each.token_end > each.token_start:
-            start = table.spans[each.token_start].char_start
-            end = table.spans[each.token_end - 1].char_end
-            groups = [[place for place in some if start <= place[0] < end] for some in places]
-            if mentions := sorted({place for some in groups for place in some}):
-                sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
-                found.append((sum(map(bool, groups)), sentence))
+    for each in map(table.char_span, table.sentences):
+        start, end = each.char_start, each.char_end
+        groups = [[place for place in some if start <= place[0] < end] for some in places]
+        if mentions := sorted({place for some in groups for place in some}):
+            sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
+            found.append((sum(map(bool, groups)), sentence))
     return [each for _, each in sorted(found, key=lambda one: -one[0])]
