@@ -20,7 +20,6 @@ from sciextract.store.document_state import Context
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
 
 
@@ -88,9 +87,8 @@ def compare_with_source(
         doc: The document as it is, or would be.
         source_id: The other source.
     """
-    with translated(project.path):
-        annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
-        sources = project.sources
+    annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
+    sources = project.sources
     if annotations is None or doc.progress is None:
         return None
     mine = annotated(doc, sources, IN_VIEW)
@@ -165,11 +163,10 @@ class Decisions:
         return source in self._merges.values()
 
     def _read(self) -> None:
-        with translated(self._project.path):
-            rows = self._project.connection.execute(
-                "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
-                (self._last, KIND, MERGE, UNDO, REDO),
-            ).fetchall()
+        rows = self._project.connection.execute(
+            "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
+            (self._last, KIND, MERGE, UNDO, REDO),
+        ).fetchall()
         for event_id, kind, params, target in rows:
             self._last = event_id
             if kind == KIND:
@@ -225,8 +222,7 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
 
     Runs and merges that were undone are left out.
     """
-    with translated(project.path):
-        rows = project.connection.execute(_SPEAKERS).fetchall()
+    rows = project.connection.execute(_SPEAKERS).fetchall()
     merged = decisions.merged()
     by_name: dict[str, tuple[int, ...]] = {}
     for name, source_id in rows:
