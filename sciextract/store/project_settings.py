@@ -10,10 +10,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sciextract.codec import decode
+from sciextract.documents.annotations import Annotations
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
+from sciextract.store.documents import decode_annotations
 from sciextract.store.sqlite import decoded, first_value, now, translated
 
 if TYPE_CHECKING:
@@ -37,11 +39,12 @@ def current(connection: sqlite3.Connection) -> LabelSchema:
         "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
     ).fetchone()
     with decoded(connection, "the label schema"):
-        return _parse(*row)
+        return parse(*row)
 
 
 @lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
-def _parse(version: int, body: str) -> LabelSchema:
+def parse(version: int, body: str) -> LabelSchema:
+    """The schema of a version, from its JSON."""
     return parse_schema(json.loads(body), f"label schema version {version} of the project")
 
 
@@ -52,6 +55,20 @@ def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
         (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
     )
     return int(cursor.lastrowid or 0)
+
+
+def read_annotations(
+    connection: sqlite3.Connection, body: bytes, *, candidates: bool = True
+) -> Annotations:
+    """What a source said, as it is kept, with the names that types have now.
+
+    Args:
+        connection: The project's.
+        body: The bytes of an annotation set.
+        candidates: Whether what a model also considered is wanted.
+    """
+    schema, said = current(connection), decode_annotations(body, candidates=candidates)
+    return said.renamed(schema.entity_names, schema.relation_names)
 
 
 def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:

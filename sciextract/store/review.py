@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sciextract.documents.annotations import Annotations, State
-from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE, Event, read_event
+from sciextract.store.project_settings import read_annotations
 from sciextract.store.sqlite import first_value, from_sql, storable
 
 _DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
@@ -368,4 +368,5 @@ def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
     """An annotation set, without the model's candidates."""
     query = "SELECT body FROM annotation_set WHERE id = ?"
     # Candidates are most of a set, and the desk shows none of them here.
-    return decode_annotations(first_value(connection, query, set_id), candidates=False)
+    body = first_value(connection, query, set_id)
+    return read_annotations(connection, body, candidates=False)
