@@ -92,6 +92,11 @@ class LabelSchema:
     relations: tuple[RelationType, ...] = ()
 
     @property
+    def types(self) -> tuple[EntityType | RelationType, ...]:
+        """All types: those of entities, then those of relations."""
+        return (*self.entities, *self.relations)
+
+    @property
     def entity_labels(self) -> tuple[str, ...]:
         """Labels of the entity types, in order."""
         return tuple([entity.label for entity in self.entities])

@@ -68,7 +68,7 @@ def add_type(project: Project, kind: Kind, label: str) -> Outcome:
     return _edit(project, f"add {label}", edit)
 
 
-def change_type(project: Project, kind: Kind, label: str, **values: str) -> Outcome:
+def change_type(project: Project, kind: Kind, label: str, name: str, value: str) -> Outcome:
     """Give a type another ``colour`` or ``definition``.
 
     Raises:
@@ -78,7 +78,7 @@ def change_type(project: Project, kind: Kind, label: str, **values: str) -> Outc
 
     def edit(schema: LabelSchema) -> LabelSchema:
         plain, place = _tables(schema, kind, label)
-        plain[_TABLES[kind]][place] |= values
+        plain[_TABLES[kind]][place][name] = value
         return parse_schema(plain, _PLACE)
 
     return _edit(project, f"change {label}", edit)
@@ -113,7 +113,7 @@ def rename_type(project: Project, kind: Kind, old: str, new: str) -> Outcome:
     check_name(project.schema, kind, new)
     project.backup(RENAME)
     with project.writing() as connection:
-        params = {"kind": kind, "old": old, "new": new}
+        params = {"what": f"rename {old} to {new}", "kind": kind, "old": old, "new": new}
         event_id = events.append(connection, project.author_id, RENAME, params)
         documents, items = _rename(connection, event_id, kind, old, new)
     return Outcome(event_id, documents, items)
@@ -134,7 +134,8 @@ def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) 
             old, new = params["old"], params["new"]
             return _rename(connection, own, params["kind"], *((new, old) if back else (old, new)))
     except SchemaError as error:
-        raise UndoRefusedError(f"{event.kind}: {error.message}", error.hint) from None
+        problem = f"{params['what']} cannot be turned around: {error.message}"
+        raise UndoRefusedError(problem, error.hint) from None
     there, wanted = (
         (params["after"], params["before"]) if back else (params["before"], params["after"])
     )

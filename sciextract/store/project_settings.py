@@ -7,6 +7,7 @@ import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sciextract.codec import decode
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 
-_COLOURS = (
-    *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759"),
-    *("#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#bab0ac"),
+# Readable on light and dark terminals; they repeat from the eleventh type on.
+COLOURS = (
+    *("#4c78d8", "#22a045", "#b8620a", "#b030b0", "#0fa3a3", "#d13438"),
+    *("#8a7a00", "#7a5cff", "#c2185b", "#6b6f76"),
 )
 _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -87,9 +89,11 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
 def _choose_look(taken: list[str]) -> tuple[str, str]:
     """A free key and a colour. Beyond all letters, rarer characters serve."""
     # More than 60 types are possible, if hardly usable by keys.
-    further = map(chr, range(0xC0, 0x250))
-    usable = (key for key in (*_KEYS, *further) if key not in taken and key not in RESERVED_KEYS)
-    return next(usable), _COLOURS[len(taken) % len(_COLOURS)]
+    further = filter(str.isalpha, map(chr, range(0xC0, 0x10000)))
+    used = RESERVED_KEYS.union(taken)
+    return next(key for key in chain(_KEYS, further) if key not in used), COLOURS[
+        len(taken) % len(COLOURS)
+    ]
 
 
 KEY = "models"

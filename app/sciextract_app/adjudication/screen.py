@@ -244,7 +244,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
                 self.dismiss()
             case "guideline":
                 schema = self.project.schema
-                self.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
+                self.app.push_screen(GuidelineDialog[None](schema))
             case "palette":
                 self.app.action_command_palette()
             case "quit":

@@ -13,6 +13,7 @@ from sciextract.store import EntityRef, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
+from sciextract_app.review.labels import Labels
 from sciextract_app.review.prompts import (
     BadRecordsDialog,
     MessagesDialog,
@@ -26,7 +27,7 @@ from sciextract_app.review.prompts import (
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
     ErrorDialog,
@@ -36,12 +37,11 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.help import GuidelineDialog, KeysDialog, help_rows
+from sciextract_app.widgets.help import KeysDialog, help_rows
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from sciextract.documents.schema import EntityType, RelationType
     from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.review.screen import ReviewScreen
@@ -71,15 +71,18 @@ class ReviewDialogs:
 
     def __init__(self, screen: ReviewScreen) -> None:
         self._screen = screen
+        self.labels = Labels(screen)
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""
-        app = self._screen.app
+        app, again = self._screen.app, partial(self._screen.press, "1")
         openers: dict[str, Callable[[], object]] = {
             "adjudicate": self.adjudicate,
             "checks": self.checks,
             "compare": self.compare,
             "files": self.files,
+            NEW_TYPE["entity"]: partial(self.labels.add, "entity", again),
+            NEW_TYPE["relation"]: partial(self.labels.add, "relation", again),
             "guideline": self.guideline,
             "help": self.keys,
             "note": self.note,
@@ -110,11 +113,9 @@ class ReviewDialogs:
         self._screen.app.push_screen(ErrorDialog(title, error))
 
     def guideline(self) -> None:
-        """Show the definitions of the types, that of the focused item first."""
-        schema, focused = self._screen.project.schema, self._screen.desk.focused_type
-        types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
-        at = types.index(focused) if focused else 0
-        self._screen.app.push_screen(GuidelineDialog(types, at))
+        """Show the types, that of the focused item first."""
+        types, focused = self._screen.project.schema.types, self._screen.desk.focused_type
+        self.labels.open(types.index(focused) if focused in types else 0)
 
     def messages(self) -> None:
         """Show the messages until now."""

@@ -215,7 +215,7 @@ class LineDialog(Dialog[str]):
         text: str,
         explained: str,
         problem_of: Callable[[str], str],
-        offered: Sequence[tuple[str, str]] = (),
+        offered: Sequence[tuple[str, str | Text]] = (),
     ) -> None:
         typed = ", or type another one" if offered else ""
         super().__init__(title, f"Enter confirms{typed}, Esc back")
@@ -226,7 +226,9 @@ class LineDialog(Dialog[str]):
 
     def content(self) -> list[Widget]:
         """The line, what may be typed, and what is offered."""
-        options = [Option(plain(shown)) for _, shown in self._offered]
+        options = [
+            Option(plain(shown) if isinstance(shown, str) else shown) for _, shown in self._offered
+        ]
         return [
             *([OptionList(*options)] if options else []),
             Input(self._text, id="line", select_on_focus=False),

@@ -255,9 +255,9 @@ class TestDialogs:
             assert focused.label == "USED-FOR"
             await pilot.press("g")
             await until_shown(pilot, focused.definition[:30])
-            assert "Task (t)" not in shown(pilot)
+            assert "■ Task" not in shown(pilot)
             await pilot.press("home")
-            await until_shown(pilot, "Task (t)")
+            await until_shown(pilot, "■ Task")
 
     async def test_a_note_is_kept(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
