@@ -201,7 +201,7 @@ _APP_REQUESTS = (
         request="guideline",
     ),
     Action(
-        "compare", ("d",), "compare", "predictions and your annotations side by side", request="compare"
+        "compare", ("d",), "compare", "predictions and your annotations side by side; differences can be decided", request="compare"
     ),
     Action(
         "adjudicate", ("W",), "adjudicate",
