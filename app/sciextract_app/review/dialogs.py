@@ -15,18 +15,19 @@ from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
 from sciextract_app.review.labels import Labels
 from sciextract_app.review.prompts import (
-    BadRecordsDialog,
-    MessagesDialog,
+    HELP,
     NoteDialog,
     PlacesDialog,
-    QueueNameDialog,
     QueuesDialog,
-    SearchDialog,
     Wish,
+    bad_records_dialog,
+    messages_dialog,
+    parse_query,
 )
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS
+from sciextract_app.shared.jobs import error_line
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
@@ -119,7 +120,7 @@ class ReviewDialogs:
 
     def messages(self) -> None:
         """Show the messages until now."""
-        self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
+        self._screen.app.push_screen(messages_dialog(self._screen.messages.history))
 
     def save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
@@ -173,8 +174,16 @@ class ReviewDialogs:
         screen = self._screen
         schema = screen.project.schema
         labels = (*schema.entity_labels, *schema.relation_labels)
-        dialog = SearchDialog(screen.search_text, labels)
-        ask(screen.app, dialog, lambda found: screen.search(*found))
+
+        def problem_of(text: str) -> str:
+            try:
+                parse_query(text, labels)
+            except UsageError as error:
+                return error_line(error)
+            return ""
+
+        dialog = LineDialog("Search", screen.search_text, HELP, problem_of, replaces=True)
+        ask(screen.app, dialog, lambda text: screen.search(text, parse_query(text, labels)))
 
     # Imports
 
@@ -194,7 +203,7 @@ class ReviewDialogs:
 
     def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
         """Show records that an import left out, and how many there are in all."""
-        self._screen.app.push_screen(BadRecordsDialog(shown, count))
+        self._screen.app.push_screen(bad_records_dialog(shown, count))
 
     # Suggestions
 
@@ -238,7 +247,7 @@ class ReviewDialogs:
             try:
                 return "" if parse_renames(text, "--map") else "type at least one pair"
             except UsageError as error:
-                return f"{error.message}; {error.hint}"
+                return error_line(error)
 
         project, schema = self._screen.project, self._screen.project.schema
         model, labels = fitting_labels(project)
@@ -263,7 +272,12 @@ class ReviewDialogs:
             self._follow_queue(self._screen.desk.queues.save(name, listing, text))
 
         name = suggested_name(listing, self._screen.search_text)
-        ask(self._screen.app, QueueNameDialog(name, listing.count()), save)
+        explained = (
+            f"{listing.count():,} abstracts in the order of the list; the queue stays as it is now"
+        )
+        problem_of = lambda text: "" if text else "type a name"
+        dialog = LineDialog("Save the list as a queue", name, explained, problem_of)
+        ask(self._screen.app, dialog, save)
 
     def queues(self) -> None:
         """Offer the saved queues."""
