@@ -39,7 +39,7 @@ class DocumentSummary:
         year: Its year.
         layers: Completeness of entities, relations, coreference.
         undecided: Items that wait for a decision.
-        items: Entities, relations and clusters together.
+        items: Items of all layers, decided or not, rejected ones included.
         uncertainty: Mean uncertainty of undecided items, 0 to 1.
         flagged: Whether it carries a flag.
         noted: Whether it carries a note.
@@ -84,7 +84,7 @@ def document_summaries(
     """Documents by number, in the order given; those that are not in the project are left out."""
     rows = connection.execute(
         """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
-            s.entities + s.relations + s.clusters, s.uncertainty, p.flagged, p.note <> ''
+            s.items, s.uncertainty, p.flagged, p.note <> ''
         FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
         JOIN summary s ON s.document_id = d.id ORDER BY j.key""",
         (json.dumps(numbers),),
