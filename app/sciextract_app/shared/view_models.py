@@ -23,6 +23,10 @@ SIGNS = {
 """What has been decided, in one cell."""
 
 
+DIGITS = 9
+"""Types that a digit sets; the others are set by ``;`` and their letter."""
+
+
 class Mode(StrEnum):
     """What the next key means; always shown in the footer."""
 
@@ -253,6 +257,8 @@ class Header:
 
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
+NEW_TYPE = {"entity": "new entity type", "relation": "new relation type"}
+"""Requests for the first type, by what it is for; the digit that asked for it is pressed again then."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 
 
