@@ -251,6 +251,21 @@ class Header:
     learning: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """A bar of a plot; without sizes a heading.
+
+    Attributes:
+        name: What stands before the bar.
+        counts: Sizes of its parts.
+        after: What stands behind it.
+    """
+
+    name: str
+    counts: tuple[float, ...] = ()
+    after: str = ""
+
+
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
