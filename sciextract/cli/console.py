@@ -314,6 +314,23 @@ def argument(metavar: str, help: str, **settings: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, **settings)
 
 
+def setting(metavar: str, help: str, *names: str, default: object = None, **settings: Any) -> Any:
+    """An option as the default of a parameter; it is called after it, unless ``names`` say otherwise."""
+    settings = _COMPLETED.get(metavar, {}) | settings
+    return typer.Option(default, *names, metavar=metavar, help=help, **settings)
+
+
+def switch(help: str, *names: str) -> Any:
+    """An option without a value, as the default of a parameter."""
+    return typer.Option(False, *names, help=help)
+
+
+def positional(metavar: str, help: str, default: object = ..., **settings: Any) -> Any:
+    """A positional argument, as the default of a parameter; ``...`` is one that has to be given."""
+    settings = _COMPLETED.get(metavar, {}) | settings
+    return typer.Argument(default, metavar=metavar, help=help, **settings)
+
+
 ProjectOption = Annotated[
     str | None,
     option(

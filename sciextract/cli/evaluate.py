@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import argument, command_with, flag, option
+from sciextract.cli.console import command_with, positional, setting, switch
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
@@ -35,37 +35,27 @@ _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 class EvaluateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    gold: Annotated[str, argument("GOLD", "Annotated documents, or -.")]
-    predicted: Annotated[
-        str | None, argument("[PREDICTED]", "The same documents with predictions, or -.")
-    ] = None
-    model: Annotated[str | None, option("NAME|DIR", "Model to use without PREDICTED.")] = None
-    schema: Annotated[
-        str | None,
-        option(
-            "NAME|FILE",
-            "Label schema that defines the symmetric relations (default: the model's, else scierc).",
-        ),
-    ] = None
-    only: Annotated[
-        list[str] | None,
-        option(
-            "LABEL,...",
-            "Score only these entity labels (default: all), with their relations and mentions.",
-        ),
-    ] = None
-    singletons: Annotated[bool, flag("Include clusters of one mention.", "--singletons")] = False
-    fields: Annotated[
-        Literal["gold", "predicted"] | None,
-        typer.Option(
-            help=(
-                "Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
-                "where present)."
-            )
-        ),
-    ] = None
-    as_json: Annotated[bool, flag("Print JSON instead of tables.", "--json")] = False
-    bootstrap: Annotated[bool, typer.Option(help="Add 95 % bootstrap intervals.")] = True
+    gold: str = positional("GOLD", "Annotated documents, or -.")
+    predicted: str | None = positional(
+        "[PREDICTED]", "The same documents with predictions, or -.", default=None
+    )
+    model: str | None = setting("NAME|DIR", "Model to use without PREDICTED.")
+    schema: str | None = setting(
+        "NAME|FILE",
+        "Label schema that defines the symmetric relations (default: the model's, else scierc).",
+    )
+    only: list[str] | None = setting(
+        "LABEL,...",
+        "Score only these entity labels (default: all), with their relations and mentions.",
+    )
+    singletons: bool = switch("Include clusters of one mention.", "--singletons")
+    fields: Literal["gold", "predicted"] | None = typer.Option(
+        None,
+        help="Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
+        "where present).",
+    )
+    as_json: bool = switch("Print JSON instead of tables.", "--json")
+    bootstrap: bool = typer.Option(True, help="Add 95 % bootstrap intervals.")
 
 
 @command_with(EvaluateOptions)

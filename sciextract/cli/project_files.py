@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -17,14 +17,14 @@ from sciextract.cli.console import (
     ProjectOption,
     QuietOption,
     StrictOption,
-    argument,
-    flag,
     is_terminal,
     open_chosen_project,
-    option,
     output_formats,
+    positional,
     report,
     say,
+    setting,
+    switch,
     warn_of_network,
 )
 from sciextract.errors import as_command
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def init(
-    project: Annotated[str, argument("DB", "The project file to create.")],
-    schema: Annotated[
-        str, option("NAME|FILE", "Label schema: a bundled name or a TOML file.")
-    ] = "scierc",
+    project: str = positional("DB", "The project file to create."),
+    schema: str = setting(
+        "NAME|FILE", "Label schema: a bundled name or a TOML file.", default="scierc"
+    ),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,31 +66,21 @@ def init(
 
 
 def import_(
-    paths: Annotated[
-        list[str], argument("PATH...", "Files, folders, zip archives, or - for a pipe.")
-    ],
+    paths: list[str] = positional("PATH...", "Files, folders, zip archives, or - for a pipe."),
     project: ProjectOption = None,
     input_format: InputFormatOption = None,
-    add_labels: Annotated[
-        bool, flag("Add labels that the project's schema lacks.", "--add-labels")
-    ] = False,
-    done: Annotated[
-        str,
-        option(
-            "LAYERS",
-            "Layers that are fully annotated in the files: entities, relations, coreference, or "
-            "all. In these layers, training treats everything unannotated as negative.",
-        ),
-    ] = "",
-    fields: Annotated[
-        Literal["gold", "predicted"] | None,
-        typer.Option(
-            help=(
-                "What to import from records with gold and predictions (default: gold). Predictions "
-                "become undecided items with their own source."
-            )
-        ),
-    ] = None,
+    add_labels: bool = switch("Add labels that the project's schema lacks.", "--add-labels"),
+    done: str = setting(
+        "LAYERS",
+        "Layers that are fully annotated in the files: entities, relations, coreference, or "
+        "all. In these layers, training treats everything unannotated as negative.",
+        default="",
+    ),
+    fields: Literal["gold", "predicted"] | None = typer.Option(
+        None,
+        help="What to import from records with gold and predictions (default: gold). Predictions "
+        "become undecided items with their own source.",
+    ),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -133,55 +123,38 @@ def import_(
 
 
 def export(
-    export_format: Annotated[
-        str | None,
-        option(
-            "F",
-            "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
-            "--to",
-            autocompletion=output_formats,
-        ),
-    ] = None,
+    export_format: str | None = setting(
+        "F",
+        "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
+        "--to",
+        autocompletion=output_formats,
+    ),
     project: ProjectOption = None,
-    output: Annotated[
-        str | None, option("PATH", "File or folder (default: standard output).")
-    ] = None,
+    output: str | None = setting("PATH", "File or folder (default: standard output)."),
     strict: StrictOption = False,
-    undecided: Annotated[bool, flag("Include undecided items.", "--undecided")] = False,
-    source: Annotated[
-        str | None,
-        option(
-            "S",
-            "Export the items of one source, e.g. model:sci, instead of the current annotations.",
-        ),
-    ] = None,
-    with_base: Annotated[
-        str | None, option("FILE", "Write a training set: this gold plus your corrected abstracts.")
-    ] = None,
-    predicted: Annotated[
-        bool,
-        flag(
-            "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
-            " and the current annotations as ner...",
-            "--predicted",
-        ),
-    ] = False,
-    everything: Annotated[
-        bool, flag("Write unfinished abstracts to training formats, too.", "--all")
-    ] = False,
-    release: Annotated[
-        str | None,
-        option("FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."),
-    ] = None,
-    licence: Annotated[
-        str | None, option("NAME", "Licence of releases, such as CC-BY-4.0; kept in the project.")
-    ] = None,
-    citation: Annotated[
-        str | None, option("WORDS", "How to cite releases; kept in the project.")
-    ] = None,
-    no_text: Annotated[
-        bool, flag("Leave the texts out of a release: offsets and hashes only.", "--no-text")
-    ] = False,
+    undecided: bool = switch("Include undecided items.", "--undecided"),
+    source: str | None = setting(
+        "S", "Export the items of one source, e.g. model:sci, instead of the current annotations."
+    ),
+    with_base: str | None = setting(
+        "FILE", "Write a training set: this gold plus your corrected abstracts."
+    ),
+    predicted: bool = switch(
+        "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
+        " and the current annotations as ner...",
+        "--predicted",
+    ),
+    everything: bool = switch("Write unfinished abstracts to training formats, too.", "--all"),
+    release: str | None = setting(
+        "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
+    ),
+    licence: str | None = setting(
+        "NAME", "Licence of releases, such as CC-BY-4.0; kept in the project."
+    ),
+    citation: str | None = setting("WORDS", "How to cite releases; kept in the project."),
+    no_text: bool = switch(
+        "Leave the texts out of a release: offsets and hashes only.", "--no-text"
+    ),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -355,21 +328,16 @@ class ImportScreen:
 
 
 def convert(
-    inputs: Annotated[
-        list[str], argument("IN...", "Files, folders, zip archives, or - for a pipe.")
-    ],
-    to: Annotated[
-        str, option("F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats)
-    ],
-    output: Annotated[
-        str | None, option("PATH", "File or folder (default: standard output).")
-    ] = None,
+    inputs: list[str] = positional("IN...", "Files, folders, zip archives, or - for a pipe."),
+    to: str = setting(
+        "F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats, default=...
+    ),
+    output: str | None = setting("PATH", "File or folder (default: standard output)."),
     input_format: InputFormatOption = None,
-    rename: Annotated[str, option("OLD=NEW,...", "Rename entity and relation labels.")] = "",
-    texts: Annotated[
-        str | None,
-        option("FILE", "Texts for a release that was made with --no-text, found by their hash."),
-    ] = None,
+    rename: str = setting("OLD=NEW,...", "Rename entity and relation labels.", default=""),
+    texts: str | None = setting(
+        "FILE", "Texts for a release that was made with --no-text, found by their hash."
+    ),
     strict: StrictOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,

@@ -15,9 +15,9 @@ from sciextract.cli.console import (
     argument,
     command_group,
     open_chosen_project,
-    option,
     print_rows,
     report,
+    setting,
 )
 from sciextract.text.english import counted
 
@@ -32,27 +32,19 @@ _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)
 
 @queue.command()
 def make(
-    by: Annotated[
-        Literal["entropy", "margin", "least-confidence", "committee", "diversity", "random"],
-        typer.Option(
-            help=(
-                "Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
-                " (committee), dissimilarity to all others (diversity), or random order."
-            )
-        ),
-    ] = "entropy",
-    model: Annotated[
-        list[str] | None,
-        option(
-            "NAME|DIR",
-            "The model (default: the one in use); two or more times for a committee.",
-        ),
-    ] = None,
-    most: Annotated[int, option("N", "Maximum number of abstracts.", min=1)] = 200,
-    name: Annotated[
-        str | None, option("NAME", "Name of the queue (default: that of --by).")
-    ] = None,
-    seed: Annotated[int, option("N", "Seed of the random order.", min=0)] = 0,
+    by: Literal[
+        "entropy", "margin", "least-confidence", "committee", "diversity", "random"
+    ] = typer.Option(
+        "entropy",
+        help="Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
+        " (committee), dissimilarity to all others (diversity), or random order.",
+    ),
+    model: list[str] | None = setting(
+        "NAME|DIR", "The model (default: the one in use); two or more times for a committee."
+    ),
+    most: int = setting("N", "Maximum number of abstracts.", min=1, default=200),
+    name: str | None = setting("NAME", "Name of the queue (default: that of --by)."),
+    seed: int = setting("N", "Seed of the random order.", min=0, default=0),
     project: ProjectOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -12,13 +12,13 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
-    argument,
-    flag,
     open_chosen_project,
-    option,
+    positional,
     print_report,
     print_rows,
     report,
+    setting,
+    switch,
 )
 from sciextract.text.english import counted
 
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
 
 
 def merge(
-    other: Annotated[str, argument("OTHER.db", "The project to merge.")],
+    other: str = positional("OTHER.db", "The project to merge."),
     project: ProjectOption = None,
-    add_labels: Annotated[
-        bool, flag("Add labels that this project's schema lacks.", "--add-labels")
-    ] = False,
+    add_labels: bool = switch("Add labels that this project's schema lacks.", "--add-labels"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,11 +63,9 @@ def merge(
 
 
 def agree(
-    first: Annotated[str, argument("A.db", "One annotator's project.")],
-    second: Annotated[str, argument("B.db", "The other annotator's project.")],
-    done: Annotated[
-        bool, flag("Only abstracts whose entities both marked as done.", "--done")
-    ] = False,
+    first: str = positional("A.db", "One annotator's project."),
+    second: str = positional("B.db", "The other annotator's project."),
+    done: bool = switch("Only abstracts whose entities both marked as done.", "--done"),
     as_json: JsonOption = False,
 ) -> None:
     """Measure the agreement of two annotators on the abstracts that both worked on.
@@ -93,17 +89,13 @@ def agree(
 
 def adjudicate(
     project: ProjectOption = None,
-    source: Annotated[
-        str | None,
-        option("S", "Compare the project with this source (default: all merged projects)."),
-    ] = None,
-    take: Annotated[
-        Literal["mine", "theirs"] | None,
-        typer.Option(
-            help="Resolve the difference of --key, or all that are listed, in favour of one side."
-        ),
-    ] = None,
-    key: Annotated[list[str] | None, option("K", "Only this difference; repeatable.")] = None,
+    source: str | None = setting(
+        "S", "Compare the project with this source (default: all merged projects)."
+    ),
+    take: Literal["mine", "theirs"] | None = typer.Option(
+        None, help="Resolve the difference of --key, or all that are listed, in favour of one side."
+    ),
+    key: list[str] | None = setting("K", "Only this difference; repeatable."),
     author: AuthorOption = None,
     as_json: JsonLinesOption = False,
 ) -> None:
