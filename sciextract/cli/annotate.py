@@ -14,7 +14,6 @@ import typer
 
 from sciextract.cli.console import (
     InputFormatOption,
-    ProgressLine,
     command_with,
     given_options,
     is_terminal,
@@ -387,7 +386,7 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
 def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     """Import, predict, export."""
     from sciextract.cli.annotate_screen import describe_project
-    from sciextract.cli.project_files import ImportScreen
+    from sciextract.cli.project_files import FLAGGED, ImportScreen
     from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
 
@@ -402,19 +401,13 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     )
     if not options.quiet:
         warn_of_network(project)
-    shown = not options.quiet and is_terminal(sys.stderr)
-    line = ProgressLine(shown)
 
     def on_model(note: str) -> None:
         if not options.quiet:
             say("Note", note)
 
-    screen = ImportScreen(shown=shown)
-    try:
-        done = job.run(screen.listener(), line.update, on_model)
-    finally:
-        screen.end()
-        line.clear()
+    with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
+        done = job.run(screen.listener(), screen.line.update, on_model)
     report(
         done.to_json(),
         describe_project(done),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
@@ -135,11 +135,7 @@ def _run(words: list[str]) -> int:
         typer.echo(f"Error: {visible(error.format_message(), keep=chr(10))}", err=True)
         return error.exit_code
     except OverflowError as error:
-        huge = []
-        for word in words:  # a number, or the value behind ``--option=``
-            with suppress(ValueError):
-                if abs(float(word.rpartition("=")[2])) > _LARGEST:
-                    huge.append(word)
+        huge = [word.rpartition("=")[2] for word in words if re.search(r"\d{19}", word)]
         if not huge:
             raise
         raise UsageError(

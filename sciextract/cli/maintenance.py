@@ -16,7 +16,7 @@ from sciextract.cli.console import (
     find_chosen_project,
     open_chosen_project,
     print_report,
-    print_rows,
+    print_row,
     report,
     say,
     setting,
@@ -56,7 +56,7 @@ def log(
         target = f" of event {event.target}" if event.target else ""
         line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
         line += f"  [{counted(event.documents, 'abstract')}]"
-        print_rows([(asdict(event), line)], as_json)
+        print_row(asdict(event), line, as_json)
 
 
 def undo(
@@ -179,7 +179,7 @@ def backup(
     made_before = backups.list_backups(path)
     for each in made_before:
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
-        print_rows([(_backup_json(each), words)], as_json)
+        print_row(_backup_json(each), words, as_json)
     if not made_before:
         check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")

@@ -18,7 +18,7 @@ from sciextract.cli.console import (
     command_group,
     option,
     positional,
-    print_rows,
+    print_row,
     report,
     say,
     setting,
@@ -86,7 +86,7 @@ def list_(
             words = f"cannot be used: {each.problem}"
         in_use = each.folder == used
         line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
-        print_rows([({**each.to_json(), "in_use": in_use}, line)], as_json)
+        print_row({**each.to_json(), "in_use": in_use}, line, as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 

@@ -13,9 +13,9 @@ from sciextract.cli.console import (
     ForceOption,
     InputFormatOption,
     JsonOption,
-    ProgressLine,
     ProjectOption,
     QuietOption,
+    Screen,
     StrictOption,
     is_terminal,
     open_chosen_project,
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from sciextract.workflows.convert import ConvertReport
     from sciextract.workflows.export_project import ExportReport
     from sciextract.workflows.import_files import ImportListener, ImportReport
+
+
+# Where the remarks on imported abstracts are.
+FLAGGED = "sciextract search --flagged lists what was flagged"
 
 
 def init(
@@ -102,22 +106,15 @@ def import_(
     """
     from sciextract.workflows.import_files import import_files, layers_named
 
-    screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
+    shown = not quiet and is_terminal(sys.stderr)
     with open_chosen_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
-        try:
+        with ImportScreen(shown, FLAGGED) as screen:
             imported = import_files(
-                opened,
-                paths,
-                input_format,
-                add_labels=add_labels,
-                listener=screen.listener(),
-                done=layers_named(done),
-                fields=fields,
-            )
-        finally:
-            screen.end()
+                opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
+                done=layers_named(done), fields=fields,
+            )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
 
@@ -280,51 +277,20 @@ def _describe_output(done: ExportReport | ConvertReport, left_out: str = "") -> 
     return words
 
 
-_MOST_WARNED = 5
-
-
-class ImportScreen:
-    """Messages and the progress line of an import.
-
-    Args:
-        shown: Whether to draw a progress line.
-        more: Where the remarks that were not shown can be found.
-    """
-
-    def __init__(
-        self, *, shown: bool, more: str = "sciextract search --flagged lists what was flagged"
-    ) -> None:
-        self._more = more
-        self._line = ProgressLine(shown)
-        self._warned = 0
+class ImportScreen(Screen):
+    """Messages and the progress line of an import or a conversion."""
 
     def listener(self) -> ImportListener:
         """The functions that an import calls."""
         from sciextract.workflows.import_files import ImportListener
 
-        def warn(doc_key: str, warnings: tuple[str, ...]) -> None:
-            self._warned += 1
-            if self._warned <= _MOST_WARNED:
-                self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
-
         either = "--fields gold or --fields predicted decides which are imported"
         return ImportListener(
-            bad_record=lambda error: self._say("Bad record", error.message, error.hint),
-            warned=warn,
-            progress=self._line.update,
-            note=lambda note: self._say("", note, either),
+            bad_record=lambda error: self.say("Bad record", error.message, error.hint),
+            warned=lambda key, found: self.warn(1, [f"{key!r}: {'; '.join(found)}"]),
+            progress=self.line.update,
+            note=lambda note: self.say("", note, either),
         )
-
-    def end(self) -> None:
-        """Clear the progress line and say how many remarks were not shown."""
-        self._line.clear()
-        if self._warned > _MOST_WARNED:
-            more = counted(self._warned - _MOST_WARNED, "more abstract")
-            say("Warning", f"{more} with remarks; {self._more}")
-
-    def _say(self, kind: str, message: str, hint: str = "") -> None:
-        self._line.clear()
-        say(kind, message, hint)
 
 
 def convert(
@@ -364,12 +330,9 @@ def convert(
 
     aside = output in (None, "-")
     drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
-    screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
     job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force, texts)
-    try:
+    with ImportScreen(drawn, "--to jsonl writes them all, as `warnings`") as screen:
         done = job.run(screen.listener())
-    finally:
-        screen.end()
     for label in (label for label, count in done.renamed.items() if not count):
         say("Warning", f"--rename: nothing has the label {label!r}")
     report(done.to_json(), _describe_output(done), as_json, aside=aside, quiet=quiet)

@@ -15,7 +15,7 @@ from sciextract.cli.console import (
     argument,
     command_group,
     open_chosen_project,
-    print_rows,
+    print_row,
     report,
     setting,
 )
@@ -68,12 +68,9 @@ def make(
 
     # The words are written out above: importing By costs numpy, and --help would pay for it.
     order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
-    line = ProgressLine(not quiet and is_terminal(sys.stderr))
-    with open_chosen_project(project) as opened:
-        try:
-            made = make_queue(opened, order, line.update)
-        finally:
-            line.clear()
+    progress = ProgressLine(not quiet and is_terminal(sys.stderr))
+    with open_chosen_project(project) as opened, progress as line:
+        made = make_queue(opened, order, line.update)
     words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
     words += f"{counted(made.pool, 'abstract')} that are not done"
     if made.models:
@@ -103,7 +100,7 @@ def list_(
     with open_chosen_project(project, read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
-        print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
+        print_row({"name": name, "abstracts": length}, f"{length:>7,}  {name}", as_json)
     if not lengths and not as_json:
         say("", "no queue is saved", "sciextract queue make creates one, as does F4 in the desk")
 
@@ -131,7 +128,7 @@ def show(
     for place, each in enumerate(abstracts, 1):
         progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
         line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {progress}"
-        print_rows([(asdict(each), line)], as_json)
+        print_row(asdict(each), line, as_json)
 
 
 @queue.command()

@@ -15,7 +15,7 @@ from sciextract.cli.console import (
     open_chosen_project,
     positional,
     print_report,
-    print_rows,
+    print_row,
     setting,
     switch,
     warn_of_network,
@@ -95,7 +95,7 @@ def search(
         year = f" ({hit.year})" if hit.year else ""
         line = f"{hit.number:>7}  {hit.doc_key}  {hit.title[:90]}{year}"
         line += f"  {hit.undecided} undecided" if hit.undecided else ""
-        print_rows([(asdict(hit), line)], as_json)
+        print_row(asdict(hit), line, as_json)
         if hit.excerpt and not as_json:
             typer.echo(visible(f"         {hit.excerpt}"))
     if not hits:

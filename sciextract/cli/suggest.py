@@ -115,11 +115,8 @@ def suggest(
             done = suggest_from(opened, files, formats[0])
         else:
             # A file needs no line: reading it takes moments, a model minutes.
-            line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
-            try:
+            with ProgressLine(shown=not quiet and is_terminal(sys.stderr)) as line:
                 done = suggest_by(opened, sources, line.update)
-            finally:
-                line.clear()
         path = opened.path
     notes = [*done.notes, *done.missing]
     for note in notes[:_LISTED]:

@@ -15,7 +15,7 @@ from sciextract.cli.console import (
     open_chosen_project,
     positional,
     print_report,
-    print_rows,
+    print_row,
     report,
     setting,
     switch,
@@ -36,8 +36,7 @@ def merge(
     """Merge another annotator's project into this one, text by text.
 
     Decisions in this project are kept. Where both sides worked on a text, resolve the differences with adjudicate.
-    Saved queues are merged too, and the choice of a model where this project has none. Merging the same file again
-    changes nothing.
+    Saved queues are merged, too. Merging the same file again changes nothing.
 
     Examples:
 
@@ -58,7 +57,6 @@ def merge(
     )
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
-    words += f"; {done.model}" if done.model else ""
     report(done.to_json(), words, as_json)
 
 
@@ -124,7 +122,7 @@ def adjudicate(
             for each in differences:
                 values = each.to_json()
                 line = _difference_line(values, opened.document_state(each.number).text)
-                print_rows([(values, line)], as_json)
+                print_row(values, line, as_json)
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"

@@ -243,18 +243,10 @@ def learn(
     from sciextract.workflows.models.learned import learn_model
 
     path = find_chosen_project(project)
-    line = ProgressLine(is_terminal(sys.stderr))
-    with open_project(path, read=True) as opened:
-        try:
-            learned = learn_model(
-                opened,
-                model_name(name, path),
-                model=model,
-                output=_path(output),
-                on_progress=line.update,
-            )
-        finally:
-            line.clear()
+    progress = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened, progress as line:
+        called, folder = model_name(name, path), _path(output)
+        learned = learn_model(opened, called, model=model, output=folder, on_progress=line.update)
     show_learned(learned, path, as_json)
 
 

@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     argument,
     is_terminal,
     option,
-    print_rows,
+    print_row,
     say,
 )
 from sciextract.cli.graph.group import GraphOption, NodeArgument
@@ -158,7 +158,8 @@ def repairs(
         say(
             "", "the graph has no repairs: sciextract graph merge, split, hide and rename make them"
         )
-    print_rows([(asdict(each), f"{each.number:4}  {_words(each)}") for each in known], as_json)
+    for each in known:
+        print_row(asdict(each), f"{each.number:4}  {_words(each)}", as_json)
 
 
 def _repair(graph: Path, repair: Repair, quiet: bool) -> None:
