@@ -117,10 +117,6 @@ def _status_lines(current: Status) -> Iterator[str]:
         yield f"{counted(current.flagged, 'abstract')} flagged"
     if current.newest_backup:
         yield f"newest backup: {current.newest_backup}"
-    yield from (
-        f"WARNING: fewer items than when the project was last closed: {drop}"
-        for drop in current.alarms
-    )
 
 
 def stats(

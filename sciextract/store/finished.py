@@ -12,7 +12,7 @@ from sciextract.store import documents, events, views
 from sciextract.store.document_state import DocumentState, Stored
 from sciextract.store.documents import decode_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
-from sciextract.store.sqlite import decoded, translated
+from sciextract.store.sqlite import decoded
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -74,11 +74,10 @@ def finished_abstracts(project: Project) -> list[Finished]:
 
     Those that came finished with a file are left out: nobody corrected suggestions there.
     """
-    with translated(project.path):
-        numbers = project.connection.execute(
-            f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
-        ).fetchall()
-        found = [_read_finished(project, number) for (number,) in numbers]
+    numbers = project.connection.execute(
+        f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
+    ).fetchall()
+    found = [_read_finished(project, number) for (number,) in numbers]
     return sorted((each for each in found if each), key=lambda each: each.event_id)
 
 
@@ -90,7 +89,7 @@ def document_before(project: Project, number: int, event_id: int) -> AnnotatedDo
     """
     query = "SELECT body FROM change WHERE document_id = ? AND event_id < ? ORDER BY seq"
     connection = project.connection
-    with translated(project.path), decoded(connection, f"the changes of abstract {number}"):
+    with decoded(connection, f"the changes of abstract {number}"):
         bodies = connection.execute(query, (number, event_id))
         changes = [change for (body,) in bodies for change in events.decode(body)]
         return _replayed(project, documents.load(connection, number), changes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.store import documents, events
-from sciextract.store.actions.bulk import finish
+from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, decode_annotations, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
@@ -189,7 +189,7 @@ class Import(Batches):
                 imported.merge(said)
                 counts.items += context.items - before
                 counts.against_decisions += imported.against_decisions
-            finish(doc, context, self.done)
+            Edit(doc, context).finish(self.done)
             return True
 
         document, remarks = item.document, (*item.warnings, *warnings)

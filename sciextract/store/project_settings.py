@@ -14,7 +14,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
-from sciextract.store.sqlite import decoded, first_value, now, translated
+from sciextract.store.sqlite import decoded, first_value, now
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -84,8 +84,7 @@ def read(project: Project) -> list[dict[str, Any]]:
     Raises:
         ProjectDamagedError: They cannot be understood.
     """
-    with translated(project.path):
-        entries = _load(project.connection)
+    entries = _load(project.connection)
     if entries is None:
         raise not_understood(project)
     return entries
@@ -152,8 +151,7 @@ def read_terms(project: Project) -> ReleaseTerms:
     Raises:
         ProjectDamagedError: They cannot be understood.
     """
-    with translated(project.path):
-        body = first_value(project.connection, "SELECT value FROM meta WHERE key = ?", _TERMS)
+    body = first_value(project.connection, "SELECT value FROM meta WHERE key = ?", _TERMS)
     return decode(body or "{}", ReleaseTerms, project.path, error=ProjectDamagedError)
 
 

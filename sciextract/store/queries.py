@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.sqlite import first_value, translated
+from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -190,9 +190,8 @@ def remove_queue(project: Project, name: str) -> None:
 
 def read_queue(project: Project, name: str) -> SavedQueue | None:
     """The queue of that name; ``None`` when there is none, or it cannot be understood."""
-    with translated(project.path):
-        query = "SELECT value FROM meta WHERE key = ?"
-        body = first_value(project.connection, query, _PREFIX + name)
+    query = "SELECT value FROM meta WHERE key = ?"
+    body = first_value(project.connection, query, _PREFIX + name)
     if body is None:
         return None
     try:
@@ -206,9 +205,8 @@ def read_queue(project: Project, name: str) -> SavedQueue | None:
 
 def queue_lengths(project: Project) -> dict[str, int]:
     """Names of all queues with the number of documents that each was saved with, by name."""
-    with translated(project.path):
-        rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
-        return {str(name): int(count or 0) for name, count in rows}
+    rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
+    return {str(name): int(count or 0) for name, count in rows}
 
 
 def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
 from sciextract.store.project_settings import with_labels
-from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
 
@@ -141,12 +140,11 @@ def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
     done = f"p.entities = '{Completeness.DONE}'"
     touched = f"""(p.entities <> '{Completeness.UNTOUCHED}' OR EXISTS (
         SELECT 1 FROM tally t WHERE t.document_id = d.id AND t.state IN ('imported', 'accepted', 'edited', 'added')))"""
-    with translated(project.path):
-        rows = project.connection.execute(
-            f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
-            WHERE {done if done_only else touched} ORDER BY d.id"""
-        )
-        return dict(rows.fetchall())
+    rows = project.connection.execute(
+        f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
+        WHERE {done if done_only else touched} ORDER BY d.id"""
+    )
+    return dict(rows.fetchall())
 
 
 def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:
@@ -160,9 +158,8 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     """
     query = """SELECT a.document_id, a.event_id, a.body FROM annotation_set a JOIN event e ON e.id = a.event_id
         WHERE e.kind = 'merge project' ORDER BY a.document_id, a.id DESC"""
-    with translated(project.path):
-        # Of several rows of a document the last one stays, which is the earliest.
-        first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
+    # Of several rows of a document the last one stays, which is the earliest.
+    first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
     mine, theirs = [], []
     for number, event_id, body in first.values():
         before = document_before(project, number, event_id)
@@ -216,12 +213,11 @@ class WithSource:
 
 def sides(project: Project) -> list[ComparableSource]:
     """All sources with abstracts to compare, the latest first."""
-    with translated(project.path):
-        rows = project.connection.execute(
-            """SELECT DISTINCT s.name, s.id, d.id, d.sha256 FROM annotation_set a
-            JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
-            JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
-        ).fetchall()
+    rows = project.connection.execute(
+        """SELECT DISTINCT s.name, s.id, d.id, d.sha256 FROM annotation_set a
+        JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
+        JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
+    ).fetchall()
     by_name: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for name, source_id, number, sha in rows:
         # An order that neither time nor content decides, so that the first MOST are a fair sample.
@@ -261,10 +257,9 @@ def agree_with(
         if annotations is None:
             continue
         if side.name.startswith("import:"):
-            with translated(project.path):
-                rows = project.connection.execute(decided, (number, *_NO_DECISION))
-                if rows.fetchone() is None:
-                    continue
+            rows = project.connection.execute(decided, (number, *_NO_DECISION))
+            if rows.fetchone() is None:
+                continue
         mine.append(project.document(number))
         theirs.append(AnnotatedDocument(mine[-1].document, decided_part(annotations)))
     if not mine:

@@ -342,16 +342,24 @@ class ReviewDialogs:
         self._screen.app.push_screen(over, lambda each: show(each or Feedback()))
 
     def compare(self) -> None:
-        """Compare the model's predictions with the person's decisions."""
-        from sciextract_app.adjudication.screen import ComparisonScreen
-        from sciextract_app.adjudication.sides import compare
+        """Compare the predictions of the newest model for the abstract with what holds now."""
+        from sciextract.workflows.disagreements import Decisions, other_sources
+        from sciextract_app.adjudication.backlog import read_abstract
 
-        screen = self._screen
-        comparison = compare(screen.project, screen.desk.number, screen.custom_keys)
-        if comparison is None:
+        project, number = self._screen.project, self._screen.desk.number
+        newest, decisions = review.newest_prediction(project.connection, number), Decisions(project)
+        sides = [
+            each
+            for each in other_sources(project, decisions)
+            if newest is not None and newest[1] in each.source_ids
+        ]
+        abstract = read_abstract(project, number, sides, decisions) if sides else None
+        if abstract is None:
             self._refuse("No predictions for this abstract: F6 predicts")
+        elif not abstract.waiting:
+            self._refuse("The newest model and the annotations of this abstract agree")
         else:
-            screen.app.push_screen(ComparisonScreen(screen.project, comparison))
+            self._adjudicate_with(sides)
 
     def adjudicate(self) -> None:
         """Adjudicate: with merged projects at once, else after the choice of another source."""
@@ -375,9 +383,9 @@ class ReviewDialogs:
         from sciextract_app.adjudication.screen import AdjudicationScreen
 
         screen = self._screen
-        project, keys = screen.project, screen.custom_keys
-        adjudication = Adjudication(project, sides, screen.desk.number, keys=keys)
-        screen.app.push_screen(AdjudicationScreen(project, adjudication, keys, screen.return_from))
+        keys = screen.custom_keys
+        adjudication = Adjudication(screen.project, sides, screen.desk.number, keys=keys)
+        screen.app.push_screen(AdjudicationScreen(adjudication, keys, screen.return_from))
 
     def _refuse(self, message: str) -> None:
         self._screen.show_reply(Feedback(message, problem=True))

@@ -178,7 +178,7 @@ def _in_words(found: BuildReport) -> str:
     changes, totals = found.changes, found.totals
     words = [
         f"{counted(changes.added, 'abstract')} added, {changes.replaced:,} replaced, {changes.known:,} known"
-        + (f", {counted(found.bad, 'bad record')} left out" if found.bad else ""),
+        + (f", {counted(changes.bad, 'bad record')} left out" if changes.bad else ""),
         f"the graph: {counted(totals.documents, 'abstract')}",
         f"{counted(totals.nodes, 'node')}, {counted(totals.edges, 'edge')}",
     ]
