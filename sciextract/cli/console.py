@@ -311,36 +311,27 @@ def model_names(incomplete: str) -> list[str]:
 _COMPLETED: dict[str, dict[str, Any]] = {"NAME|DIR": {"autocompletion": model_names}}
 
 
-def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
-    """An option that takes a value; it is called after its parameter, unless ``names`` say otherwise."""
-    settings = _COMPLETED.get(metavar, {}) | settings
-    return typer.Option(*names, metavar=metavar, help=help, **settings)
+def option(metavar: str, help: str, *names: str, default: object = None, **settings: Any) -> Any:
+    """An option as the default of a parameter; it is called after that, unless ``names`` say otherwise.
 
-
-def flag(help: str, *names: str) -> Any:
-    """An option without a value."""
-    return typer.Option(*names, help=help)
-
-
-def argument(metavar: str, help: str, **settings: Any) -> Any:
-    """A positional argument."""
-    settings = _COMPLETED.get(metavar, {}) | settings
-    return typer.Argument(metavar=metavar, help=help, **settings)
-
-
-def setting(metavar: str, help: str, *names: str, default: object = None, **settings: Any) -> Any:
-    """An option as the default of a parameter; it is called after it, unless ``names`` say otherwise."""
+    Args:
+        metavar: What stands for its value.
+        help: Its help text.
+        names: Such as ``--from``.
+        default: Its value where it is not given; ``...`` where the parameter says it, with the option in its type.
+        settings: Further ones of Typer.
+    """
     settings = _COMPLETED.get(metavar, {}) | settings
     return typer.Option(default, *names, metavar=metavar, help=help, **settings)
 
 
-def switch(help: str, *names: str) -> Any:
-    """An option without a value, as the default of a parameter."""
-    return typer.Option(False, *names, help=help)
+def flag(help: str, *names: str, default: object = False) -> Any:
+    """An option without a value, likewise."""
+    return typer.Option(default, *names, help=help)
 
 
-def positional(metavar: str, help: str, default: object = ..., **settings: Any) -> Any:
-    """A positional argument, as the default of a parameter; ``...`` is one that has to be given."""
+def argument(metavar: str, help: str, default: object = ..., **settings: Any) -> Any:
+    """A positional argument; one without a default has to be given."""
     settings = _COMPLETED.get(metavar, {}) | settings
     return typer.Argument(default, metavar=metavar, help=help, **settings)
 
@@ -351,6 +342,7 @@ ProjectOption = Annotated[
         "DB",
         "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
         "--project",
+        default=...,
     ),
 ]
 AuthorOption = Annotated[
@@ -359,6 +351,7 @@ AuthorOption = Annotated[
         "NAME",
         "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name).",
         "--author",
+        default=...,
     ),
 ]
 InputFormatOption = Annotated[
@@ -368,15 +361,18 @@ InputFormatOption = Annotated[
         "Format of the input (default: recognised by its content).",
         "--from",
         autocompletion=input_formats,
+        default=...,
     ),
 ]
-JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json")]
-JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json")]
-JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json")]
-QuietOption = Annotated[bool, flag("Show no progress and no summary.", "--quiet", "-q")]
-ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force")]
+JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json", default=...)]
+JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json", default=...)]
+JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json", default=...)]
+QuietOption = Annotated[
+    bool, flag("Show no progress and no summary.", "--quiet", "-q", default=...)
+]
+ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force", default=...)]
 StrictOption = Annotated[
-    bool, flag("Fail and write nothing if the format would lose anything.", "--strict")
+    bool, flag("Fail and write nothing if the format would lose anything.", "--strict", default=...)
 ]
 
 

@@ -9,9 +9,9 @@ from sciextract.cli.console import (
     JsonLinesOption,
     argument,
     command_group,
+    flag,
     print_row,
     say,
-    switch,
 )
 from sciextract.errors import as_command
 
@@ -29,7 +29,7 @@ _Job = Annotated[
 
 @jobs.command("list")
 def list_(
-    offline: bool = switch("Show the last known status; contact no other machine.", "--offline"),
+    offline: bool = flag("Show the last known status; contact no other machine.", "--offline"),
     as_json: JsonLinesOption = False,
 ) -> None:
     """List the jobs and their status, newest first.

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import FormatCommand, run_guarded, switch
+from sciextract.cli.console import FormatCommand, flag, run_guarded
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
 from sciextract.cli.jobs import jobs
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 @app.callback(invoke_without_command=True)
 def _start(
     context: typer.Context,
-    version: bool = switch("Show the version.", "--version"),
+    version: bool = flag("Show the version.", "--version"),
 ) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 

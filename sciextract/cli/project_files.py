@@ -17,14 +17,14 @@ from sciextract.cli.console import (
     QuietOption,
     Screen,
     StrictOption,
+    argument,
+    flag,
     is_terminal,
     open_chosen_project,
+    option,
     output_formats,
-    positional,
     report,
     say,
-    setting,
-    switch,
     warn_of_network,
 )
 from sciextract.errors import as_command
@@ -42,8 +42,8 @@ FLAGGED = "sciextract search --flagged lists what was flagged"
 
 
 def init(
-    project: str = positional("DB", "The project file to create."),
-    schema: str = setting(
+    project: str = argument("DB", "The project file to create."),
+    schema: str = option(
         "NAME|FILE", "Label schema: a bundled name or a TOML file.", default="scierc"
     ),
     author: AuthorOption = None,
@@ -70,11 +70,11 @@ def init(
 
 
 def import_(
-    paths: list[str] = positional("PATH...", "Files, folders, zip archives, or - for a pipe."),
+    paths: list[str] = argument("PATH...", "Files, folders, zip archives, or - for a pipe."),
     project: ProjectOption = None,
     input_format: InputFormatOption = None,
-    add_labels: bool = switch("Add labels that the project's schema lacks.", "--add-labels"),
-    done: str = setting(
+    add_labels: bool = flag("Add labels that the project's schema lacks.", "--add-labels"),
+    done: str = option(
         "LAYERS",
         "Layers that are fully annotated in the files: entities, relations, coreference, or "
         "all. In these layers, training treats everything unannotated as negative.",
@@ -120,38 +120,36 @@ def import_(
 
 
 def export(
-    export_format: str | None = setting(
+    export_format: str | None = option(
         "F",
         "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
         "--to",
         autocompletion=output_formats,
     ),
     project: ProjectOption = None,
-    output: str | None = setting("PATH", "File or folder (default: standard output)."),
+    output: str | None = option("PATH", "File or folder (default: standard output)."),
     strict: StrictOption = False,
-    undecided: bool = switch("Include undecided items.", "--undecided"),
-    source: str | None = setting(
+    undecided: bool = flag("Include undecided items.", "--undecided"),
+    source: str | None = option(
         "S", "Export the items of one source, e.g. model:sci, instead of the current annotations."
     ),
-    with_base: str | None = setting(
+    with_base: str | None = option(
         "FILE", "Write a training set: this gold plus your corrected abstracts."
     ),
-    predicted: bool = switch(
+    predicted: bool = flag(
         "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
         " and the current annotations as ner...",
         "--predicted",
     ),
-    everything: bool = switch("Write unfinished abstracts to training formats, too.", "--all"),
-    release: str | None = setting(
+    everything: bool = flag("Write unfinished abstracts to training formats, too.", "--all"),
+    release: str | None = option(
         "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
     ),
-    licence: str | None = setting(
+    licence: str | None = option(
         "NAME", "Licence of releases, such as CC-BY-4.0; kept in the project."
     ),
-    citation: str | None = setting("WORDS", "How to cite releases; kept in the project."),
-    no_text: bool = switch(
-        "Leave the texts out of a release: offsets and hashes only.", "--no-text"
-    ),
+    citation: str | None = option("WORDS", "How to cite releases; kept in the project."),
+    no_text: bool = flag("Leave the texts out of a release: offsets and hashes only.", "--no-text"),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -294,14 +292,14 @@ class ImportScreen(Screen):
 
 
 def convert(
-    inputs: list[str] = positional("IN...", "Files, folders, zip archives, or - for a pipe."),
-    to: str = setting(
+    inputs: list[str] = argument("IN...", "Files, folders, zip archives, or - for a pipe."),
+    to: str = option(
         "F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats, default=...
     ),
-    output: str | None = setting("PATH", "File or folder (default: standard output)."),
+    output: str | None = option("PATH", "File or folder (default: standard output)."),
     input_format: InputFormatOption = None,
-    rename: str = setting("OLD=NEW,...", "Rename entity and relation labels.", default=""),
-    texts: str | None = setting(
+    rename: str = option("OLD=NEW,...", "Rename entity and relation labels.", default=""),
+    texts: str | None = option(
         "FILE", "Texts for a release that was made with --no-text, found by their hash."
     ),
     strict: StrictOption = False,

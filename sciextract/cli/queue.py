@@ -15,9 +15,9 @@ from sciextract.cli.console import (
     argument,
     command_group,
     open_chosen_project,
+    option,
     print_row,
     report,
-    setting,
 )
 from sciextract.text.english import counted
 
@@ -39,12 +39,12 @@ def make(
         help="Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
         " (committee), dissimilarity to all others (diversity), or random order.",
     ),
-    model: list[str] | None = setting(
+    model: list[str] | None = option(
         "NAME|DIR", "The model (default: the one in use); two or more times for a committee."
     ),
-    most: int = setting("N", "Maximum number of abstracts.", min=1, default=200),
-    name: str | None = setting("NAME", "Name of the queue (default: that of --by)."),
-    seed: int = setting("N", "Seed of the random order.", min=0, default=0),
+    most: int = option("N", "Maximum number of abstracts.", min=1, default=200),
+    name: str | None = option("NAME", "Name of the queue (default: that of --by)."),
+    seed: int = option("N", "Seed of the random order.", min=0, default=0),
     project: ProjectOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -12,13 +12,13 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
+    argument,
+    flag,
     open_chosen_project,
-    positional,
+    option,
     print_report,
     print_row,
     report,
-    setting,
-    switch,
 )
 from sciextract.text.english import counted
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def merge(
-    other: str = positional("OTHER.db", "The project to merge."),
+    other: str = argument("OTHER.db", "The project to merge."),
     project: ProjectOption = None,
-    add_labels: bool = switch("Add labels that this project's schema lacks.", "--add-labels"),
+    add_labels: bool = flag("Add labels that this project's schema lacks.", "--add-labels"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,9 +61,9 @@ def merge(
 
 
 def agree(
-    first: str = positional("A.db", "One annotator's project."),
-    second: str = positional("B.db", "The other annotator's project."),
-    done: bool = switch("Only abstracts whose entities both marked as done.", "--done"),
+    first: str = argument("A.db", "One annotator's project."),
+    second: str = argument("B.db", "The other annotator's project."),
+    done: bool = flag("Only abstracts whose entities both marked as done.", "--done"),
     as_json: JsonOption = False,
 ) -> None:
     """Measure the agreement of two annotators on the abstracts that both worked on.
@@ -87,13 +87,13 @@ def agree(
 
 def adjudicate(
     project: ProjectOption = None,
-    source: str | None = setting(
+    source: str | None = option(
         "S", "Compare the project with this source (default: all merged projects)."
     ),
     take: Literal["mine", "theirs"] | None = typer.Option(
         None, help="Resolve the difference of --key, or all that are listed, in favour of one side."
     ),
-    key: list[str] | None = setting("K", "Only this difference; repeatable."),
+    key: list[str] | None = option("K", "Only this difference; repeatable."),
     author: AuthorOption = None,
     as_json: JsonLinesOption = False,
 ) -> None:
