@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -32,10 +32,9 @@ def neighbours(
     node: NodeArgument,
     graph: GraphOption,
     relation: RelationOption = None,
-    direction: Annotated[
-        Literal["out", "in", "both"],
-        typer.Option(help="Relations out of the node, into it, or both."),
-    ] = "both",
+    direction: Literal["out", "in", "both"] = typer.Option(
+        "both", help="Relations out of the node, into it, or both."
+    ),
     sentences: SentencesOption = 0,
     with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
@@ -107,25 +106,20 @@ def together(
     node: NodeArgument,
     graph: GraphOption,
     label: TypeOption = None,
-    relation: Annotated[
-        str | None,
-        option("TYPE", "Count only abstracts where the other node is in a relation of this type."),
-    ] = None,
-    by: Annotated[
-        Literal["count", "lift"],
-        typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
-    ] = "count",
-    least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
-    versus: Annotated[
-        str | None, option("NODE", "Show in how many abstracts they are with this node, too.")
-    ] = None,
+    relation: str | None = option(
+        "TYPE", "Count only abstracts where the other node is in a relation of this type."
+    ),
+    by: Literal["count", "lift"] = typer.Option(
+        "count", help="Rank by abstracts, or by the lower end of the lift's interval."
+    ),
+    least: int = option("N", "Only nodes that at least N abstracts share.", min=1, default=2),
+    versus: str | None = option("NODE", "Show in how many abstracts they are with this node, too."),
     with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    to: Annotated[
-        Literal["table", "csv", "json"],
-        typer.Option("--to", help="A table for reading, CSV, or one JSON object per line."),
-    ] = "table",
+    to: Literal["table", "csv", "json"] = typer.Option(
+        "table", "--to", help="A table for reading, CSV, or one JSON object per line."
+    ),
 ) -> None:
     """List the nodes that abstracts mention together with a node, each with a sentence to quote.
 
@@ -184,10 +178,7 @@ def path(
     start: NodeArgument,
     end: NodeArgument,
     graph: GraphOption,
-    avoid: Annotated[
-        list[str] | None,
-        option("NODE", "A node that the path must not visit; repeatable."),
-    ] = None,
+    avoid: list[str] | None = option("NODE", "A node that the path must not visit; repeatable."),
     with_generic: WithGenericOption = False,
     sentences: SentencesOption = 1,
     as_json: JsonObjectOption = False,
@@ -231,11 +222,10 @@ def path(
 def top(
     graph: GraphOption,
     label: TypeOption = None,
-    by: Annotated[
-        Literal["count", "degree"],
-        typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
-    ] = "count",
-    since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
+    by: Literal["count", "degree"] = typer.Option(
+        "count", help="Rank by abstracts that mention the node, or by related nodes."
+    ),
+    since: int | None = option("YEAR", "Count only abstracts from this year on."),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -274,10 +264,9 @@ _MOST_NAMES = 12
 def gaps(
     node: NodeArgument,
     graph: GraphOption,
-    label: Annotated[
-        str | None,
-        option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
-    ] = None,
+    label: str | None = option(
+        "TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"
+    ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -318,16 +307,14 @@ def gaps(
 
 def subtopics(
     graph: GraphOption,
-    of: Annotated[str | None, option("NODE", "Only abstracts that mention this node.")] = None,
+    of: str | None = option("NODE", "Only abstracts that mention this node."),
     label: TypeOption = None,
-    least: Annotated[
-        int,
-        option("N", "Only nodes that at least N of the abstracts mention.", min=2),
-    ] = 5,
-    resolution: Annotated[
-        float,
-        option("X", "Higher values give more, smaller subtopics.", min=0.01),
-    ] = 1.0,
+    least: int = option(
+        "N", "Only nodes that at least N of the abstracts mention.", min=2, default=5
+    ),
+    resolution: float = option(
+        "X", "Higher values give more, smaller subtopics.", min=0.01, default=1.0
+    ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
