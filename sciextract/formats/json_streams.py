@@ -157,6 +157,7 @@ def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
         try:
             yield number, parse_object(each.strip().removesuffix(","), source.path, number)
         except FormatError as error:
+            error.hint = _DAMAGED
             yield number, error
 
 
