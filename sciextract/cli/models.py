@@ -18,7 +18,7 @@ from sciextract.cli.console import (
     command_group,
     flag,
     option,
-    print_rows,
+    print_row,
     report,
     say,
 )
@@ -48,7 +48,9 @@ models = command_group(
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
     str | None,
-    option("DB", "Apply to this project (default: to all of your projects).", "--project"),
+    option(
+        "DB", "Apply to this project (default: to all of your projects).", "--project", default=...
+    ),
 ]
 
 
@@ -84,17 +86,16 @@ def list_(
             words = f"cannot be used: {each.problem}"
         in_use = each.folder == used
         line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
-        print_rows([({**each.to_json(), "in_use": in_use}, line)], as_json)
+        print_row({**each.to_json(), "in_use": in_use}, line, as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
 
 @models.command()
 def show(
-    name: Annotated[
-        str | None,
-        argument("[NAME|DIR]", "The model (default: the one in use).", show_default=False),
-    ] = None,
+    name: str | None = argument(
+        "[NAME|DIR]", "The model (default: the one in use).", show_default=False, default=None
+    ),
     project: _Project = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -177,21 +178,15 @@ def rollback(
 
 @models.command()
 def compare(
-    first: Annotated[str, argument("A", "The model before.")],
-    second: Annotated[str, argument("B", "The model after.")],
-    data: Annotated[
-        str | None,
-        option(
-            "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
-        ),
-    ] = None,
-    blind_gate: Annotated[
-        bool,
-        flag(
-            "With --data: also report abstracts that were annotated without a model's suggestions.",
-            "--blind-gate",
-        ),
-    ] = False,
+    first: str = argument("A", "The model before."),
+    second: str = argument("B", "The model after."),
+    data: str | None = option(
+        "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
+    ),
+    blind_gate: bool = flag(
+        "With --data: also report abstracts that were annotated without a model's suggestions.",
+        "--blind-gate",
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Compare two models: scores, differences, and with --data 90 % bootstrap intervals.
@@ -224,12 +219,11 @@ def compare(
 @models.command()
 def export(
     name: _Model,
-    file: Annotated[str, argument("FILE", "The file to write: .tar or .zip.")],
-    force: Annotated[bool, flag("Replace an existing file.", "--force")] = False,
-    with_base: Annotated[
-        bool,
-        flag("Include the model that it was learned on, for machines without it.", "--with-base"),
-    ] = False,
+    file: str = argument("FILE", "The file to write: .tar or .zip."),
+    force: bool = flag("Replace an existing file.", "--force"),
+    with_base: bool = flag(
+        "Include the model that it was learned on, for machines without it.", "--with-base"
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Write a model into one file, to share or archive. The same model gives the same bytes.
@@ -250,10 +244,8 @@ def export(
 
 @models.command("import")
 def import_(
-    file: Annotated[str, argument("FILE|DIR", "A .tar or .zip of a model, or its folder.")],
-    name: Annotated[
-        str | None, option("NAME", "Name to register it under (default: its own).")
-    ] = None,
+    file: str = argument("FILE|DIR", "A .tar or .zip of a model, or its folder."),
+    name: str | None = option("NAME", "Name to register it under (default: its own)."),
     as_json: JsonOption = False,
 ) -> None:
     """Register a model from a file or folder, after a check of all hashes.
@@ -306,11 +298,9 @@ def _opened(
 
 @models.command()
 def curves(
-    name: Annotated[str | None, argument("[NAME]", "The trained model.")] = None,
-    run: Annotated[str | None, option("DIR", "The run folder, instead of a model.")] = None,
-    output: Annotated[
-        str | None, option("DIR", "Where to write (default: the run folder).")
-    ] = None,
+    name: str | None = argument("[NAME]", "The trained model.", default=None),
+    run: str | None = option("DIR", "The run folder, instead of a model."),
+    output: str | None = option("DIR", "Where to write (default: the run folder)."),
 ) -> None:
     """Plot losses and dev scores of a training run as curves.png and curves.svg.
 

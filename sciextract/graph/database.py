@@ -109,7 +109,6 @@ CREATE TABLE result (
 ) WITHOUT ROWID;
 -- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
 CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
-CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
 """
 
 INDEXES = """
@@ -124,10 +123,9 @@ CREATE INDEX result_metric ON result (metric);
 CREATE INDEX result_material ON result (material);
 """
 
-DERIVED_TABLES = (
-    "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
-    "edge", "support", "year_total", "symmetric", "result",
-)  # fmt: skip
+# What each name means in the corpus: itself, or the node that it was merged into.
+_MEANING = """CREATE TEMP VIEW meaning AS
+SELECT m.id AS name, m.key, coalesce(r.node, m.id) AS node FROM name m LEFT JOIN resolved r ON r.name = m.id"""
 
 
 class GraphError(SciextractError):
@@ -201,6 +199,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
                     set_property(connection, "naming", str(NAMING_VERSION))
                     set_property(connection, "state", "unfinished")
             _check(connection, file, write=write)
+            connection.execute(_MEANING)
             yield connection
         finally:
             connection.close()

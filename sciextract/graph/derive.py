@@ -51,45 +51,34 @@ _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
 _FIRST = "mentions * 32768 - rules"
 
-_EDGES = """
-CREATE TEMP VIEW stated AS
-SELECT coalesce(h.node, hj.other, e.head) AS head, coalesce(t.node, tj.other, e.tail) AS tail,
-    e.label, e.document, e.number, e.score
-FROM evidence e LEFT JOIN joined hj ON hj.document = e.document AND hj.name = e.head
-LEFT JOIN joined tj ON tj.document = e.document AND tj.name = e.tail
-LEFT JOIN resolved h ON h.name = coalesce(hj.other, e.head)
-LEFT JOIN resolved t ON t.name = coalesce(tj.other, e.tail)
-WHERE coalesce(h.node, hj.other, e.head) <> coalesce(t.node, tj.other, e.tail);
 
-CREATE TEMP VIEW ordered AS
-SELECT *, (SELECT key FROM name WHERE id = s.head) > (SELECT key FROM name WHERE id = s.tail) AS turned
-FROM stated s WHERE label IN (SELECT label FROM symmetric);
+def _meant(row: str, column: str) -> str:
+    """SQL for the node that a name in a row of an abstract means, after coreference in it and merges in the corpus."""
+    name = f"{row}.{column}"
+    return f"""coalesce(
+        (SELECT coalesce(r.node, j.other) FROM joined j LEFT JOIN resolved r ON r.name = j.other
+        WHERE j.document = {row}.document AND j.name = {name}),
+        (SELECT node FROM resolved WHERE name = {name}), {name})"""
+
+
+_EDGES = f"""
+CREATE TEMP TABLE stated AS
+SELECT {_meant("e", "head")} AS head, {_meant("e", "tail")} AS tail, label, document, number, score, 0 AS turned
+FROM evidence e;
+
+UPDATE stated SET head = tail, tail = head, turned = 1
+WHERE label IN symmetric AND (SELECT key FROM name WHERE id = head) > (SELECT key FROM name WHERE id = tail);
 
 CREATE TEMP TABLE related AS
-SELECT head, tail, label, document, number, score, 0 AS turned
-FROM stated WHERE label NOT IN (SELECT label FROM symmetric)
-UNION ALL
-SELECT CASE WHEN turned THEN tail ELSE head END, CASE WHEN turned THEN head ELSE tail END,
-    label, document, number, score, turned
-FROM ordered
-ORDER BY 1, 2, 3, 4, 5;
+SELECT dense_rank() OVER (ORDER BY head, tail, label) AS edge, * FROM stated WHERE head <> tail;
 
-INSERT INTO edge (head, tail, label, documents, mentions, score_mean, score_max)
-SELECT head, tail, label, count(DISTINCT document), count(*), avg(score), max(score)
-FROM related GROUP BY head, tail, label ORDER BY head, tail, label;
+INSERT INTO edge
+SELECT edge, head, tail, label, count(DISTINCT document), count(*), avg(score), max(score) FROM related GROUP BY edge;
 
-CREATE TEMP TABLE edge_place AS SELECT head, tail, label, id FROM edge;
-CREATE UNIQUE INDEX temp.edge_place_key ON edge_place (head, tail, label);
+INSERT INTO support SELECT edge, document, number, turned FROM related ORDER BY 1, 2, 3;
 
-INSERT INTO support
-SELECT p.id, r.document, r.number, r.turned
-FROM related r JOIN edge_place p ON p.head = r.head AND p.tail = r.tail AND p.label = r.label
-ORDER BY 1, 2, 3;
-
-DROP TABLE edge_place;
 DROP TABLE related;
-DROP VIEW ordered;
-DROP VIEW stated
+DROP TABLE stated
 """
 
 _NODES = f"""
@@ -155,24 +144,17 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
+-- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
+WITH method AS (SELECT id FROM label WHERE name = 'Method')
 INSERT INTO result
 SELECT s.document, s.number, s.metric, s.material, m.id
 FROM (
-    SELECT v.document, v.number, coalesce(a.node, aj.other, v.metric) AS metric, v.material IS NULL AS anywhere,
-        coalesce(b.node, bj.other, v.material) AS material, coalesce(c.node, cj.other, v.method) AS method
-    FROM reported v LEFT JOIN joined aj ON aj.document = v.document AND aj.name = v.metric
-    LEFT JOIN joined bj ON bj.document = v.document AND bj.name = v.material
-    LEFT JOIN joined cj ON cj.document = v.document AND cj.name = v.method
-    LEFT JOIN resolved a ON a.name = coalesce(aj.other, v.metric)
-    LEFT JOIN resolved b ON b.name = coalesce(bj.other, v.material)
-    LEFT JOIN resolved c ON c.name = coalesce(cj.other, v.method)
-) s
--- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
-JOIN node n ON n.id = s.metric LEFT JOIN node o ON o.id = s.material LEFT JOIN label k ON k.id = n.label LEFT JOIN label l ON l.id = o.label
-LEFT JOIN node m ON m.id = s.method AND m.label = (SELECT id FROM label WHERE name = 'Method')
-WHERE k.name <> 'Method' AND (s.anywhere OR l.name <> 'Method');
-
-INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
+    SELECT document, number, {_meant("v", "metric")} AS metric, {_meant("v", "material")} AS material,
+        {_meant("v", "method")} AS method
+    FROM reported v
+) s JOIN node n ON n.id = s.metric AND n.label NOT IN method
+LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method AND m.label IN method
+WHERE s.material IS o.id AND (o.id IS NULL OR o.label NOT IN method);
 
 DROP TABLE form_use;
 DROP TABLE title;
@@ -224,8 +206,8 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
         """UPDATE node SET generic = 1 WHERE (
             mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
         ) AND id NOT IN (
-            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
-            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)""",
+            SELECT m.node FROM expansion e JOIN meaning m ON m.name = e.long
+            GROUP BY m.node HAVING count(DISTINCT e.document) > 1)""",
         (_GENERIC_SHARE, COMMON),
     )
     repair_nodes(connection)

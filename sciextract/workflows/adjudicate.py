@@ -12,7 +12,6 @@ from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.store import DocumentState, Outcome, Project, state_tables
 from sciextract.store.document_state import Context
 from sciextract.store.events import Event
-from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (
     KIND,
     MERGE,
@@ -277,13 +276,12 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
     """Numbers of the documents that one of these sources has annotated."""
     marks = ", ".join("?" * len(source_ids))
-    with translated(project.path):
-        rows = project.connection.execute(
-            f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
-            ORDER BY document_id""",
-            tuple(source_ids),
-        )
-        return [row[0] for row in rows]
+    rows = project.connection.execute(
+        f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
+        ORDER BY document_id""",
+        tuple(source_ids),
+    )
+    return [row[0] for row in rows]
 
 
 def sources(project: Project, wanted: str) -> dict[str, int]:
@@ -292,12 +290,11 @@ def sources(project: Project, wanted: str) -> dict[str, int]:
     Raises:
         UsageError: There is none.
     """
-    with translated(project.path):
-        rows = project.connection.execute(
-            """SELECT s.name, s.id FROM source s
-            WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id) ORDER BY s.id"""
-        )
-        known = dict(rows.fetchall())
+    rows = project.connection.execute(
+        """SELECT s.name, s.id FROM source s
+        WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id) ORDER BY s.id"""
+    )
+    known = dict(rows.fetchall())
     fitting = {name: number for name, number in known.items() if name.startswith(wanted)}
     if not fitting:
         listed = ", ".join(known) or "none"

@@ -235,8 +235,8 @@ def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> t
 
 def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
     rows = connection.execute(
-        """SELECT year, documents FROM year_total
-        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+        """SELECT year, count(*) FROM document
+        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",
         (since, until),
     )
     return dict(rows.fetchall())

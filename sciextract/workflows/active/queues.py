@@ -15,7 +15,7 @@ from sciextract.store.queries import (
     remove_queue,
     save_queue,
 )
-from sciextract.store.sqlite import from_sql, translated
+from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
     ModelPredictions,
@@ -198,8 +198,7 @@ def abstracts_of(project: Project, name: str) -> list[QueuedAbstract]:
     queue = read_queue(project, plain_name(name))
     if queue is None:
         raise _unknown(project, name)
-    with translated(project.path):
-        rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
+    rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
     return [
         QueuedAbstract(number, from_sql(key), from_sql(title), undecided, bool(done))
         for number, key, title, undecided, done in rows
