@@ -1,6 +1,6 @@
 """Adapters against a simulated annotator: F1, keys and seconds after 3 to 100 finished abstracts.
 
-``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--with-retraining] [--svg FILE]
+``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--svg FILE]
 [--tables]``. Every measurement is one line of the results file; a run that is started again goes on where the last one
 ended.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -27,23 +26,17 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.formats import BadRecord, read
-from sciextract.formats.jsonl import encode
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
-from sciextract.retraining.run_folder import MODEL
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.store import create_project
-from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learning_curve import correction_keys
 from sciextract.workflows.suggesters import Terms
 
 Predict = Callable[[Document], AnnotatedDocument]
 
 AFTER = (0, 3, 5, 10, 20, 50, 100)
-RETRAINED, RETRAINED_AFTER = "SciREX types", (10, 20)
-"""What ``--with-retraining`` retrains on, and after how many abstracts: each takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,7 @@ class Result:
 
     Attributes:
         data: Name of the set.
-        method: ``adapter``, ``strings``, ``model`` or ``retraining``.
+        method: ``adapter``, ``strings`` or ``model``.
         seed: Which abstracts were finished and which scored.
         finished: How many abstracts were finished.
         scores: F1 by layer.
@@ -195,32 +188,6 @@ class Simulation:
         if not finished:
             yield self._result("model", finished, adapter.using(()).annotate, 0)
 
-    def retrained(self, finished: int) -> Iterator[Result]:
-        """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""
-        import torch
-
-        from sciextract.retraining.run import retrain
-        from sciextract.retraining.run_folder import RetrainRequest
-        from sciextract_trainer.retraining import LocalTrainer
-
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["SCIEXTRACT_HOME"] = f"{folder}/home"
-            file, path, run = (
-                Path(folder, each) for each in ("own.jsonl", "own.sciextract", "run")
-            )
-            lines = [encode(each, split=False) for each in self.pool[:finished]]
-            file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-            with create_project(path, self.schema, "benchmark") as project:
-                import_files(project, [str(file)], done=self.data.layers)
-            request = RetrainRequest(
-                project=str(path), model="sci", no_cross_validation=True, seed=self.seed
-            )
-            started = time.process_time()
-            retrain(request, run, LocalTrainer(torch.device("cpu")), lambda event: None)
-            seconds = time.process_time() - started
-            model = Extractor.load(run / MODEL, threads=1)
-            yield self._result("retraining", finished, lambda each: model([each])[0], seconds)
-
     def _strings(self, finished: int) -> Predict:
         """INCEpTION's string matcher: every surface form with the label that it had most often."""
         counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -262,15 +229,12 @@ def run(options: argparse.Namespace) -> None:
         for seed in range(options.seeds):
             for data in SETS:
                 simulation = Simulation(data, seed, states, options)
-                points = [("adapter", simulation.suggested, n) for n in options.after]
-                if options.with_retraining and data.name == RETRAINED:
-                    points += [("retraining", simulation.retrained, n) for n in RETRAINED_AFTER]
-                for method, measure, finished in points:
-                    is_known = (data.name, seed, finished, method) in known
+                for finished in options.after:
+                    is_known = (data.name, seed, finished, "adapter") in known
                     if is_known or finished > len(simulation.pool):
                         continue
                     # A killed run repeats the whole point: its lines are written together.
-                    lines = [json.dumps(asdict(each)) for each in measure(finished)]
+                    lines = [json.dumps(asdict(each)) for each in simulation.suggested(finished)]
                     stream.write("".join(line + "\n" for line in lines))
                     stream.flush()
                     print(*lines, sep="\n", flush=True)
@@ -311,7 +275,7 @@ def _values(result: Result) -> dict[str, float]:
     """The numbers of a result by the name of their row."""
     rows = {f"{layer} F1": value for layer, value in result.scores.items()}
     rows["keys, % of adding all"] = 100 * result.keys / result.manual
-    if result.method in ("adapter", "retraining"):
+    if result.method == "adapter":
         rows["seconds of an update"] = result.seconds
     return rows
 
@@ -354,7 +318,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--test", type=int, default=20, help="abstracts that are scored")
     parser.add_argument("--after", type=int, nargs="*", default=AFTER, help="finished abstracts")
-    parser.add_argument("--with-retraining", action="store_true", help=f"on {RETRAINED}, too")
     parser.add_argument("--svg", type=Path, help="draw the curves there")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print the table")
     return parser.parse_args()

@@ -125,6 +125,7 @@ def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel
     return RunningModel(network, device, precision, batching, workers)
 
 
+@dataclass(eq=False)
 class Extractor:
     """Predicts entities, relations and coreference with one model.
 
@@ -135,7 +136,7 @@ class Extractor:
         >>> sorted(entity.text_of(result.document.text) for entity in result.annotations.entities)
         ['dependency parsing', 'parser']
 
-    Args:
+    Attributes:
         pipeline: Network, tokenizer and labels.
         config: The model's configuration.
         model: Recorded as the source of every item.
@@ -144,28 +145,23 @@ class Extractor:
         device_message: Which device was chosen and why, if none was named.
         origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
         adapter: Heads that predict instead of the pipeline's own, on its encoder.
+        changed: Settings other than the model's own.
     """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        config: ModelConfig,
-        model: ModelId,
-        batching: Batching = SINGLE,
-        workers: int = 1,
-        device_message: str = "",
-        origin: tuple[Path, RunOptions] | None = None,
-        adapter: Adapter | None = None,
-    ) -> None:
-        self._origin = origin
-        self.adapter = adapter
-        self.pipeline = pipeline
-        self.batching = batching
-        self.workers = workers
-        self.device_message = device_message
-        self.config = config
-        self.model = model
-        self.settings = config.settings
+    pipeline: Pipeline
+    config: ModelConfig
+    model: ModelId
+    batching: Batching = SINGLE
+    workers: int = 1
+    device_message: str = ""
+    origin: tuple[Path, RunOptions] | None = None
+    adapter: Adapter | None = None
+    changed: DecodeSettings | None = None
+
+    @property
+    def settings(self) -> DecodeSettings:
+        """Thresholds and the like."""
+        return self.changed or self.config.settings
 
     @classmethod
     def load(
@@ -227,9 +223,9 @@ class Extractor:
         Raises:
             PicklingError: It was not made by :meth:`load`.
         """
-        if self._origin is None:
+        if self.origin is None:
             raise PicklingError("only an Extractor made by Extractor.load can be pickled")
-        return _loaded_again, (*self._origin, self.model, self.settings)
+        return _loaded_again, (*self.origin, self.model, self.settings)
 
     def with_settings(
         self,
@@ -247,22 +243,9 @@ class Extractor:
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
-        settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
-        return self._with(replace(settings, candidates=candidates, only=frozenset(only)))
-
-    def _with(self, settings: DecodeSettings) -> Extractor:
-        other = Extractor(
-            self.pipeline,
-            self.config,
-            self.model,
-            self.batching,
-            self.workers,
-            self.device_message,
-            self._origin,
-            self.adapter,
-        )
-        other.settings = settings
-        return other
+        settings = self.settings.with_thresholds(dict(thresholds or {}))
+        settings = replace(settings, candidates=candidates, only=frozenset(only))
+        return replace(self, changed=settings)
 
     def with_adapter(self, adapter: Adapter, config: ModelConfig, model: ModelId) -> Extractor:
         """The same encoder with the heads of an adapter, on the same device and with the same batches.
@@ -272,15 +255,14 @@ class Extractor:
             config: Their labels and thresholds.
             model: Recorded as the source of what they predict.
         """
-        own = (self.batching, self.workers, self.device_message)
-        return Extractor(self.pipeline, config, model, *own, adapter=adapter)
+        return replace(self, config=config, model=model, adapter=adapter, origin=None, changed=None)
 
     def base(self) -> Extractor:
         """The model whose encoder it runs on: itself, unless it is an adapter."""
         if self.adapter is None:
             return self
-        own = (self.adapter.base_config, self.adapter.base_model)
-        return Extractor(self.pipeline, *own, self.batching, self.workers, self.device_message)
+        own, model = self.adapter.base_config, self.adapter.base_model
+        return replace(self, config=own, model=model, adapter=None, origin=None, changed=None)
 
     def promising(
         self, wanted: Mapping[str, float], confidence: float = 0.9
@@ -296,14 +278,15 @@ class Extractor:
         """
         from sciextract.inference.promise import make_promise, read_held_out
 
-        folder = self._origin[0] if self._origin else None
+        folder = self.origin[0] if self.origin else None
         promise = make_promise(read_held_out(self.model, folder), wanted, confidence)
         # What the model writes without a promise is predicted all the same, so that what is held back is counted.
         lowest = {task: getattr(self.settings.thresholds, task) for task in wanted}
         for task, _, score in promise.thresholds:
             lowest[task] = min(lowest[task], score)
         settings = self.settings.with_thresholds(lowest)
-        return self._with(replace(settings, promised=promise.thresholds)), promise
+        settings = replace(settings, promised=promise.thresholds)
+        return replace(self, changed=settings), promise
 
     def using(self, layers: Iterable[Layer]) -> Extractor:
         """An adapter whose heads are used for some layers only; any other extractor as it is."""
@@ -443,7 +426,7 @@ def _loaded_again(
     folder: Path, wanted: RunOptions, model: ModelId, settings: DecodeSettings
 ) -> Extractor:
     # The threads of a session do not survive a fork: a child must not use what it inherits of the cache.
-    return _in_process(os.getpid(), folder, wanted, model)._with(settings)
+    return replace(_in_process(os.getpid(), folder, wanted, model), changed=settings)
 
 
 @lru_cache(maxsize=2)

@@ -24,7 +24,7 @@ from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.store import open_project
-from sciextract.workflows.annotate import Listener, RunCounts, annotate, relate
+from sciextract.workflows.annotate import Listener, RunCounts, annotate, write_predictions
 from sciextract.workflows.export_project import ExportJob, ExportReport
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
@@ -246,9 +246,11 @@ class AnnotateJob:
                 options = {name: value for name, value in known.items() if name in taken}
                 writer = open_writer(self.target.export, destination, **options)
             items = _keep_gold(items, gold) if self.keep_gold else items
-            work = relate if self.given else annotate
             started = time.monotonic()
-            counts = work(items, predictor, writer, listener)
+            if self.given:
+                counts = write_predictions(items, predictor.stream_given, writer, listener)
+            else:
+                counts = annotate(items, predictor, writer, listener)
             writer.close()
         if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
             listener.note(message)

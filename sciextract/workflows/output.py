@@ -6,10 +6,8 @@ import io
 import json
 import os
 import shutil
-import signal
 import stat
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,7 +35,7 @@ class OutputFile(io.TextIOBase):
     """A text stream that takes whole lines and writes each one at once.
 
     The file is opened at the first line, so that a run without results leaves nothing behind. A line that
-    does not fit on the disk is taken back; Ctrl-C waits for the end of the line.
+    does not fit on the disk is taken back.
 
     Args:
         path: The file.
@@ -61,7 +59,7 @@ class OutputFile(io.TextIOBase):
             OutputError: The disk is full, or the file cannot be written.
         """
         data = text.encode("utf-8")
-        with reported_as(self._path), uninterrupted():
+        with reported_as(self._path):
             if self._raw is None and self._byte_start is None:
                 self._raw = io.FileIO(self._path, "w")
             elif self._raw is None:
@@ -122,7 +120,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as(_STANDARD_OUTPUT), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT):
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -157,32 +155,6 @@ def reported_as(
         again = "free some space, then resume with --resume"
     with explain_write_errors(name, hint, kept=kept, when_full=again):
         yield
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Lets the first Ctrl-C wait for the end of the block; a second one breaks in.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed during the block.
-    """
-    ignored = not callable(signal.getsignal(signal.SIGINT))  # as in background jobs of scripts
-    if ignored or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[int] = []
-
-    def remember(number: int, _frame: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, previous)
-
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
@@ -311,16 +283,8 @@ def whole_output(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: The target cannot be replaced.
     """
-    # Beside the target: a rename is whole only within one file system.
-    partial = atomic.partial_path(target, alone=True)
-    atomic.remove(partial)
-    try:
+    with reported_as(str(target)), atomic.replacing(target, alone=True) as partial:
         yield partial
-        if partial.exists():
-            with reported_as(str(target)):
-                atomic.put_in_place(partial, target)
-    finally:
-        atomic.remove(partial)
 
 
 class _Report(Protocol):

@@ -10,11 +10,7 @@ from typing import Any, Literal
 
 from sciextract import atomic
 from sciextract.errors import (
-    ModelDamagedError,
-    ModelMismatchError,
     ModelNotFoundError,
-    ModelVersionError,
-    ProjectDamagedError,
     UsageError,
     as_command,
 )
@@ -124,17 +120,6 @@ def unusable_models() -> str:
         names = ", ".join(each.name for each in broken)
         return f"models {names} are skipped; for details: sciextract models list"
     return "".join(f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken)
-
-
-def standing_model(project: Project) -> KnownModel | None:
-    """The model that a project has chosen; ``None`` where it has chosen none, or has taken that back.
-
-    Raises:
-        ModelNotFoundError: It is not on this machine.
-        ProjectDamagedError: The project's choices cannot be understood.
-    """
-    choice = _standing(history(project))
-    return None if choice is None else _model_of(choice, project)
 
 
 def current(project: Project | None = None) -> KnownModel:
@@ -286,33 +271,3 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         "or choose another: "
         f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME applies to one command",
     )
-
-
-_NO_MODEL = (ModelDamagedError, ModelMismatchError, ModelNotFoundError, ModelVersionError)
-
-
-def carry_choice(project: Project, other: Project) -> str:
-    """Take over the model that another project has chosen, where this one has never chosen any.
-
-    Nothing is taken over that could not predict here: a model that is not on this machine, is damaged, or
-    has labels that this project's schema lacks.
-
-    Returns:
-        What became of it, in a sentence; empty where there was nothing to take over.
-
-    Raises:
-        ProjectError: The project cannot be written.
-    """
-    try:
-        if history(project) or not history(other):
-            return ""
-    except ProjectDamagedError:  # choices that make no sense are not handed on
-        return ""
-    try:
-        model = standing_model(other)
-        if model is None:
-            return ""
-        use(str(model.folder), project)
-    except _NO_MODEL as error:
-        return f"the other project's choice of model is not adopted: {error.message}"
-    return f"{model.id} predicts here from now on, as in the other project"
