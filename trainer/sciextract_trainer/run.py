@@ -19,7 +19,6 @@ from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
-from sciextract_trainer.data.augment import gold_swaps
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
 from sciextract_trainer.families import family_of, labels_for
@@ -156,7 +155,7 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     if unseen := unseen_labels(gold, job.schema):
         message = f"{job.data} has no example of {', '.join(unseen)}; the model will not find such"
         listener(Warned(message=message))
-    data = TrainingData(examples, dev, swaps=gold_swaps(job.config, gold, labels, rules))
+    data = TrainingData(examples, dev)
     origin = origin_of(job)
     if group.is_first:
         job.run_folder.mkdir(parents=True, exist_ok=True)
