@@ -107,6 +107,7 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
+    from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
 
@@ -118,7 +119,8 @@ def show(
     if not as_json:
         typer.echo("\n".join(_card_lines(model, config)))
         return
-    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    stored = json.loads((folder.path / CONFIG).read_bytes())
+    parts = {"config": stored, "scores": config.scores, "origin": config.origin}
     typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
