@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sciextract.graph.acronyms import group_expansions, same_meaning
 from sciextract.graph.normalisation import (
@@ -57,22 +56,31 @@ _FEW_ABSTRACTS = 3
 _ANY_HEAD = METHOD_HEADS | TASK_HEADS
 _EMPTY = _ANY_HEAD | METRIC_HEADS | {MECHANISM}
 
-# Each name with its abstracts, its most frequent form of its own, and how many of its mentions begin with a capital.
+# Names with the wording of what an acronym stands for, first such that are nothing else; each with its abstracts, its most
+# frequent form of its own, how many of its mentions begin with a capital, and the type that most of them have.
 _NAMES = """
 WITH used AS (
     SELECT name, form, rules & :acronym AS spelled, count(DISTINCT document) AS documents, sum(mentions) AS mentions
     FROM naming GROUP BY name, form, spelled
-)
-SELECT u.name, sum(u.documents), f.surface, max(CASE WHEN u.spelled THEN 0 ELSE u.mentions END),
-    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions * (g.surface GLOB '[A-Z]*') END),
-    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions END)
-FROM used u JOIN form f ON f.id = u.form JOIN form g ON g.id = u.form
-GROUP BY u.name
+), counted AS (
+    SELECT u.name, sum(u.documents) AS documents, f.surface, max(iif(u.spelled, 0, u.mentions)) AS own,
+        sum(iif(u.spelled, 0, u.mentions * (g.surface GLOB '[A-Z]*'))) AS capitals,
+        sum(iif(u.spelled, 0, u.mentions)) AS mentions
+    FROM used u JOIN form f ON f.id = u.form JOIN form g ON g.id = u.form GROUP BY u.name
+), typed AS (
+    SELECT name, label, max(uses) FROM (
+        SELECT name, label, sum(mentions) AS uses FROM naming GROUP BY name, label
+    ) GROUP BY name
+), worded AS (SELECT e.long AS name, f.surface FROM expansion e JOIN form f ON f.id = e.form GROUP BY e.long)
+SELECT n.name, coalesce(c.documents, 0), iif(c.own, c.surface, coalesce(w.surface, c.surface)),
+    coalesce(c.capitals, 0), coalesce(c.mentions, 0), coalesce(t.label, 0)
+FROM (SELECT name FROM worded UNION SELECT name FROM counted) n
+LEFT JOIN worded w USING (name) LEFT JOIN counted c USING (name) LEFT JOIN typed t USING (name)
+ORDER BY w.name IS NULL, n.name
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A name of the corpus.
 
     Attributes:
@@ -90,8 +98,7 @@ class Name:
     label: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """Where a name belongs, and by which rules."""
 
     node: int
@@ -109,18 +116,16 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
     resolved = merger.run()
     connection.executemany(
         "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, each.node, each.rules) for name, each in resolved.items() if name != each.node],
+        [(name, *each) for name, each in resolved.items() if name != each.node],
     )
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
     connection.execute(
-        """WITH used AS (
-            SELECT DISTINCT coalesce(r.node, n.name) AS node, n.document
-            FROM naming n LEFT JOIN resolved r ON r.name = n.name
-        ), frequent AS (SELECT node FROM used GROUP BY node HAVING count(*) > ?)
-        INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
-        LEFT JOIN resolved r ON r.name = c.shorter
-        WHERE coalesce(r.node, c.shorter) NOT IN frequent""",
+        """WITH frequent AS (
+            SELECT m.node FROM naming n JOIN meaning m ON m.name = n.name
+            GROUP BY m.node HAVING count(DISTINCT n.document) > ?
+        ) INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
+        JOIN meaning m ON m.name = c.shorter WHERE m.node NOT IN frequent""",
         (_FEW_ABSTRACTS,),
     )
     connection.execute(_MENTIONS)
@@ -140,33 +145,16 @@ LEFT JOIN resolved own ON own.name = n.name
 
 
 def _names(connection: sqlite3.Connection) -> dict[int, Name]:
-    labels = dict(
-        connection.execute(
-            """SELECT name, label FROM (SELECT name, label, sum(mentions) AS uses FROM naming GROUP BY name, label)
-            GROUP BY name HAVING uses = max(uses)"""
-        )
-    )
-    wordings = dict(
-        connection.execute(
-            "SELECT e.long, f.surface FROM expansion e JOIN form f ON f.id = e.form GROUP BY e.long"
-        )
-    )
-    names = {
-        number: Name(number, normal_form(surface).words, 0, "", 0)
-        for number, surface in wordings.items()
-    }
+    names = {}
     rows = connection.execute(_NAMES, {"acronym": int(MergeRule.ACRONYM)})
-    for number, documents, surface, own, capitals, mentions in rows:
-        if not own:
-            surface = wordings.get(number, surface)
+    for number, documents, surface, capitals, mentions, label in rows:
         proper: Literal["", "capital", "inner"] = ""
-        if any(each.isupper() or each.isdigit() for each in surface.split(" ", 1)[0][1:]):
+        first = surface.split(" ", 1)[0]
+        if documents and any(each.isupper() or each.isdigit() for each in first[1:]):
             proper = "inner"
         elif mentions and capitals >= _PROPER_SHARE * mentions:
             proper = "capital"
-        names[number] = Name(
-            number, normal_form(surface).words, documents, proper, labels.get(number, 0)
-        )
+        names[number] = Name(number, normal_form(surface).words, documents, proper, label)
     return names
 
 
@@ -174,8 +162,7 @@ class _Merger:
     def __init__(
         self, connection: sqlite3.Connection, names: Mapping[int, Name], share: float
     ) -> None:
-        self._names = names
-        self._share = share
+        self._names, self._share = names, share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
@@ -382,22 +369,17 @@ class _Merger:
 
 def _expansions(
     connection: sqlite3.Connection, names: Mapping[int, Name]
-) -> dict[int, dict[int, int]]:
+) -> dict[int, Counter[int]]:
     """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
-    found: dict[int, dict[int, int]] = {}
+    found: dict[int, Counter[int]] = defaultdict(Counter)
     for short, long, documents in connection.execute(
         """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
         WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
     ):
-        found.setdefault(short, {})[long] = documents
-    meanings = {}
+        found[short][long] = documents
     for short, counts in found.items():
-        using = sum(counts.values()) + (names[short].documents if short in names else 0)
-        frequent = {
-            long: documents
-            for long, documents in counts.items()
-            if documents >= _LEAST_EXPANDED * using
-        }
-        if frequent:
-            meanings[short] = frequent
-    return meanings
+        least = _LEAST_EXPANDED * (
+            counts.total() + (names[short].documents if short in names else 0)
+        )
+        found[short] = Counter({long: count for long, count in counts.items() if count >= least})
+    return {short: counts for short, counts in found.items() if counts}

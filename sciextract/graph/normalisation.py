@@ -40,19 +40,13 @@ class MergeRule(IntFlag):
         >>> (MergeRule.CASE | MergeRule.PLURAL).words
         ('case', 'plural')
         """
-        return tuple([_WORDS[rule] for rule in MergeRule if rule and rule in self])
+        return tuple([_WORDS.get(each, str(each.name).lower()) for each in self])
 
 
+# Of those whose names say too little.
 _WORDS = {
-    MergeRule.DETERMINER: "determiner",
-    MergeRule.CASE: "case",
-    MergeRule.HYPHEN: "hyphen",
-    MergeRule.PLURAL: "plural",
-    MergeRule.PUNCTUATION: "punctuation",
-    MergeRule.SPACE: "space",
     MergeRule.ACRONYM: "acronym expanded in the same text",
     MergeRule.CORPUS_ACRONYM: "acronym that most of the corpus expands so",
-    MergeRule.COREFERENCE: "coreference",
     MergeRule.NESTED_ACRONYM: "acronym within the name",
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from sciextract.documents.spans import Span
 from sciextract.graph.normalisation import normal_form
 
 METRIC = "Metric"
@@ -224,7 +225,7 @@ class _Group(NamedTuple):
 
 def find_values(
     text: str,
-    sentences: Sequence[tuple[int, int]],
+    sentences: Iterable[Span],
     spots: Sequence[Spot],
     evaluated: Mapping[int, Sequence[Spot]],
 ) -> Iterator[Value]:
@@ -232,23 +233,24 @@ def find_values(
 
     Args:
         text: The abstract.
-        sentences: Where each begins and ends.
+        sentences: Where they are.
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    sentences = [
-        (start, end)
-        for start, end in sentences
-        if end - start < _LONGEST and NUMBER.search(text, start, end)
+    some = [
+        (each.char_start, each.char_end)
+        for each in sentences
+        if each.char_end - each.char_start < _LONGEST
+        and NUMBER.search(text, each.char_start, each.char_end)
     ]
-    if not sentences or len(text) > _LONGEST_TEXT:
+    if not some or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
     # What a sentence that names no material is about, where the abstract names a single data set.
     nowhere = Spot(0, 0, "", MATERIALS[0])
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
-    for start, end in sentences:
+    for start, end in some:
         sentence = text[start:end]
         inside = [
             each._replace(start=each.start - start, end=each.end - start)

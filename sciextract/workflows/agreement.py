@@ -13,12 +13,11 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
-from sciextract.store import Completeness, Project, open_project
-from sciextract.store.documents import decode_annotations
+from sciextract.store import Completeness, Project, label_changes, open_project
 from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
-from sciextract.store.project_settings import with_labels
+from sciextract.store.project_settings import read_annotations, with_labels
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
 
@@ -163,7 +162,7 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     mine, theirs = [], []
     for number, event_id, body in first.values():
         before = document_before(project, number, event_id)
-        other = decided_part(decode_annotations(body))
+        other = decided_part(read_annotations(project.connection, body))
         if before.annotations.entities and other.entities:
             mine.append(before)
             theirs.append(AnnotatedDocument(before.document, other))
@@ -174,7 +173,10 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
 MOST = 300
 
 # Kinds of events that decide about no item.
-_NO_DECISION = ("import", "merge project", "predict", "done", "completeness", "flag", "note")
+_NO_DECISION = (
+    *("import", "merge project", "predict", "done", "completeness", "flag", "note"),
+    *label_changes.KINDS,
+)
 
 
 class Cancelled(Exception):

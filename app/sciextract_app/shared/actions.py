@@ -195,7 +195,11 @@ _COREFERENCE = (
 )
 _APP_REQUESTS = (
     Action("note", ("t",), "note", "write a note on this abstract", request="note"),
-    Action("guideline", ("g",), "guideline", "definition of this type", request="guideline"),
+    Action(
+        "guideline", ("g",), "types",
+        "the types with their definitions: add, rename, move, colour and describe them",
+        request="guideline",
+    ),
     Action(
         "compare", ("d",), "compare", "predictions and your annotations side by side; differences can be decided", request="compare"
     ),

@@ -97,7 +97,7 @@ def build(options: BuildOptions) -> None:
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.graph.extraction import GENERIC, CountSettings
-    from sciextract.graph.queries.nodes import relation_types
+    from sciextract.graph.queries.nodes import types_of
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
@@ -141,7 +141,7 @@ def build(options: BuildOptions) -> None:
     wanted = {label for label in options.symmetric or () if label}
     if wanted:
         with open_graph(options.graph) as connection:
-            known_types = relation_types(connection)
+            known_types = types_of(connection, "relation")
         for label in sorted(wanted - set(known_types)):
             problem = f"--symmetric {label}: the graph has no relation of this type"
             say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")

@@ -49,7 +49,6 @@ def neighbours(
         sciextract graph neighbours SVM --relation USED-FOR --direction out --sentences 2 --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
     from sciextract.graph.queries.nodes import about, find_node, narrower
 
@@ -57,8 +56,10 @@ def neighbours(
         found = find_node(connection, node)
         known = about(connection, found)
         kinds = narrower(connection, found) if with_narrower else []
-        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
-        edges = edges_at(connection, found, request)
+        edges = edges_at(
+            connection, found,
+            relation=relation, direction=direction, limit=limit, sentences=sentences, narrower=kinds,
+        )  # fmt: skip
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -194,15 +195,15 @@ def path(
         sciextract graph path BERT chemistry --avoid accuracy --sentences 3 --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import find_node, generic_nodes
-    from sciextract.graph.queries.paths import shortest_path
+    from sciextract.graph.queries.edges import shortest_path
+    from sciextract.graph.queries.nodes import find_node, find_nodes
 
     with open_graph(graph) as connection:
         first, last = find_node(connection, start), find_node(connection, end)
-        closed = {find_node(connection, each).id for each in avoid or []}
-        if not with_generic:
-            closed |= generic_nodes(connection)
-        steps = shortest_path(connection, first, last, closed, sentences)
+        closed = find_nodes(connection, avoid or [])
+        steps = shortest_path(
+            connection, first, last, closed, generic=with_generic, sentences=sentences
+        )
     if steps is None:
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
@@ -332,14 +333,13 @@ def subtopics(
     """  # fmt: skip
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
-    from sciextract.graph.queries.subtopics import SubtopicQuestion
     from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
         centre = find_node(connection, of) if of else None
         answer = divided(
-            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
-        )
+            connection, of=centre, label=label, least=least, resolution=resolution, generic=with_generic,
+        )  # fmt: skip
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return

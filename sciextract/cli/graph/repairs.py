@@ -113,7 +113,7 @@ def repairs(
 
         sciextract graph repairs --import repairs.tsv --graph other.graph
     """
-    from sciextract.graph.answers import write_lines
+    from sciextract.graph.answers import checked_ending, write_files
     from sciextract.graph.building import repair_graph
     from sciextract.graph.database import GraphError, open_graph
     from sciextract.graph.repairs import (
@@ -144,7 +144,8 @@ def repairs(
     with open_graph(graph) as connection:
         known = repairs_of(connection)
     if output is not None:
-        write_lines({".tsv": lambda: write_repairs(known)}, graph, output, force=force)
+        checked_ending(output, (".tsv",))
+        write_files({"": write_repairs(known)}, graph, output, force=force)
         say("", f"{output} holds {counted(len(known), 'repair')}")
         return
     if not known and not quiet:
