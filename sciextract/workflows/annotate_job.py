@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -160,29 +160,21 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         rate = self.counts.documents / self.seconds if self.seconds else 0.0
-        summary = {
-            "documents": self.counts.documents,
+        summary = asdict(self.counts) | {
             "resumed": self.resumed,
             "bad": self.left_out[0],
             "quarantined": self.left_out[1],
-            "entities": self.counts.entities,
-            "relations": self.counts.relations,
-            "clusters": self.counts.clusters,
-            "other_language": self.counts.other_language,
-            "fits_neither": self.counts.fits_neither,
             "seconds": round(self.seconds, 3),
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
-            "models": dict(self.counts.models),
-            "held_back": dict(self.counts.held_back),
             "export": self.export,
             "output": self.output,
             "quarantine": self.quarantine or None,
             "losses": dict(self.losses),
         }
         # Absent, not null: scripts tell the kinds of runs apart by it.
-        left_out = _OF_WORKERS if self.quarantine is None else ()
-        return {key: value for key, value in summary.items() if key not in left_out}
+        absent = {"warned", *(_OF_WORKERS if self.quarantine is None else ())}
+        return {key: value for key, value in summary.items() if key not in absent}
 
 
 @dataclass(frozen=True, slots=True)
