@@ -40,9 +40,6 @@ from sciextract.workflows.output import (
 )
 from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
 
-# Formats in which every line names its document, so that a run can go on where a file ends.
-RESUMABLE = ("jsonl", "scierc")
-
 # Makes the writer of the readable view: of a stream, and a schema for the colours.
 ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
 
@@ -76,9 +73,11 @@ class Target:
         """
         if self.export is not None:
             spec = get_format(self.export, "write")
-            if self.resume and spec.id not in RESUMABLE:
-                can = ", ".join(RESUMABLE)
-                raise UsageError(f"--resume cannot continue with {spec.id}", f"it can with {can}")
+            if self.resume and spec.id != "jsonl":  # its lines name their documents and the model
+                problem = f"--resume cannot continue with {spec.id}"
+                raise UsageError(
+                    problem, "it can with jsonl; sciextract convert writes others of it"
+                )
             if self.path is None:
                 refuse_standard_output(spec, "--to")
         if candidates and self.export != "jsonl":
@@ -104,7 +103,7 @@ class Target:
         """The run to continue with, if there is one."""
         if not self.resume or self.path is None or self.export is None:
             return None
-        return EarlierRun.open(self.path, self.export, model_of)
+        return EarlierRun.open(self.path, model_of)
 
     @contextmanager
     def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:
@@ -269,8 +268,6 @@ class AnnotateJob:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(SINGLE)
-        if self.target.resume and self.target.export == "scierc":
-            listener.note(f"scierc files do not name their model; {extractor.model} continues")
         return extractor
 
 
