@@ -32,8 +32,7 @@ from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.augment import EntitySwap, Swaps, decided_swaps, gold_swaps
-from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.data.gold import decided_examples
+from sciextract_trainer.data.examples import decided_examples, examples_from
 from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES, gold

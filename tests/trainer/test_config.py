@@ -71,7 +71,6 @@ def test_impossible_values_are_named(key: str, value: Any, allowed: str) -> None
         ("reinit_layers", 5, "array"),
         ("reinit_layers", [5, "6"], "int"),
         ("reinit_layers", [True], "int"),
-        ("compile", "yes", "bool"),
     ],
 )
 def test_wrong_types_are_named(key: str, value: Any, kind: str) -> None:

@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline, RawPrediction
 from sciextract.inference.results import calibrated_scores, given_of
 from sciextract.inference.settings import TASKS, DecodeSettings, Rescue, calibrated_score
-from sciextract.store.statistics import BINS, ReliabilityBin, count_bins
+from sciextract.store.statistics import BINS, ReliabilityBin, calibration_error, count_bins
 from sciextract_trainer.data.examples import Targets, gold_targets
 from sciextract_trainer.evaluate import LAYER_OF, DevScores, Serve, dev_scores, served
 
@@ -274,7 +274,7 @@ def calibrate_task(items: Items) -> TaskCalibration | None:
     if not len(items):
         return None
     before, held_out = _bins(items.plain, items), _held_out(items)
-    error = _error(before) or 0.0
+    error = calibration_error(before) or 0.0
     helps = held_out is not None and held_out < error
     scale = (fit_scale(items) if helps else None) or AS_IT_IS
     after = _bins(items.scores(*scale), items)
@@ -283,7 +283,7 @@ def calibrate_task(items: Items) -> TaskCalibration | None:
         shift=scale.shift,
         items=len(items),
         ece_before=error,
-        ece_after=_error(after) or 0.0,
+        ece_after=calibration_error(after) or 0.0,
         ece_held_out=held_out,
         nll_before=items.loss(*AS_IT_IS),
         nll_after=items.loss(*scale),
@@ -298,17 +298,6 @@ def _bins(scores: Reals, items: Items) -> tuple[ReliabilityBin, ...]:
     return tuple(each for each in found if each.count)
 
 
-def _error(bins: Sequence[ReliabilityBin]) -> float | None:
-    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
-    gaps = [
-        (each.count, abs(each.mean_score - each.accepted))
-        for each in bins
-        if each.mean_score is not None and each.accepted is not None
-    ]
-    total = sum(count for count, _ in gaps)
-    return sum(count * gap for count, gap in gaps) / total if total else None
-
-
 def _held_out(items: Items) -> float | None:
     """The error of all items, each scored by a scale of the other half of the documents; ``None`` for too few."""
     scores = np.zeros(len(items))
@@ -318,7 +307,7 @@ def _held_out(items: Items) -> float | None:
         if scale is None:
             return None
         scores[mine] = items.of(mine).scores(*scale)
-    return _error(_bins(scores, items))
+    return calibration_error(_bins(scores, items))
 
 
 def _rounded(value: Any) -> Any:

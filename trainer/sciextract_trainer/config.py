@@ -149,7 +149,6 @@ class TrainConfig:
         bf16: Whether the encoder runs in bfloat16 autocast where the device computes that in hardware.
         accumulate: Batches whose gradients are added up to one step; rates and averages count steps.
         checkpointing: Whether the encoder's layers are computed again instead of kept (less memory).
-        compile: Whether the encoder is compiled.
         max_span_width: Most words of an entity.
         span_width: Width of the span representation.
         hidden_width: Width of the hidden layer of the entity head.
@@ -200,7 +199,6 @@ class TrainConfig:
     bf16: bool = True
     accumulate: int = 1
     checkpointing: bool = False
-    compile: bool = False
     max_span_width: int = 10
     span_width: int = 256
     hidden_width: int = 150

@@ -44,8 +44,8 @@ from sciextract_trainer.build import labels_of
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
-from sciextract_trainer.data.examples import Example
-from sciextract_trainer.data.gold import decided_examples, has_untyped
+from sciextract_trainer.data.examples import Example, decided_examples
+from sciextract_trainer.data.gold import has_untyped
 from sciextract_trainer.data.soft_labels import label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16

@@ -33,8 +33,7 @@ from sciextract.snapshot.supervision import mention_states
 from sciextract.store.rows import IN_VIEW
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.examples import Sized
-from sciextract_trainer.data.gold import decided_examples
+from sciextract_trainer.data.examples import NOT_REJECTED, Sized, decided_examples
 from sciextract_trainer.families import family_of
 
 
@@ -133,9 +132,6 @@ def _spliced_tokens(
     sentences = tuple(TokenRange(edges[s.token_start], edges[s.token_end]) for s in table.sentences)
     return TokenTable(tuple(new), sentences), tuple(forms)
 
-
-NOT_REJECTED = frozenset(State) - {State.REJECTED}
-"""States of plain gold."""
 
 Group = tuple[Entity, ...]
 """Mentions of one document and one label that mean the same."""
