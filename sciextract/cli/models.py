@@ -55,10 +55,7 @@ _Project = Annotated[
 
 
 @models.command("list")
-def list_(
-    project: _Project = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     """List the models, and mark the one in use.
 
     Examples:
@@ -126,10 +123,7 @@ def show(
 
 @models.command()
 def use(
-    name: _Model,
-    project: _Project = None,
-    author: AuthorOption = None,
-    as_json: JsonOption = False,
+    name: _Model, project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 

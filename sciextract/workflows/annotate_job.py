@@ -212,8 +212,7 @@ class AnnotateJob:
         self.target.check(inputs, candidates=self.choice.candidates)
         if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
-                "--predicted writes predicted_* fields, which only scierc has",
-                "add --to scierc",
+                "--predicted writes predicted_* fields, which only scierc has", "add --to scierc"
             )
         predictor = self._load(schema, listener)
         model_of = (

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sciextract import atomic
-from sciextract.errors import (
-    ModelNotFoundError,
-    UsageError,
-    as_command,
-)
+from sciextract.errors import ModelNotFoundError, UsageError, as_command
 from sciextract.inference.model_folder import (
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,

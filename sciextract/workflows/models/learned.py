@@ -22,12 +22,7 @@ from sciextract.store import Project
 from sciextract.text.english import counted
 from sciextract.workflows.learn import base_model, training_documents
 from sciextract.workflows.models.compare import gate_predictions
-from sciextract.workflows.models.registry import (
-    KnownModel,
-    check_name,
-    known_at,
-    register,
-)
+from sciextract.workflows.models.registry import KnownModel, check_name, known_at, register
 from sciextract.workflows.output import reported_as
 from sciextract.workflows.predict_project import unknown_labels
 
