@@ -23,6 +23,7 @@ from sciextract.formats.registry import get_format
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
+from sciextract.inference.model_folder import AUTO
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, write_predictions
 from sciextract.workflows.export_project import ExportJob, ExportReport
@@ -242,9 +243,7 @@ class AnnotateJob:
             else:
                 counts = annotate(items, predictor, writer, listener)
             writer.close()
-        if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
-            listener.note(message)
-        note_if_nothing_given(self.given, counts, listener)
+        note_at_the_end(self.choice, self.given, counts, listener)
         return Report(
             counts,
             earlier.documents if earlier else 0,
@@ -274,8 +273,13 @@ class AnnotateJob:
 SINGLE = "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
 
 
-def note_if_nothing_given(given: bool, counts: RunCounts, listener: Listener) -> None:
-    """Note where relations are wanted between entities that the input does not have."""
+def note_at_the_end(
+    choice: ModelChoice, given: bool, counts: RunCounts, listener: Listener
+) -> None:
+    """Note which models ``auto`` chose, and where relations are wanted between entities that the input does not have."""
+    if choice.model == AUTO and counts.models:
+        chosen = ", ".join(f"{count} by {name}" for name, count in sorted(counts.models.items()))
+        listener.note(f"model {AUTO} chose for each abstract: {chosen}")
     if given and counts.documents and not counts.entities:
         listener.note("the input has no entities between which to predict relations")
 
