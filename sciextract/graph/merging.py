@@ -207,13 +207,19 @@ class _Merger:
                 self._documents[self._resolved[number].node] += self._documents[number]
         variants: dict[tuple[str, str], list[Name]] = defaultdict(list)
         for name in self._names.values():
-            if name.id in self._resolved or not name.documents:
+            # An acronym that nobody expands may be a version, too: "ISIC-2019".
+            unexpanded = name.id in self._acronyms and name.id not in self._expansions
+            if not name.documents or (name.id in self._resolved and not unexpanded):
                 continue
             words = self._spelled_out(name.words)
             rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
             family = self._family(name)
             if isinstance(family, int):
                 self._resolved[name.id] = Resolved(family, int(MergeRule.VERSION))
+                continue
+            if unexpanded:
+                if family:
+                    variants.setdefault((family, "version"), []).append(name)
                 continue
             target, removed = self._without_empty_words(name, words)
             if target is None and rules:
@@ -315,6 +321,8 @@ class _Merger:
             return number if proper or (titled and base.proper and alone) else None
         # "QA test set" and "QA benchmark" are no data set with a name, but "VQA v2" is.
         named = proper and (not documents or any(map(_VERSION.search, name.words)))
+        if named and number and not documents and number not in self._resolved:
+            return number  # an acronym of several meanings that nobody uses without a year
         return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:

@@ -19,11 +19,7 @@ from sciextract.cli.console import (
     report,
     say,
 )
-from sciextract.cli.graph.group import (
-    GraphOption,
-    NodeArgument,
-    WithGenericOption,
-)
+from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption
 from sciextract.errors import MissingExtraError, UsageError
 from sciextract.text.english import counted
 
