@@ -233,9 +233,9 @@ WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, 
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
 _BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
-    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
-    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
 GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
 
 

@@ -103,10 +103,8 @@ def results(
         UsageError: The graph has no nodes of the type Metric.
     """
     if METRIC not in types_of(connection, "entity"):
-        raise UsageError(
-            f"the graph has no nodes of the type {METRIC}",
-            "results need a model that finds metrics",
-        )
+        problem = f"the graph has no nodes of the type {METRIC}"
+        raise UsageError(problem, "results need a model that finds metrics")
     where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:
