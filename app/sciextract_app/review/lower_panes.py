@@ -82,7 +82,8 @@ def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style
     line.append(label, style)
     line.append(padded(row.tail, max(1, room)))
     line.append(ILLEGAL if row.illegal else " ", "bold")
-    line.append(f"{score(row.score)} {SIGNS[row.state]}")
+    known = score(row.score)
+    line.append(f"«{known.strip()[:3]}»" if row.sure else f"{known} ").append(SIGNS[row.state])
     if row.focused:
         line.stylize("reverse")
     elif row.state is State.UNDECIDED:

@@ -89,6 +89,8 @@ class TestRelations:
 
     def test_words(self) -> None:
         line = relation_text(RELATIONS[0], (35, 8), 90, Style()).plain
+        certain = replace(RELATIONS[0], sure=True, score=1.0)
+        assert relation_text(certain, (35, 8), 90, Style()).plain.endswith("«1.0»?")
         assert line.startswith("▸ features extracted from parse trees USED-FOR ─▶ a coreference")
         assert line.endswith(".91 ?")
         other = relation_text(RELATIONS[2], (4, 11), 50, Style()).plain
