@@ -326,6 +326,8 @@ class LowerPanes(Vertical):
         # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
+            self.query_one(RelationsPane).set_class(in_relations, "-active")
+            self.query_one(ClustersPane).set_class(in_clusters, "-active")
         if self.current == before:
             self.watch_current(before)
 
