@@ -506,8 +506,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         notices = [self._options.notice]
         if left := open_differences(self.project):
             notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
-        if not self.project.schema.entities:
-            notices.append("No types yet: move to a word, and 1 asks for the first; g lists them")
         if not self.writable:
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
