@@ -263,6 +263,21 @@ class Header:
     learning: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """A bar of a plot; without sizes a heading.
+
+    Attributes:
+        name: What stands before the bar.
+        counts: Sizes of its parts.
+        after: What stands behind it.
+    """
+
+    name: str
+    counts: tuple[float, ...] = ()
+    after: str = ""
+
+
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
 NEW_TYPE = {"entity": "new entity type", "relation": "new relation type"}
