@@ -299,7 +299,7 @@ class ReviewState:
             self.leave_mode()
             return False
         project = self.project
-        self.view = DocumentView(document, project.schema, project.sources, self.view)
+        self.view = DocumentView(document, project.schema, project.sources)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
         # Only the order that needs them pays for them.
@@ -310,7 +310,7 @@ class ReviewState:
         elif order in BY_UNCERTAINTY:
             known = ModelUncertainty(self.candidates)
             uncertainty = partial(known.of, self.view, order.value)
-        self.queue = Queue(self.view, order, self.seed, disagreement, uncertainty, self.queue)
+        self.queue = Queue(self.view, order, self.seed, disagreement, uncertainty)
         self.letters.give(self.view)
         return True
 
