@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import command_with, positional, setting, switch
+from sciextract.cli.console import argument, command_with, flag, option
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.errors import FormatError
+    from sciextract.inference.domain.auto import AutoExtractor
+    from sciextract.inference.extractor import Extractor
     from sciextract.metrics.promotion import Compared, GateReport
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
-    from sciextract.workflows.evaluate import EvaluatedModel
     from sciextract.workflows.models.compare import ComparedModels
 
 _VARIANTS = ("ordered", "unordered", "doubled")
@@ -35,26 +36,26 @@ _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 class EvaluateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    gold: str = positional("GOLD", "Annotated documents, or -.")
-    predicted: str | None = positional(
+    gold: str = argument("GOLD", "Annotated documents, or -.")
+    predicted: str | None = argument(
         "[PREDICTED]", "The same documents with predictions, or -.", default=None
     )
-    model: str | None = setting("NAME|DIR", "Model to use without PREDICTED.")
-    schema: str | None = setting(
+    model: str | None = option("NAME|DIR", "Model to use without PREDICTED.")
+    schema: str | None = option(
         "NAME|FILE",
         "Label schema that defines the symmetric relations (default: the model's, else scierc).",
     )
-    only: list[str] | None = setting(
+    only: list[str] | None = option(
         "LABEL,...",
         "Score only these entity labels (default: all), with their relations and mentions.",
     )
-    singletons: bool = switch("Include clusters of one mention.", "--singletons")
+    singletons: bool = flag("Include clusters of one mention.", "--singletons")
     fields: Literal["gold", "predicted"] | None = typer.Option(
         None,
         help="Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
         "where present).",
     )
-    as_json: bool = switch("Print JSON instead of tables.", "--json")
+    as_json: bool = flag("Print JSON instead of tables.", "--json")
     bootstrap: bool = typer.Option(True, help="Add 95 % bootstrap intervals.")
 
 
@@ -103,7 +104,7 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
         if options.fields is not None:
             raise UsageError("--fields needs PREDICTED", "give a file of predictions")
         choice = ModelChoice(options.model, only=wanted)
-        predicted: str | EvaluatedModel = choice.load()
+        predicted: str | Extractor | AutoExtractor = choice.load()
         _print_messages(filter(None, [choice.message()]))
     else:
         predicted = options.predicted

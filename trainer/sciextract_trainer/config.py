@@ -138,8 +138,6 @@ class TrainConfig:
         dropout: Dropout of the heads.
         attention_dropout: Dropout of attention probabilities; 0 lets fused kernels serve.
         word_dropout: Share of input subwords replaced by the mask subword.
-        augment: Documents with swapped entities per training document and epoch, at most 100; 0 is none; see
-            :mod:`~sciextract_trainer.data.augment`.
         entity_weight: Weight of the entity loss (a sum over spans); a task of weight 0 is not computed.
         relation_weight: Weight of the relation loss (a sum over pairs).
         coreference_weight: Weight of the coreference loss (a sum over mentions).
@@ -149,7 +147,6 @@ class TrainConfig:
         bf16: Whether the encoder runs in bfloat16 autocast where the device computes that in hardware.
         accumulate: Batches whose gradients are added up to one step; rates and averages count steps.
         checkpointing: Whether the encoder's layers are computed again instead of kept (less memory).
-        compile: Whether the encoder is compiled.
         max_span_width: Most words of an entity.
         span_width: Width of the span representation.
         hidden_width: Width of the hidden layer of the entity head.
@@ -190,7 +187,6 @@ class TrainConfig:
     dropout: float = 0.3
     attention_dropout: float = 0.0
     word_dropout: float = 0.0
-    augment: float = 0.0
     entity_weight: float = 1.0
     relation_weight: float = 1.0
     coreference_weight: float = 1.0
@@ -200,7 +196,6 @@ class TrainConfig:
     bf16: bool = True
     accumulate: int = 1
     checkpointing: bool = False
-    compile: bool = False
     max_span_width: int = 10
     span_width: int = 256
     hidden_width: int = 150

@@ -285,7 +285,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
                 self.app.push_screen(KeysDialog(help_rows(keys)))
             case "guideline":
                 schema = project.schema
-                self.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
+                self.app.push_screen(GuidelineDialog[None](schema))
             case "palette":
                 self.app.action_command_palette()
             case "quit":

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 
 from sciextract.errors import SciextractError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.nodes import entity_labels, find_node, search_nodes, top
+from sciextract.graph.queries.nodes import find_node, search_nodes, top, types_of
 from sciextract.text.characters import visible
 from sciextract_app import terminal
 from sciextract_app.graph.presenter import (
@@ -270,7 +270,7 @@ class GraphScreen(Screen[None]):
         self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
         self._ask(
             "the overview",
-            lambda graph: (summarise_graph(graph), entity_labels(graph)),
+            lambda graph: (summarise_graph(graph), tuple(types_of(graph, "entity"))),
             self._opened,
         )
         self._list()

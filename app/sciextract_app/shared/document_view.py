@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
+from operator import attrgetter
 
 from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate, State
 from sciextract.documents.bibliography import bibliography_of
@@ -31,6 +32,7 @@ from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import ProgressRow
 from sciextract_app.shared.view_models import (
+    DIGITS,
     Mark,
     Role,
     named,
@@ -295,10 +297,10 @@ class CandidateCache:
         return self._found
 
 
-def offered(view: DocumentView, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
-    """Spans that are not items yet: those under the cursor first, then sentence by sentence, likelier ones first.
+def offered(view: DocumentView, candidates: Candidates | None, at: Span) -> list[SpanCandidate]:
+    """Spans that are not items yet: those that overlap a place first, then sentence by sentence, likelier ones first.
 
-    Sentences before the cursor come last. What a person rejected is not offered again.
+    Sentences before the place come last. What a person rejected is not offered again.
     """
     found: list[tuple[tuple[bool, bool, int, float, int, int], SpanCandidate]] = []
     for each in candidates.spans if candidates else ():
@@ -310,9 +312,33 @@ def offered(view: DocumentView, candidates: Candidates | None, char: int) -> lis
             continue
         sentence = view.tokens.sentence_of(view.token_at(start))
         score = max(one.score for one in each.labels)
-        under = start <= char < end
-        found.append(((not under, end <= char, sentence, -score, start, end), each))
+        under = each.span.overlaps(at)
+        found.append(((not under, end <= at.char_start, sentence, -score, start, end), each))
     return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+NEAR = 0.3
+"""Share of a mention's score from which on other edges are worth a sign: it marks 19 % of the mentions on SciERC and on
+GENIA dev, names the right edges for a quarter of these, and so 60 % of all that a candidate could mend."""
+_LONGEST_MENTION = 200
+
+
+def other_edges(view: DocumentView, candidates: Candidates | None) -> frozenset[str]:
+    """Undecided mentions that overlap a span which is no item, and which the model held nearly as likely."""
+    found: set[str] = set()
+    for each in candidates.spans if candidates else ():
+        if (each.span,) in view.on_fragments:
+            continue  # an item, or one that a person rejected
+        start, end = each.span.char_start, each.span.char_end
+        score = max(label.score for label in each.labels)
+        first = bisect_left(view.entities, start - _LONGEST_MENTION, key=attrgetter("char_start"))
+        for row in islice(view.entities, first, None):
+            if row.char_start >= end:
+                break
+            waits = row.state is State.UNDECIDED and row.score is not None
+            if waits and row.char_end > start and score >= NEAR * (row.score or 0.0):
+                found.add(row.id)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,9 +490,8 @@ def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
 
 
 def type_keys(labels: tuple[str, ...]) -> str:
-    """The digits that pick a label, as the footer shows them."""
-    count = min(len(labels), 9)
-    return {0: "", 1: "1"}.get(count, f"1-{count}")
+    """The digits that pick a label, as the footer shows them; without labels the one that asks for the first."""
+    return f"1-{min(len(labels), DIGITS)}" if len(labels) > 1 else "1"
 
 
 def title_end_of(document: Document) -> int:

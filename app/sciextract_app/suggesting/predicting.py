@@ -214,7 +214,8 @@ class PredictionWork:
         documents = report.documents if report else 0
         words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
-            words = "no model predicts these labels: F9 offers other suggestions"
+            known = bool(self._screen.project.schema.entities)
+            words = "no model predicts these labels: F9 offers other suggestions" if known else ""
         elif error is not None:
             words = f"no predictions: {error_line(error)}"
         problem = error is not None and not isinstance(error, ModelMismatchError)

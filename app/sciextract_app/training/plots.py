@@ -10,10 +10,9 @@ from rich.text import Text
 
 from sciextract.text.english import duration
 from sciextract_app.training.progress import TASKS, RunProgress, TrainingResult
-from sciextract_app.widgets.lines import fit, padded
+from sciextract_app.widgets.lines import bar, fit, padded
 from sciextract_app.widgets.plots import (
     BAR,
-    bar,
     column_rows,
     spread,
     word_lines,

@@ -21,25 +21,11 @@ from sciextract_app.shared.view_models import BarRow, Feedback
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
-_LYING = " ▏▎▍▌▋▊▉█"
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 9
 """Cells of one column, its gap included."""
 # In narrower columns a gap would take half of them.
 _GAP_FROM = 3
-
-
-def bar(share: float, cells: int) -> str:
-    """A lying bar, filled up with blanks to so many cells.
-
-    >>> bar(0.5, 5)
-    '██▌  '
-    """
-    eighths = round(_bounded(share) * cells * 8)
-    if share > 0 and not eighths:
-        eighths = 1  # what is there is seen
-    whole, rest = divmod(eighths, 8)
-    return (_LYING[8] * whole + _LYING[rest].strip()).ljust(cells)
 
 
 def stacked(shares: Sequence[float], cells: int) -> list[int]:
