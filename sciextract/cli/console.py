@@ -435,12 +435,7 @@ def warn_of_network(project: Path) -> None:
 
 
 def report(
-    summary: dict[str, Any],
-    words: str,
-    as_json: bool,
-    *,
-    aside: bool = False,
-    quiet: bool = False,
+    summary: dict[str, Any], words: str, as_json: bool, *, aside: bool = False, quiet: bool = False
 ) -> None:
     """The end of a command: JSON or a sentence.
 

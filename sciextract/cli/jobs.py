@@ -52,10 +52,7 @@ def list_(
 
 
 @jobs.command()
-def attach(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def attach(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Follow a job to its end, fetch its model, and use it if it is better.
 
     Example:
@@ -66,10 +63,7 @@ def attach(
 
 
 @jobs.command()
-def fetch(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def fetch(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Fetch the model of a finished job, compare and register it. Fails while the job is running.
 
     Example:

@@ -97,10 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 @app.callback(invoke_without_command=True)
-def _start(
-    context: typer.Context,
-    version: bool = flag("Show the version.", "--version"),
-) -> None:
+def _start(context: typer.Context, version: bool = flag("Show the version.", "--version")) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
     Data goes to standard output, everything else to standard error. Exit codes: 0 success, 1 failure or nothing

@@ -55,10 +55,7 @@ _Project = Annotated[
 
 
 @models.command("list")
-def list_(
-    project: _Project = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     """List the models, and mark the one in use.
 
     Examples:
@@ -107,6 +104,7 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
+    from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
 
@@ -118,16 +116,14 @@ def show(
     if not as_json:
         typer.echo("\n".join(_card_lines(model, config)))
         return
-    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    stored = json.loads((folder.path / CONFIG).read_bytes())
+    parts = {"config": stored, "scores": config.scores, "origin": config.origin}
     typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
 @models.command()
 def use(
-    name: _Model,
-    project: _Project = None,
-    author: AuthorOption = None,
-    as_json: JsonOption = False,
+    name: _Model, project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 

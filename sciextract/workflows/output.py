@@ -9,7 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -336,22 +336,18 @@ class EarlierRun:
 
     Attributes:
         path: The file.
-        export: Its format, ``jsonl`` or ``scierc``.
         model_of: The model that predicts a document now.
         byte_end: Where the last complete line ends; a torn line may follow.
         documents: Documents found done so far.
     """
 
     path: str
-    export: str
     model_of: Callable[[Document], ModelId]
     byte_end: int
     documents: int = 0
 
     @classmethod
-    def open(
-        cls, path: str, export: str, model_of: Callable[[Document], ModelId]
-    ) -> EarlierRun | None:
+    def open(cls, path: str, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The earlier run that a file holds, ``None`` when there is no such regular file."""
         if not os.path.isfile(path):
             return None
@@ -364,7 +360,7 @@ class EarlierRun:
                 stream.seek(start)
                 position = stream.read(block_end - start).rfind(b"\n")
                 end = start + position + 1 if position >= 0 else 0
-        return cls(path, export, model_of, end)
+        return cls(path, model_of, end)
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
@@ -416,17 +412,14 @@ class EarlierRun:
         """
         self.documents += 1
         place = f"{self.path}:{self.documents}"
-        try:
+        record = None
+        with suppress(ValueError, RecursionError):
             record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
-        if not isinstance(record, dict) or not own:
-            problem = f"{place}: this is not a line of --to {self.export}"
+        if not isinstance(record, dict) or "schema_version" not in record:
+            problem = f"{place}: this is not a line of --to jsonl"
             raise OutputError(problem, "choose another --output")
-        # Lines of scierc do not name their model; whoever continues one is told so.
         model, found = self.model_of(document), record.get("model")
-        if self.export == "jsonl" and found != {"name": model.name, "hash": model.hash}:
+        if found != {"name": model.name, "hash": model.hash}:
             other = "no model"
             if isinstance(found, dict):
                 other = str(ModelId(str(found.get("name")), str(found.get("hash"))))
@@ -437,6 +430,6 @@ class EarlierRun:
         if record.get("doc_key") != document.doc_key:
             names = f"{quoted(record.get('doc_key'))}, the input has {quoted(document.doc_key)}"
             raise OutputError(f"{place}: the line holds {names}", _OTHER_RUN)
-        if record.get("text_sha256", document.text_sha256) != document.text_sha256:
+        if record.get("text_sha256") != document.text_sha256:
             text = f"a different text of {quoted(document.doc_key)} than the input"
             raise OutputError(f"{place}: the line holds {text}", _OTHER_RUN)

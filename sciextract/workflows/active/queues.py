@@ -140,8 +140,6 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
-    if order.most < 1:
-        raise UsageError(f"a queue of {order.most} abstracts is not possible", "use 1 or more")
     named = [find_model(each) for each in order.models]
     if order.by is By.RANDOM:
         if named:
