@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.graph.normalisation import NAMING_VERSION
@@ -158,7 +159,7 @@ _PROBLEMS = {
 
 
 @contextmanager
-def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]:
     """The connection to a graph, in autocommit mode.
 
     Args:
@@ -204,7 +205,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: Connection) -> Iterator[None]:
     """All of the block or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -216,24 +217,24 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def run_statements(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
+def run_statements(connection: Connection, statements: Iterable[str]) -> None:
     """Statements one after the other within a transaction: ``executescript`` would commit first."""
     for statement in statements:
         connection.execute(statement)
 
 
-def property_of(connection: sqlite3.Connection, name: str) -> str:
+def property_of(connection: Connection, name: str) -> str:
     """A property of the graph, "" where it has none of that name."""
     row = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
     return row[0] if row else ""
 
 
-def set_property(connection: sqlite3.Connection, name: str, value: str) -> None:
+def set_property(connection: Connection, name: str, value: str) -> None:
     """Keep a property of the graph."""
     connection.execute("INSERT OR REPLACE INTO property VALUES (?, ?)", (name, value))
 
 
-def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
+def _check(connection: Connection, file: Path, *, write: bool) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")

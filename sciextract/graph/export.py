@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
@@ -19,7 +19,7 @@ GraphFormat = Literal["graphml", "neo4j-csv"]
 
 
 def export_graph(
-    connection: sqlite3.Connection,
+    connection: Connection,
     graph: Path,
     format: GraphFormat,
     output: Path,
@@ -57,7 +57,7 @@ def export_graph(
     write_files(files, graph, output, force=force)
 
 
-def _node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def _node_rows(connection: Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the columns of all nodes that so many abstracts name."""
     rest = "WHERE n.documents >= ? ORDER BY n.id"
     for number, *values in connection.execute(NODE + rest, (least,)):
@@ -66,7 +66,7 @@ def _node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int
 
 
 def _edge_rows(
-    connection: sqlite3.Connection, least: int
+    connection: Connection, least: int
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any], list[tuple[Any, ...]]]]:
     """All edges between nodes that so many abstracts name.
 
@@ -109,9 +109,7 @@ MENTIONS, PAPER = "MENTIONS", "Paper"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def graphml_lines(
-    connection: sqlite3.Connection, least: int, *, papers: bool = False
-) -> Iterator[str]:
+def graphml_lines(connection: Connection, least: int, *, papers: bool = False) -> Iterator[str]:
     """One XML file; lists and tables inside a node or an edge are JSON."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -156,14 +154,14 @@ _NODES = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
 _EDGES = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
 
 
-def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[list[object]]:
+def neo4j_nodes(connection: Connection, least: int) -> Iterator[list[object]]:
     """The rows of the table of nodes."""
     for number, values in _node_rows(connection, least):
         names = [_item(each.surface) for each in aliases_of(connection, number)]
         yield [number, *values.values(), values["label"], ";".join(dict.fromkeys(names))]
 
 
-def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[list[object]]:
+def neo4j_edges(connection: Connection, least: int) -> Iterator[list[object]]:
     """The rows of the table of relationships."""
     for (_, *ends), values, places in _edge_rows(connection, least):
         found = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]

@@ -150,9 +150,7 @@ def extract(
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    cleaned = {
-        name: clean(value) for name, value in asdict(paper).items() if isinstance(value, str)
-    }
+    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
     authors = tuple(map(clean, paper.authors))
     paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
@@ -244,17 +242,13 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
-    links = {
-        mention: score
-        for cluster in annotations.clusters
-        for mention, score in zip(cluster.mentions, cluster.mention_scores, strict=False)
-        if cluster.state is State.UNDECIDED
-    }
+    links: dict[str, float] = {}
+    for cluster in annotations.clusters:
+        if cluster.state is State.UNDECIDED:
+            links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
-        mentions = [
-            _mention(entity, text, generic, expanded, links.get(entity.id, 1.0)) for entity in group
-        ]
+        mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(each.key for each in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
@@ -361,9 +355,8 @@ def _evidence(
             both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
             places = [annotated.document.tokens.sentences_around(both), one, two]
             ends = [end for each in places for end in (each.char_start, each.char_end)]
-            evidence.append(
-                Evidence(names[0], names[1], clean(relation.label), relation.score, *ends)
-            )
+            label = clean(relation.label)
+            evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
     return evidence, (nameless, loops, unlikely)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
@@ -76,7 +76,7 @@ class TogetherQuestion:
 
 
 def together(
-    connection: sqlite3.Connection,
+    connection: Connection,
     nodes: Sequence[Node],
     question: TogetherQuestion = TogetherQuestion(),
     versus: Node | None = None,
@@ -121,7 +121,7 @@ _RELATED = """SELECT r.*, (
 
 
 def _named_with(
-    connection: sqlite3.Connection, nodes: Sequence[Node], asked: TogetherQuestion
+    connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
@@ -181,7 +181,7 @@ _MOST_NEAREST = 3
 
 
 def gaps(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     *,
     label: str | None = None,
@@ -227,7 +227,7 @@ def gaps(
 
 
 def _with_nearest(
-    connection: sqlite3.Connection, gaps: Sequence[Gap], company: Sequence[Together]
+    connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
     known = {each.node.id: each for each in company if each.documents > 1}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cache
+from sqlite3 import Connection
 from typing import Any
 
 from sciextract.errors import UsageError
@@ -77,7 +77,7 @@ class Result:
 
 
 def results(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     metric: Node | None = None,
     material: Node | None = None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -57,7 +57,7 @@ _Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 def subtopics(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     of: Node | None = None,
     label: str | None = None,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from sqlite3 import Connection
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
@@ -166,9 +166,7 @@ class Passed(NamedTuple, Generic[_Found]):
     by_chance: float
 
 
-def trends(
-    connection: sqlite3.Connection, question: TrendQuestion, limit: int = 20
-) -> Passed[Trend]:
+def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> Passed[Trend]:
     """Nodes whose share of abstracts rises or falls clearly in the last years.
 
     They are ranked by :attr:`Trend.certain`. What has collapsed since its peak does not rise, whatever its slope.
@@ -225,13 +223,13 @@ _WITH_NARROWER = f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
 WHERE d.year BETWEEN :first AND :last GROUP BY 1, 2"""
 
 
-def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
     return _periods(pool(totals, thin), totals, years_of(connection, node))
 
 
-def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
+def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
     rows = connection.execute(
         """SELECT year, count(*) FROM document
         WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",
