@@ -114,7 +114,7 @@ class Target:
                 yield partial
             return
         if self.path is not None:
-            stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
+            stream: Any = OutputFile(self.path, append=earlier is not None)
         else:
             encoding = None if self.export else getattr(sys.stdout, "encoding", None)
             stream = StandardOutput(encoding or "utf-8", is_view=self.export is None)
