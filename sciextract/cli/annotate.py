@@ -396,11 +396,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
 
     with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
         done = job.run(screen.listener(), screen.line.update, on_model)
-    report(
-        done.to_json(),
-        describe_project(done),
-        as_json=options.as_json,
-        aside=export is not None and output is None,
-        quiet=options.quiet,
-    )
+    aside = export is not None and output is None
+    words, quiet = describe_project(done), options.quiet
+    report(done.to_json(), words, options.as_json, aside=aside, quiet=quiet)
     return done.exit_code

@@ -214,11 +214,8 @@ def _unexpected(error: Exception) -> int:
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:
-        say(
-            "Error",
-            problem,
-            f"please report it with {report}; the file contains none of your texts",
-        )
+        hint = f"please report it with {report}; the file contains none of your texts"
+        say("Error", problem, hint)
     return ExitCode.FAILED
 
 

@@ -38,11 +38,8 @@ class MergeReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            **asdict(self.counts),
-            "disagreements": self.disagreements,
-            "queues": list(self.queues),
-        }
+        found = {"disagreements": self.disagreements, "queues": list(self.queues)}
+        return asdict(self.counts) | found
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
@@ -102,11 +99,8 @@ class Agreed:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``."""
-        return {
-            **self.report.to_json(),
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-        }
+        own = {"only_first": self.only_first, "only_second": self.only_second}
+        return self.report.to_json() | own
 
 
 def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed:

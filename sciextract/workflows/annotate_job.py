@@ -216,12 +216,7 @@ class AnnotateJob:
                 "--predicted writes predicted_* fields, which only scierc has", "add --to scierc"
             )
         predictor = self._load(schema, listener)
-        model_of = (
-            predictor.model_of
-            if isinstance(predictor, AutoExtractor)
-            else lambda document: predictor.model
-        )
-        earlier = self.target.earlier(model_of)
+        earlier = self.target.earlier(getattr(predictor, "model_of", lambda _: predictor.model))
         if earlier is not None:
             items = earlier.remaining(items, listener.before)
         with self.target.destination(earlier) as destination:
@@ -244,16 +239,10 @@ class AnnotateJob:
                 counts = annotate(items, predictor, writer, listener)
             writer.close()
         note_at_the_end(self.choice, self.given, counts, listener)
-        return Report(
-            counts,
-            earlier.documents if earlier else 0,
-            (counts.bad, 0),
-            time.monotonic() - started,
-            predictor.model,
-            self.target.export,
-            self.target.path,
-            dict(writer.losses),
-        )
+        resumed, seconds = earlier.documents if earlier else 0, time.monotonic() - started
+        place = (self.target.export, self.target.path)
+        left_out, losses = (counts.bad, 0), dict(writer.losses)
+        return Report(counts, resumed, left_out, seconds, predictor.model, *place, losses)
 
     def _load(self, schema: LabelSchema | None, listener: Listener) -> Extractor | AutoExtractor:
         """The predictor; what a person should know of it goes to the listener before the first record."""

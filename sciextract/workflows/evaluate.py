@@ -154,14 +154,9 @@ def evaluate_file(
         else:
             predictions = [*predicted.stream(each.document for each in documents)]
     result = evaluate(
-        documents,
-        predictions,
-        labels.symmetric,
-        bootstrap=bootstrap,
-        extra_allowed=extra_allowed,
-        only=only,
-        singletons=singletons,
-    )
+        documents, predictions, labels.symmetric, bootstrap=bootstrap,
+        extra_allowed=extra_allowed, only=only, singletons=singletons,
+    )  # fmt: skip
     warnings = [*notes, *result.warnings]
     relations = {relation.label for each in documents for relation in each.annotations.relations}
     if unknown := sorted(relations - labels.known):

@@ -42,13 +42,8 @@ def gate(
         blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
     texts = [each.annotated.document for each in documents]
-    return gate_predictions(
-        documents,
-        list(before.stream(texts)),
-        list(after.stream(texts)),
-        symmetric_of(before, after),
-        blind=blind,
-    )
+    found = (list(before.stream(texts)), list(after.stream(texts)))
+    return gate_predictions(documents, *found, symmetric_of(before, after), blind=blind)
 
 
 def gate_predictions(
@@ -119,6 +114,11 @@ STATED = {
 }
 
 
+def less(first: float | None, second: float | None) -> float | None:
+    """What the second is more than the first; ``None`` where one is not known."""
+    return None if first is None or second is None else round(second - first, 2)
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedModels:
     """Two models, and how they differ.
@@ -146,13 +146,7 @@ class ComparedModels:
             "after": self.after.id,
             "report": self.report and self.report.to_json(),
             "stated": {
-                name: {
-                    "before": first,
-                    "after": second,
-                    "difference": None
-                    if first is None or second is None
-                    else round(second - first, 2),
-                }
+                name: {"before": first, "after": second, "difference": less(first, second)}
                 for name, (first, second) in self.stated.items()
             },
             "remarks": list(self.remarks),

@@ -75,10 +75,9 @@ class ReleaseJob:
                 f"none of the {len(project.numbers()):,} abstracts is finished, so that there is nothing to release",
                 "mark abstracts as done: D in sciextract tui; or --all releases unfinished abstracts, too",
             )
+        place = str(self.folder.absolute())
         return write_whole(
-            str(self.folder.absolute()),
-            self.strict,
-            lambda root: self._write(project, numbers, spec, root),
+            place, self.strict, lambda root: self._write(project, numbers, spec, root)
         )
 
     def _write(
