@@ -120,11 +120,10 @@ def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed
             f"{first.path} and {second.path} have no text in common that both have {which}",
             "both annotators must have worked on the same abstracts",
         )
-    report = agreement(
-        [first.document(mine[sha]) for sha in shared],
-        [second.document(theirs[sha]) for sha in shared],
-        first.schema.symmetric_labels | second.schema.symmetric_labels,
-    )
+    ours = [first.document(mine[sha]) for sha in shared]
+    others = [second.document(theirs[sha]) for sha in shared]
+    symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
+    report = agreement(ours, others, symmetric)
     return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
 
 

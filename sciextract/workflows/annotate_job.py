@@ -160,18 +160,14 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         rate = self.counts.documents / self.seconds if self.seconds else 0.0
+        bad, quarantined = self.left_out
         summary = asdict(self.counts) | {
-            "resumed": self.resumed,
-            "bad": self.left_out[0],
-            "quarantined": self.left_out[1],
-            "seconds": round(self.seconds, 3),
-            "documents_per_second": round(rate, 2),
+            "resumed": self.resumed, "bad": bad, "quarantined": quarantined,
+            "seconds": round(self.seconds, 3), "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
-            "export": self.export,
-            "output": self.output,
-            "quarantine": self.quarantine or None,
-            "losses": dict(self.losses),
-        }
+            "export": self.export, "output": self.output,
+            "quarantine": self.quarantine or None, "losses": dict(self.losses),
+        }  # fmt: skip
         # Absent, not null: scripts tell the kinds of runs apart by it.
         absent = {"warned", *(_OF_WORKERS if self.quarantine is None else ())}
         return {key: value for key, value in summary.items() if key not in absent}

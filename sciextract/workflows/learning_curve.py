@@ -249,17 +249,13 @@ class LearningCurve:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``; scores with two digits."""
-        layers = {
-            str(layer): {
-                "shown": _rounded(each.shown),
-                "adapter": _rounded(each.adapter),
-                "other": _rounded(each.other),
-                "used": each.use.on,
-                "reason": each.use.reason,
-                "switches": [asdict(switch) for switch in each.use.switches],
-            }
-            for layer, each in self.layers.items()
-        }
+        layers = {}
+        for layer, each in self.layers.items():
+            sides = {"shown": each.shown, "adapter": each.adapter, "other": each.other}
+            scores = {name: [round(f1, 2) for f1 in side] for name, side in sides.items()}
+            changes = [asdict(switch) for switch in each.use.switches]
+            use = {"used": each.use.on, "reason": each.use.reason, "switches": changes}
+            layers[str(layer)] = scores | use
         abstracts = [asdict(each) for each in self.abstracts]
         sure = [asdict(each) for each in self.sure.labels]
         return {"window": self.window, "abstracts": abstracts, "layers": layers, "sure": sure}
@@ -342,7 +338,3 @@ def _model_of(each: Finished) -> str:
     """The model whose suggestions were shown, that of its adapters included; empty for none."""
     sources = (item.source for item in each.shown.annotations.entities)
     return next((name.partition("/")[0].partition("+")[0] for name in sources), "")
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(each, 2) for each in values]

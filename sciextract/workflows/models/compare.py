@@ -65,13 +65,16 @@ def gate_predictions(
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
+    gold = [scorable(positive_part(each)) for each in documents]
+    sides = (list(map(scorable, before)), list(map(scorable, after)))
+    complete = [each.complete for each in documents]
+    suggested = [bool(suggesting_models(each.annotated.annotations)) for each in documents]
     return compare_models(
-        [scorable(positive_part(each)) for each in documents],
-        list(map(scorable, before)),
-        list(map(scorable, after)),
+        gold,
+        *sides,
         symmetric,
-        complete=[each.complete for each in documents],
-        suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
+        complete=complete,
+        suggested=suggested,
         blind=blind,
         standard=standard,
     )
@@ -89,14 +92,12 @@ def gate_gold(
     Only formats that tell who proposed an item, such as our own, tell of suggestions.
     """
     texts = [each.document for each in documents]
+    first, second = (list(map(scorable, each.stream(texts))) for each in (before, after))
+    suggested = [bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents]
+    complete, symmetric = [ALL_LAYERS] * len(documents), symmetric_of(before, after)
+    gold = list(map(scorable, documents))
     return compare_models(
-        [scorable(each) for each in documents],
-        list(map(scorable, before.stream(texts))),
-        list(map(scorable, after.stream(texts))),
-        symmetric_of(before, after),
-        complete=[ALL_LAYERS] * len(documents),
-        suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
-        blind=blind,
+        gold, first, second, symmetric, complete=complete, suggested=suggested, blind=blind
     )
 
 
@@ -199,11 +200,8 @@ def _stated(
     configs: tuple[ModelConfig, ModelConfig],
 ) -> dict[str, tuple[float | None, float | None]]:
     first, second = (graph_scores(each) for each in configs)
-    return {
-        name: (first.get(name), second.get(name))
-        for name in STATED
-        if name in first or name in second
-    }
+    names = [name for name in STATED if name in first or name in second]
+    return {name: (first.get(name), second.get(name)) for name in names}
 
 
 def graph_scores(config: ModelConfig) -> dict[str, float]:

@@ -101,17 +101,10 @@ class ReleaseJob:
         """Everything but the data."""
         last = first_value(project.connection, "SELECT max(at) FROM event")
         splits = [each for each in _NAMES.values() if each in data.files]
-        contents = Contents(
-            project.path.stem,
-            project.schema,
-            self.terms,
-            data.figures,
-            {split: (f"data/{split}.jsonl", data.files[split].entry.sha256) for split in splits},
-            self.with_text,
-            self.everything,
-            agree_when_merged(project, {*numbers}),
-            str(last or "")[:10],
-        )
+        of_splits = {each: (f"data/{each}.jsonl", data.files[each].entry.sha256) for each in splits}
+        own = (project.path.stem, project.schema, self.terms, data.figures, of_splits)
+        agreed = agree_when_merged(project, {*numbers})
+        contents = Contents(*own, self.with_text, self.everything, agreed, str(last or "")[:10])
         pages = {
             "README.md": write_card(contents),
             "guideline.md": write_guideline(contents),
