@@ -80,10 +80,6 @@ class RetrainOptions:
         "N", "With --data: train with seeds 1 to N, and print mean and standard deviation."
     )
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
-    augment: float | None = option(
-        "SHARE",
-        "Augmented documents (entities swapped) per training document and epoch; 1 doubles the data.",
-    )
     device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
     gpu: bool = flag("Same as --device cuda.", "--gpu")
     processes: int | None = option(
@@ -116,7 +112,7 @@ class RetrainOptions:
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
-            epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
+            epochs=self.epochs, seed=self.seed, name=self.name,
             blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
@@ -147,7 +143,7 @@ class RetrainOptions:
                 f"{output} exists already",
                 "choose another --output; existing files are not overwritten",
             )
-        names = ("encoder", "seed", "epochs", "augment")
+        names = ("encoder", "seed", "epochs")
         settings = {name: getattr(self, name) for name in names}
         return make_job(
             self.recipe or "scierc-joint",

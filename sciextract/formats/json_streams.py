@@ -17,7 +17,7 @@ from typing import TypeVar
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.decoding import NumberedLine, decoded_lines
 from sciextract.formats.json_values import DECODER, KEY_FIELDS, Record, json_error, parse_object
 
 ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
@@ -29,8 +29,6 @@ ParseMany = Callable[[Record, Source, int], Iterable[AnnotatedDocument]]
 _Read = TypeVar("_Read")
 
 _NO_LISTS = "(?!)"
-NumberedLine = tuple[int, str | FormatError]
-"""The number of a line, and the line or why it cannot be read."""
 
 Found = tuple[int, Record | FormatError]
 """The line on which an object starts, and the object or what is wrong with it."""
@@ -49,7 +47,7 @@ def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
             yield parsed_line(line, source, number, parse)
 
 
-def record_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+def record_lines(source: Source) -> Iterator[NumberedLine]:
     """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
 
     Raises:
@@ -146,7 +144,7 @@ def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
         raise FormatError("the file is empty: it holds blank lines only", path=source.path)
     start = "{}" if isinstance(line, FormatError) else line.strip().removesuffix(",")
     if start[:1] not in ("[", "{"):
-        problem = f"broken JSON: {quoted(start)} found; expected JSON objects"
+        problem = f"broken JSON: {quoted(str(line).strip())} found; expected JSON objects"
         raise FormatError(problem, path=source.path, line=number)
     opens_list = re.compile(rf'"(?:{lists})"\s*:\s*\[')
     if start[0] + start[-1] != "{}" or opens_list.search(start):
@@ -159,6 +157,7 @@ def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
         try:
             yield number, parse_object(each.strip().removesuffix(","), source.path, number)
         except FormatError as error:
+            error.hint = _DAMAGED
             yield number, error
 
 

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -168,14 +168,12 @@ def build_graph(
         empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
         generic = ", ".join(sorted(counted.generic))
         for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
-            found = property_of(connection, name)
             if empty:
                 set_property(connection, name, wanted)
-            elif found != wanted:
-                problem = (
-                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-                )
-                raise UsageError(problem, "use the same value, or build into another file")
+            elif (found := property_of(connection, name)) != wanted:
+                built = f"the graph was built with {found or 'none'}"
+                hint = "use the same value, or build into another file"
+                raise UsageError(f"--{name} {wanted or 'nothing'}: {built}", hint)
         last = int(property_of(connection, "build") or 0)
         # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
         again = last and property_of(connection, "state") == "unfinished"
@@ -228,7 +226,7 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
         settings: How facts become nodes and edges.
     """
     with transaction(connection):  # on its own, so that the freed pages need no second copy
-        for table in re.findall(r"CREATE TABLE (\w+)", DERIVED):
+        for table in re.findall(r"CREATE TABLE (\w+)", "".join(DERIVED)):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     with transaction(connection):
         run_statements(connection, DERIVED)
@@ -292,28 +290,23 @@ class Facts:
 
     def write(self, extractions: Iterable[Extraction]) -> None:
         """Bring extractions in; the caller holds a transaction."""
-        fresh = [
-            (number, each)
-            for each in extractions
-            if (number := self._number_if_fresh(each)) is not None
-        ]
-        if not fresh:
-            return
-        set_property(self._connection, "state", "unfinished")
-        set_property(self._connection, "build", str(self._build))
-        self._number_strings([each for _, each in fresh])
+        fresh = [(self._number_if_fresh(each), each) for each in extractions]
+        self._number_strings([each for document, each in fresh if document])
         for document, each in fresh:
-            self._insert(document, each)
+            if document:
+                self._insert(document, each)
 
-    def _number_if_fresh(self, extraction: Extraction) -> int | None:
-        """The number of its document where there is something to write; what it replaces is removed."""
+    def _number_if_fresh(self, extraction: Extraction) -> int:
+        """The number of its document, 0 where there is nothing to write; what it replaces is removed."""
         execute, digest = self._connection.execute, bytes.fromhex(extraction.text_sha256)
         same_text = execute(
             "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
         ).fetchone()
         if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self._build):
             self.changes.known += 1
-            return None
+            return 0
+        set_property(self._connection, "state", "unfinished")
+        set_property(self._connection, "build", str(self._build))
         former = [same_text[:1]] if same_text else []
         if not former and self._build > 1:
             former = execute(
@@ -328,16 +321,16 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
-        execute("INSERT OR IGNORE INTO model (name) VALUES (?)", (extraction.model,))
         # Takes the place now: the same text may come again within this batch.
         execute(
-            """INSERT INTO document
-            (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
-            VALUES (?, ?, ?, ?, (SELECT id FROM model WHERE name = ?), ?, ?, ?, ?, ?)""",
+            f"INSERT INTO document VALUES ({', '.join('?' * 14)})",
             (
-                *(last + 1, extraction.doc_key, digest, extraction.fingerprint),
-                *(extraction.model, extraction.paper.year, self._build),
+                *(last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build),
                 *(extraction.nameless, extraction.loops, extraction.unlikely),
+                *(
+                    *astuple(extraction.paper)[:-1],
+                    json.dumps(extraction.paper.authors, ensure_ascii=False),
+                ),
             ),
         )
         return int(last) + 1
@@ -363,11 +356,8 @@ class Facts:
         many("INSERT OR IGNORE INTO label (name) VALUES (?)", [(each,) for each in sorted(labels)])
 
     def _insert(self, document: int, facts: Extraction) -> None:
-        paper, many = facts.paper, self._connection.executemany
-        authors = json.dumps(paper.authors, ensure_ascii=False)
-        published = (document, paper.title, paper.venue, paper.doi, paper.pmid, authors)
+        many = self._connection.executemany
         many("INSERT INTO text VALUES (?, ?)", [(document, facts.content)])
-        many("INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?)", [published])
         many(
             f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)",
             [(document, *naming, mentions) for naming, mentions in facts.namings.items()],
@@ -393,7 +383,7 @@ class Facts:
         )
 
 
-_OF_DOCUMENTS = ("text", "paper", "naming", "coreferent", "evidence", "expansion", "reported")
+_OF_DOCUMENTS = ("text", "naming", "coreferent", "evidence", "expansion", "reported")
 _NAME = "(SELECT id FROM name WHERE key = ?)"
 _FORM = "(SELECT id FROM form WHERE surface = ?)"
 _LABEL = "(SELECT id FROM label WHERE name = ?)"

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from sciextract.formats.tables import exact_csv_row
 from sciextract.graph.answers import write_files
-from sciextract.graph.queries.nodes import aliases_of, labels_of, years_of
+from sciextract.graph.queries.nodes import NODE, NODE_COLUMNS, aliases_of, labels_of, years_of
 
 GraphFormat = Literal["graphml", "neo4j-csv"]
 
@@ -54,14 +54,10 @@ def export_graph(
 
 def _node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the columns of all nodes that so many abstracts name."""
-    elsewhere = {"key": "m.key", "label": "l.name"}
-    columns = ", ".join([elsewhere.get(name, f"n.{name}") for name in _NODE_TYPES])
-    for number, *values in connection.execute(
-        f"""SELECT n.id, {columns} FROM node n JOIN label l ON l.id = n.label JOIN name m ON m.id = n.id
-        WHERE n.documents >= ? ORDER BY n.id""",
-        (least,),
-    ):
-        yield number, dict(zip(_NODE_TYPES, values, strict=True))
+    rest = "WHERE n.documents >= ? ORDER BY n.id"
+    for number, *values in connection.execute(NODE + rest, (least,)):
+        (key,) = connection.execute("SELECT key FROM name WHERE id = ?", (number,)).fetchone()
+        yield number, dict(zip(_NODE_TYPES, [key, *values], strict=True))
 
 
 def _edge_rows(
@@ -87,19 +83,16 @@ def _edge_rows(
         yield (number, head, tail), dict(zip(_EDGE_TYPES, values, strict=True)), places
 
 
-_PAPERS = """SELECT d.id, d.doc_key, coalesce(p.title, d.doc_key), d.year, p.venue, p.doi, p.pmid
-FROM document d JOIN paper p ON p.document = d.id ORDER BY d.id"""
+_PAPERS = """SELECT d.id, d.doc_key, coalesce(d.title, d.doc_key), d.year, d.venue, d.doi, d.pmid
+FROM document d ORDER BY d.id"""
 # Which paper names what, and how often, as mentions or matched names.
 _MENTIONS = """SELECT o.document, o.node, max(o.mentions, o.matched + o.nested) FROM node_document o
 JOIN node n ON n.id = o.node WHERE n.documents >= ? ORDER BY o.node, o.document"""
 
 
-# The columns of a node and an edge with their types; all formats derive theirs from these.
-_NODE_TYPES = {
-    "key": "string", "name": "string", "label": "string", "documents": "int", "mentions": "int",
-    "degree": "int", "first_year": "int", "last_year": "int", "extracted_documents": "int",
-    "matched": "int", "nested": "int", "generic": "int", "vocabulary_id": "string",
-}  # fmt: skip
+# The columns of a node, an edge and a paper with their types; all formats derive theirs from these.
+_TEXTS = ("key", "name", "label", "vocabulary_id")
+_NODE_TYPES = {name: "string" if name in _TEXTS else "int" for name in ("key", *NODE_COLUMNS[1:])}
 _EDGE_TYPES = {
     "label": "string", "documents": "int", "mentions": "int", "score_mean": "double", "score_max": "double",
 }  # fmt: skip

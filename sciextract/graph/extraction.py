@@ -92,7 +92,6 @@ class Extraction:
         doc_key: The abstract's name.
         content: Its text, packed: see :func:`unpacked`.
         text_sha256: The hash of the text: the same text is the same abstract.
-        model: ``NAME@HASH``; empty where no model predicted.
         paper: What the input tells of its publication.
         namings: How often each name stands there in which form.
         coreferents: Names of one coreference cluster that agree: the name of a mention, the one that names the cluster
@@ -110,7 +109,6 @@ class Extraction:
     doc_key: str
     content: bytes
     text_sha256: str
-    model: str
     paper: Bibliography
     namings: Mapping[Naming, int]
     coreferents: tuple[tuple[str, str, str], ...]
@@ -171,7 +169,6 @@ def extract(
         clean(document.doc_key),
         packed(document.text),
         document.text_sha256,
-        model,
         paper,
         namings,
         links,
@@ -216,9 +213,8 @@ class NamedMention:
     @property
     def is_name(self) -> bool:
         """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
-        inner = _INNER.findall(self.surface)
-        capital_or_digit = any(each.isupper() or each.isdigit() for each in inner)
-        return capital_or_digit or bool(self.rules & _ACRONYM)
+        inner = any(each.isupper() or each.isdigit() for each in _INNER.findall(self.surface))
+        return inner or bool(self.rules & _ACRONYM)
 
 
 _ACRONYM = int(MergeRule.ACRONYM)
@@ -277,15 +273,11 @@ def concepts_of(
             concepts.append(Concept(tuple(mentions), mentions[0].key))
             continue
         times = Counter([each.key for each in mentions])
-        # Proper names are best, then several words, then frequent ones, then the first one.
+        # Proper names are best, then several words (more than five describe rather than name), then frequent ones,
+        # then the first one.
         best = max(
             [each for each in mentions if each.key],
-            key=lambda each: (
-                each.is_name,
-                min(len(each.surface.split()), 5),  # more words describe rather than name
-                times[each.key],
-                -each.entity.span.char_start,
-            ),
+            key=lambda each: (each.is_name, min(len(each.surface.split()), 5), times[each.key]),
         )
         apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
         concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
@@ -311,11 +303,7 @@ def _coreferent_groups(
 
 
 def _mention(
-    entity: Entity,
-    text: str,
-    generic: frozenset[str],
-    expanded: Mapping[str, str],
-    link: float,
+    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str], link: float
 ) -> NamedMention:
     surface = clean(" ".join(entity.text_of(text).split()))
     if not entity.label or entity.label in generic:

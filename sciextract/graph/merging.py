@@ -180,9 +180,7 @@ class _Merger:
 
     def _labels_of(self, heads: frozenset[str]) -> set[int]:
         """The types that names with these last words have."""
-        ends = [
-            each for each in self._names.values() if each.words[-1:] and each.words[-1] in heads
-        ]
+        ends = [each for each in self._names.values() if not heads.isdisjoint(each.words[-1:])]
         labels = Counter([each.label for each in ends])
         least = _METHOD_LABEL_SHARE * labels.total()
         return {label for label, several in labels.items() if several >= least}
@@ -207,15 +205,21 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        variants: dict[tuple[str, str], list[Name]] = {}
+        variants: dict[tuple[str, str], list[Name]] = defaultdict(list)
         for name in self._names.values():
-            if name.id in self._resolved or not name.documents:
+            # An acronym that nobody expands may be a version, too: "ISIC-2019".
+            unexpanded = name.id in self._acronyms and name.id not in self._expansions
+            if not name.documents or (name.id in self._resolved and not unexpanded):
                 continue
             words = self._spelled_out(name.words)
             rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
             family = self._family(name)
             if isinstance(family, int):
                 self._resolved[name.id] = Resolved(family, int(MergeRule.VERSION))
+                continue
+            if unexpanded:
+                if family:
+                    variants.setdefault((family, "version"), []).append(name)
                 continue
             target, removed = self._without_empty_words(name, words)
             if target is None and rules:
@@ -224,20 +228,19 @@ class _Merger:
                 self._resolved[name.id] = Resolved(target, rules | removed)
                 continue
             if family:
-                variants.setdefault((family, "version"), []).append(name)
+                variants[family, "version"].append(name)
                 continue
             head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
             if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-                variants.setdefault((rest, "method"), []).append(name)
+                variants[rest, "method"].append(name)
             elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-                variants.setdefault((rest, "data"), []).append(name)
+                variants[rest, "data"].append(name)
         for (_, kind), group in variants.items():
             rules = int(MergeRule.VERSION if kind == "version" else MergeRule.HEAD)
             most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, rules)
+            if most.documents >= _LEAST_DOCUMENTS:
+                others = [each.id for each in group if each.id != most.id]
+                self._resolved.update(dict.fromkeys(others, Resolved(most.id, rules)))
         return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
@@ -298,20 +301,17 @@ class _Merger:
             return None
         if words[0] in _MAKERS and len(words) > 1:
             del words[0]
-        while len(words) > 1 and (
-            words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])
-        ):
+        while words[1:] and (words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])):
             words.pop()
         words[-1] = _VERSION.sub("", words[-1]) or words[-1]
-        glued = len(words) == 1 and words[0][: len(_MAKERS[0])] == _MAKERS[0]
-        if glued and self._called((words[0][len(_MAKERS[0]) :],)):
-            words = [words[0][len(_MAKERS[0]) :]]
+        bare = words[0].removeprefix(_MAKERS[0])
+        if len(words) == 1 and bare != words[0] and self._called((bare,)):
+            words = [bare]
         if tuple(words) == name.words or len(words[0]) == 1:
             return None
         words = list(normal_form(" ".join(words)).words)
         number = self._called(tuple(words))
-        base = self._names.get(number) if number else None
-        end = self._end(number).node if number else 0
+        base, end = self._names.get(number or 0), self._end(number or 0).node
         documents, meant = self._documents[end], self._names.get(end, base)
         proper = any(each[0].isalpha() and each[1:] != each[1:].casefold() for each in words)
         if base and meant and documents and {base.label, meant.label} <= self._data_labels:
@@ -321,30 +321,27 @@ class _Merger:
             return number if proper or (titled and base.proper and alone) else None
         # "QA test set" and "QA benchmark" are no data set with a name, but "VQA v2" is.
         named = proper and (not documents or any(map(_VERSION.search, name.words)))
+        if named and number and not documents and number not in self._resolved:
+            return number  # an acronym of several meanings that nobody uses without a year
         return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
-        number = self._called(rest)
-        base = self._names.get(number) if number else None
+        base = self._names.get(self._called(rest) or 0)
         proper = base.proper if base else ""
         if len(rest) == 1 and rest[0] in self._meaning:
             proper = "inner"
         if head in METRIC_HEADS:
             return proper == "inner" or rest[-1] in self._meaning
-        if len(rest) >= _SEVERAL_WORDS:
+        if len(rest) >= _SEVERAL_WORDS or head == MECHANISM:
             return True
-        if head == MECHANISM:
-            return True
-        return proper == "inner" or (
-            proper == "capital" and base is not None and base.label == name.label
-        )
+        same_type = base is not None and base.label == name.label
+        return proper == "inner" or (proper == "capital" and same_type)
 
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
-        if last in ADJECTIVES or (
-            len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
-        ):
+        bare = len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
+        if bare or last in ADJECTIVES:
             return None
         number = self._called(words)
         if number is None:
@@ -378,8 +375,7 @@ def _expansions(
     ):
         found[short][long] = documents
     for short, counts in found.items():
-        least = _LEAST_EXPANDED * (
-            counts.total() + (names[short].documents if short in names else 0)
-        )
-        found[short] = Counter({long: count for long, count in counts.items() if count >= least})
+        using = counts.total() + (names[short].documents if short in names else 0)
+        frequent = [each for each in counts.items() if each[1] >= _LEAST_EXPANDED * using]
+        found[short] = Counter(dict(frequent))
     return {short: counts for short, counts in found.items() if counts}

@@ -13,7 +13,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -36,45 +36,24 @@ NAMED_TOGETHER = "named in the same abstract"
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-@dataclass(frozen=True, slots=True)
-class PageContent:
-    """What a page shows.
+PageContent = dict[str, Any]
+"""What a page shows, as ``page.js`` reads it; counts by year or type are pairs.
 
-    Counts by year or type are pairs. ``extracted`` of the abstracts of a node are those in which the model found it;
-    in the others its name was matched.
-
-    Attributes:
-        title: Of the page.
-        centre: Index of the node that the page opens at; ``None`` for the whole graph.
-        all_nodes: Nodes of the graph, on the page or not.
-        all_edges: Edges of the graph.
-        types: Names of node types; their indices stand in the nodes.
-        topics: Titles of subtopics of what the page shows, the one with most abstracts first.
-        keys: Nodes by the normal forms of all names that mean them, as the command line finds them.
-        relations: Names of relation types.
-        symmetric: Whether a relation type has no direction.
-        papers: Abstracts, by index: key, year, title, venue and DOI.
-        texts: Sentences, by index.
-        nodes: Those in most abstracts first: name, type, topic, abstracts, extracted, mentions, whether generic,
-            identifier in the vocabulary, mentions by type, abstracts by year, spellings (with mentions and rules), and
-            papers, the newest first, not more than 100.
-        edges: The best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
-            sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
-    """
-
-    title: str
-    centre: int | None
-    all_nodes: int
-    all_edges: int
-    types: list[str]
-    topics: list[str]
-    keys: dict[str, int]
-    relations: list[str]
-    symmetric: list[bool]
-    papers: list[list[Any]]
-    texts: list[str]
-    nodes: list[list[Any]]
-    edges: list[list[Any]]
+- ``title``: of the page.
+- ``centre``: index of the node that the page opens at; ``None`` for the whole graph.
+- ``all_nodes``, ``all_edges``: how many the graph has, on the page or not.
+- ``types``: names of node types; their indices stand in the nodes.
+- ``topics``: titles of subtopics of what the page shows, the one with most abstracts first.
+- ``keys``: nodes by the normal forms of all names that mean them, as the command line finds them.
+- ``relations``: names of relation types; ``symmetric``: whether each has no direction.
+- ``papers``: abstracts, by index: key, year, title, venue and DOI.
+- ``texts``: sentences, by index.
+- ``nodes``: those in most abstracts first: name, type, topic, abstracts, those of them in which the model found it (in the
+  others its name was matched), mentions, whether generic, identifier in the vocabulary, mentions by type, abstracts by
+  year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
+- ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
+  sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +166,8 @@ _NODES = f"""SELECT n.id, n.name, n.label, n.documents, n.extracted_documents, n
         SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
         WHERE o.node = n.id ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}))
 FROM node n WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"""
-_PAPERS = """SELECT d.doc_key, d.year, coalesce(p.title, ''), coalesce(p.venue, ''), coalesce(p.doi, '')
-FROM json_each(?) j JOIN document d ON d.id = j.value LEFT JOIN paper p ON p.document = d.id ORDER BY j.key"""
+_PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
+FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key"""
 _KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_each(?))"
 
 
@@ -253,38 +232,37 @@ def page_content(
     ]
     names = {0: NAMED_TOGETHER, **dict(connection.execute("SELECT id, name FROM label"))}
     symmetric = {0, *[label for (label,) in connection.execute("SELECT label FROM symmetric")]}
-    return PageContent(
-        title=title,
-        centre=None if centre is None else places[centre.id],
-        all_nodes=all_nodes,
-        all_edges=all_edges or len(found),
-        types=[names[each] for each in types],
-        topics=[each.title for each in topics],
-        keys={key: places[node] for key, node in rows(_KEYS, places)},
-        relations=[names[each] for each in relations],
-        symmetric=[each in symmetric for each in relations],
-        papers=rows(_PAPERS, papers),
-        texts=list(texts),
-        nodes=nodes,
-        edges=lines,
-    )
+    return {
+        "title": title,
+        "centre": None if centre is None else places[centre.id],
+        "all_nodes": all_nodes,
+        "all_edges": all_edges or len(found),
+        "types": [names[each] for each in types],
+        "topics": [each.title for each in topics],
+        "keys": {key: places[node] for key, node in rows(_KEYS, places)},
+        "relations": [names[each] for each in relations],
+        "symmetric": [each in symmetric for each in relations],
+        "papers": rows(_PAPERS, papers),
+        "texts": list(texts),
+        "nodes": nodes,
+        "edges": lines,
+    }
 
 
 def page(content: PageContent) -> str:
     """The HTML document; only its own scripts may run in it, and it may load nothing."""
     library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
     script = _asset("page.js")
-    values = {each.name: _shown(getattr(content, each.name)) for each in fields(content)}
     digests = [hashlib.sha256(each.encode()).digest() for each in (library, script)]
     hashes = " ".join([f"'sha256-{base64.b64encode(each).decode()}'" for each in digests])
     return Template(_asset("page.html")).substitute(
-        title=escape(visible(content.title)),
+        title=escape(visible(content["title"])),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
         style=_asset("page.css"),
         library=library,
         script=script,
         # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        content=json.dumps(values, separators=(",", ":")).translate(_NO_MARKUP),
+        content=json.dumps(_shown(content), separators=(",", ":")).translate(_NO_MARKUP),
     )
 
 
@@ -293,7 +271,7 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(key): each for key, each in value.items()}
+        return {visible(key): _shown(each) for key, each in value.items()}
     return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
 
 

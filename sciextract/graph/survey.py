@@ -208,8 +208,8 @@ def _first_papers(
 ) -> list[Statement]:
     names, found = normal_form(node.name).spaced, []
     for document, title, shared, mentions in connection.execute(
-        """SELECT n.document, coalesce(p.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
-        JOIN paper p ON p.document = n.document
+        """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
+        JOIN document d ON d.id = n.document
         LEFT JOIN node_document o ON o.document = n.document AND o.node IN (SELECT value FROM json_each(?))
         WHERE n.node = ? GROUP BY n.document""",
         (json.dumps(company), node.id),

@@ -27,9 +27,6 @@ RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer"
         ("layer_decay", 1.1, "above 0 and at most 1"),
         ("schedule_power", 0.0, "above 0"),
         ("accumulate", 0, "above 0"),
-        ("augment", -0.5, "0 to 100"),
-        ("augment", 1e9, "0 to 100"),
-        ("augment", float("nan"), "0 to 100"),
         ("select_by", "loss", "mean, entity, relation, coreference"),
         ("epochs", 0, "1 to 1000000"),
         ("batch_documents", -1, "above 0"),
@@ -117,7 +114,7 @@ def test_settings_of_an_older_version_mean_what_they_meant() -> None:
     stored = {
         key: value
         for key, value in config.to_json().items()
-        if key not in ("optimiser", "reinit_layers", "augment")
+        if key not in ("optimiser", "reinit_layers")
     }
     assert with_later_settings(stored) == config.to_json()
     assert with_later_settings({"blocks": 5})["blocks"] == 5

@@ -114,7 +114,7 @@ def test_a_checkpoint_of_an_older_version_goes_on(
     path = tmp_path / WEIGHTS
     with safe_open(path, framework="pt") as file:
         state = json.loads(file.metadata()["state"])
-    for later in ("optimiser", "reinit_layers", "augment", "layer_decay", "processes"):
+    for later in ("optimiser", "reinit_layers", "layer_decay", "processes"):
         del state["settings"][later]
     save_file(load_file(path), path, metadata={"state": json.dumps(state)})
     events: list[dict[str, Any]] = []

@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
+from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract.text.characters import visible
 from sciextract.workflows.disagreements import Decisions, OtherSource, other_sources
@@ -26,7 +27,7 @@ from sciextract_app.adjudication.sides import DifferenceLine, SideView, source_w
 from sciextract_app.settings import key_name
 from sciextract_app.shared.actions import key_label, keymap
 from sciextract_app.shared.jobs import Job, start_job
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.view_models import Feedback, refusal
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall, is_too_small
 from sciextract_app.widgets.dialogs import ChoiceDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
@@ -257,14 +258,10 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
                 presenter.learn(counts)
                 self.draw()
 
-        start_job(
-            self,
-            "the count of differences",
-            work,
-            lambda _: None,  # a project that cannot be read is explained by the next key
-            self.query_one(MessageBar).show,
-            exclusive=True,
-        )
+        def failed(error: SciextractError) -> None:
+            self.query_one(MessageBar).show(refusal(error))
+
+        start_job(self, "the count of differences", work, failed, exclusive=True)
 
     @on(DifferencesPane.RowClicked)
     def _row_clicked(self, event: DifferencesPane.RowClicked) -> None:

@@ -35,8 +35,8 @@ from sciextract_app.graph.presenter import (
     read_support,
     summarise_graph,
 )
-from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.jobs import Job, start_job
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.dialogs import Dialog
@@ -386,14 +386,10 @@ class GraphScreen(Screen[None]):
                 if not job.is_cancelled:
                     job.call(show, answer)
 
-        start_job(
-            self,
-            name,
-            work,
-            lambda error: self._show_message(error_line(error), problem=True),
-            self.query_one(MessageBar).show,
-            exclusive=True,
-        )
+        def failed(error: SciextractError) -> None:
+            self.query_one(MessageBar).show(refusal(error))
+
+        start_job(self, name, work, failed, exclusive=True)
 
     def _opened(self, found: tuple[str, tuple[str, ...]]) -> None:
         words, self.walk.labels = found

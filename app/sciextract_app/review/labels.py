@@ -150,4 +150,4 @@ class Labels:
             screen.show_notice(problem(f"not renamed: {error_line(error)}"))
 
         screen.show_notice(Feedback(f"renaming {old}"), passing=True)
-        start_job(screen, "the change of labels", work, failed, screen.show_notice)
+        start_job(screen, "the change of labels", work, failed)

@@ -26,7 +26,6 @@ from sciextract.text.english import counted
 from sciextract_app.review.saved_queues import QueueLine
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.session import PastMessage
-from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, plain, words
 
 
@@ -214,10 +213,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         def explain(words: str) -> None:
             self.query_one("#checks-problem", Static).update(plain(words, "bold"))
 
-        def crashed(feedback: Feedback) -> None:
-            explain(feedback.message)
-
-        start_job(self, "the check", count, lambda error: explain(error_line(error)), crashed)
+        start_job(self, "the check", count, lambda error: explain(error_line(error)))
 
     def _line(self, check: Check) -> str:
         count = f"{len(self._found[check]):,}" if check in self._found else "…"

@@ -13,6 +13,7 @@ from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.queue import Key, Order, Queue, VoteCache, is_undecided
+from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
     CandidateCache,
     ClusterLetters,
@@ -235,6 +236,7 @@ class ReviewState:
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
         self.seen = -1
+        self.other_edges = frozenset[str]()
         self._candidate_cache = CandidateCache()
         self._votes = VoteCache()
         self._stopwatch = Stopwatch(clock)
@@ -300,6 +302,7 @@ class ReviewState:
             disagreement = partial(votes.disagreement, self.view)
         self.queue = Queue(self.view, order, self.seed, disagreement, self.queue)
         self.letters.give(self.view)
+        self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True
 
     def focus_on(self, item: ItemRef | None, *, cursor: bool = True) -> None:

@@ -182,7 +182,7 @@ class DashboardScreen(PlotScreen):
         def failed(error: SciextractError) -> None:
             self.show_message(Feedback(f"statistics ended: {error_line(error)}", problem=True))
 
-        start_job(self, "the statistics", work, failed, self.show_message)
+        start_job(self, "the statistics", work, failed)
 
     def _show_page(self, name: str, page: Page) -> None:
         self._pages[name] = page

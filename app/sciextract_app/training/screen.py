@@ -13,7 +13,7 @@ from sciextract.retraining.remote.jobs import known_hosts, location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.training import plots
 from sciextract_app.training.plan import (
     USUAL,
@@ -220,10 +220,10 @@ class RetrainingScreen(PlotScreen):
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
             self.look()
 
-        start_job(self, "cancelling the job", work, failed, self.show_message)
+        start_job(self, "cancelling the job", work, failed)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -281,17 +281,13 @@ class RetrainingScreen(PlotScreen):
         def counted(plan: TrainingPlan) -> None:
             self._material = plan
             if plan.error is not None:
-                self.show_message(Feedback(error_line(plan.error), problem=True))
+                self.show_message(refusal(plan.error))
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
 
-        start_job(
-            self,
-            "counting",
-            lambda job: job.call(counted, read_plan(path, model)),
-            failed,
-            self.show_message,
-            exclusive=True,
-        )
+        def work(job: Job) -> None:
+            job.call(counted, read_plan(path, model))
+
+        start_job(self, "counting", work, failed, exclusive=True)

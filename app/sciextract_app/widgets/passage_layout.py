@@ -217,8 +217,8 @@ def moved_lines(
 
 
 def _same_overall(before: Passage, after: Passage) -> bool:
-    same = (before.hints, before.hits, before.sure) == (after.hints, after.hits, after.sure)
-    return same and before.title_end == after.title_end
+    names = ("hints", "hits", "sure", "other_edges", "title_end")
+    return all(getattr(before, each) == getattr(after, each) for each in names)
 
 
 def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:

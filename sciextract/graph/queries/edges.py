@@ -143,14 +143,16 @@ def neighbours(
         kind += f" AND NOT EXISTS ({_GENERIC_END})"
     ours = [node.id, *[each.id for each in narrower]]
     number = label_number(connection, relation, "relation")
-    values = {"nodes": json.dumps(ours), "label": number, "limit": limit}
-    rows: dict[int, tuple[Any, ...]] = {}
-    for end in _ENDS[direction]:
-        order = "ORDER BY e.documents DESC, e.id LIMIT :limit"
-        for row in connection.execute(f"{_EDGE} WHERE {end} {kind} {order}", values):
-            rows[row[0]] = row  # an edge between two of them is found from both
-    best = sorted(rows.values(), key=lambda row: (-row[5], row[0]))[:limit]
-    edges = [edge_of(connection, row, sentences) for row in best]
+    # Either end by its index; an edge between two of them is found from both.
+    ends = [
+        f"SELECT * FROM ({_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit)"
+        for end in _ENDS[direction]
+    ]
+    rows = connection.execute(
+        f"{' UNION '.join(ends)} ORDER BY documents DESC, id LIMIT :limit",
+        {"nodes": json.dumps(ours), "label": number, "limit": limit},
+    )
+    edges = [edge_of(connection, row, sentences) for row in rows.fetchall()]
     return [
         each.read_from(each.head.id if each.head.id in ours else each.tail.id) for each in edges
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
@@ -154,9 +154,9 @@ class About:
     unmatched: dict[str, list[str]]
 
 
-_COLUMNS = """n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
-    n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id"""
-NODE = f"SELECT {_COLUMNS} FROM node n JOIN label l ON l.id = n.label "
+NODE_COLUMNS = [each.name for each in fields(Node)]
+_NODE = ", ".join(["l.name" if name == "label" else f"n.{name}" for name in NODE_COLUMNS])
+NODE = f"SELECT {_NODE} FROM node n JOIN label l ON l.id = n.label "
 
 
 def nodes_where(connection: sqlite3.Connection, rest: str, values: Any = ()) -> list[Node]:
@@ -354,7 +354,7 @@ def top(
     if by != "count":
         raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
     rows = connection.execute(
-        f"""SELECT sum(y.documents), {_COLUMNS} FROM node n JOIN label l ON l.id = n.label
+        f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
         JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
         GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit""",
         values,

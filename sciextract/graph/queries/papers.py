@@ -106,7 +106,7 @@ def papers_of(
     both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     rows = connection.execute(
         f"""{_PAPER}, max(n.mentions, n.matched + n.nested) AS mentions
-        FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id
+        FROM node_document n JOIN document d ON d.id = n.document
         WHERE n.node = :node {both} AND {IN_YEARS}
         ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
         {"node": node.id, **asdict(years)},
@@ -134,12 +134,12 @@ def papers_of(
 _NAMES_BOTH = "AND n.document IN (SELECT document FROM node_document WHERE node = {}) "
 _RELATIONS = """SELECT s.document, l.name FROM edge e JOIN support s ON s.edge = e.id JOIN label l ON l.id = e.label
 WHERE e.head = ?1 AND e.tail IN (SELECT value FROM json_each(?2)) OR e.tail = ?1 AND e.head IN (SELECT value FROM json_each(?2))"""
-_PAPER = "SELECT d.id, d.doc_key, p.authors, p.doi, p.pmid, p.title, d.year, p.venue"
+_PAPER = "SELECT d.id, d.doc_key, d.authors, d.doi, d.pmid, d.title, d.year, d.venue"
 
 
 def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
     """The paper of that number, without mentions and sentences."""
-    query = f"{_PAPER}, 0 FROM document d JOIN paper p ON p.document = d.id WHERE d.id = ?"
+    query = f"{_PAPER}, 0 FROM document d WHERE d.id = ?"
     return _paper(connection.execute(query, (document,)).fetchone())
 
 
