@@ -91,12 +91,9 @@ def live_report() -> Iterator[Listener]:
     from sciextract.retraining.events import FilesStarted, RunStarted, Step
 
     console = Console(stderr=True)
-    columns = (
-        TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[losses]}"),
-        TimeRemainingColumn(),
-    )
+    epoch = TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}")
+    losses = TextColumn("{task.fields[losses]}")
+    columns = (epoch, BarColumn(bar_width=20), losses, TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
 
