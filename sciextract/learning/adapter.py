@@ -93,12 +93,9 @@ def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
     entities = set(schema.entity_labels) <= set(base.labels.entities)
     relations = set(schema.relation_labels) <= set(base.labels.relations.labels)
     untyped = ("",) if "" in base.labels.entities and schema.coreference else ()
-    labels = Labels(
-        (*schema.entity_labels, *untyped),
-        RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels)),
-        schema.coreference,
-        base.labels.max_span_width,
-    )
+    layout = RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels))
+    names, width = (*schema.entity_labels, *untyped), base.labels.max_span_width
+    labels = Labels(names, layout, schema.coreference, width)
     own = base.settings
     known = PerTask(float(entities), float(relations), float(base.labels.coreference))
 
@@ -115,12 +112,5 @@ def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
         candidates=True,
         only=frozenset(),
     )
-    return replace(
-        base,
-        labels=labels,
-        schema_name=schema.name,
-        schema_hash=schema.content_hash,
-        settings=settings,
-        scores={},
-        origin={},
-    )
+    taught = replace(base, labels=labels, settings=settings, scores={}, origin={})
+    return replace(taught, schema_name=schema.name, schema_hash=schema.content_hash)

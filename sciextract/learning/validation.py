@@ -93,22 +93,14 @@ class Validation:
         if not self.layers:
             return {}
         score = {_STATED[layer]: each.score.f1 for layer, each in self.layers.items()}
-        details = {
-            layer.value: {
-                "f1": each.score.f1,
-                "interval": [each.score.low, each.score.high],
-                "labels": dict(each.labels),
-                "curve": {str(size): f1 for size, f1 in each.curve.items()},
-                **({"with 20 more": [each.more.low, each.more.high]} if each.more else {}),
-            }
-            for layer, each in self.layers.items()
-        }
-        return {
-            "split": "cross-validation",
-            "documents": len(self.documents),
-            "heads": score,
-            "validation": details,
-        }
+        details = {}
+        for layer, each in self.layers.items():
+            curve = {str(size): f1 for size, f1 in each.curve.items()}
+            own = {"f1": each.score.f1, "interval": [each.score.low, each.score.high]}
+            more = {"with 20 more": [each.more.low, each.more.high]} if each.more else {}
+            details[layer.value] = {**own, "labels": dict(each.labels), "curve": curve, **more}
+        about = {"split": "cross-validation", "documents": len(self.documents)}
+        return about | {"heads": score, "validation": details}
 
     def lines(self) -> list[str]:
         """The same in Markdown, for people."""
@@ -186,15 +178,12 @@ def validate(
         learned_layers.add(Layer.RELATIONS)
     if not base.coreference:
         learned_layers.add(Layer.COREFERENCE)
-    layers = {
-        layer: scores
-        for layer in Layer
-        if (
-            scores := _layer_scores(
-                layer, documents, shown, by_size, kept, symmetric, layer in learned_layers
-            )
-        )
-    }
+    layers = {}
+    for layer in Layer:
+        is_learned = layer in learned_layers
+        scores = _layer_scores(layer, documents, shown, by_size, kept, symmetric, is_learned)
+        if scores:
+            layers[layer] = scores
     return Validation(tuple(documents), tuple(low), tuple(shown), layers)
 
 

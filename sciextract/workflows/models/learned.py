@@ -92,16 +92,11 @@ def learn_model(
         before = base.stream([each.annotated.document for each in documents])
         symmetric, shown = project.schema.symmetric_labels, validation.shown
         gate = gate_predictions(documents, before, shown, symmetric, standard=CROSS_VALIDATED)
-    config = replace(
-        adapter.config,
-        name=name,
-        settings=replace(adapter.config.settings, candidates=False),
-        scores=validation.to_json(),
-        origin={
-            "learned from": f"{counted(len(finished), 'abstract')} of a project",
-            "base": str(base.model),
-        },
-    )
+    taught = f"{counted(len(finished), 'abstract')} of a project"
+    origin = {"learned from": taught, "base": str(base.model)}
+    settings = replace(adapter.config.settings, candidates=False)
+    scores = validation.to_json()
+    config = replace(adapter.config, name=name, settings=settings, scores=scores, origin=origin)
     if documents:
         source = f"{len(documents)} finished abstracts, each predicted by a model that had not learned from it"
         gold = [positive_part(each) for each in documents]
