@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,6 @@ class TrainConfig:
         bf16: Whether the encoder runs in bfloat16 autocast where the device computes that in hardware.
         accumulate: Batches whose gradients are added up to one step; rates and averages count steps.
         checkpointing: Whether the encoder's layers are computed again instead of kept (less memory).
-        compile: Whether the encoder is compiled.
         max_span_width: Most words of an entity.
         span_width: Width of the span representation.
         hidden_width: Width of the hidden layer of the entity head.
@@ -200,7 +199,6 @@ class TrainConfig:
     bf16: bool = True
     accumulate: int = 1
     checkpointing: bool = False
-    compile: bool = False
     max_span_width: int = 10
     span_width: int = 256
     hidden_width: int = 150
@@ -265,12 +263,3 @@ def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     return convert(
         dict(values), TrainConfig, place, closed=True, error=UsageError, hint="see docs/recipes.md"
     )
-
-
-def with_later_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that were stored before some of today's were known, with the defaults of those.
-
-    A default always means what was done before the setting was known.
-    """
-    defaults = {each.name: each.default for each in fields(TrainConfig) if each.name != "encoder"}
-    return {**plain(defaults), **stored}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,8 @@ from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import (
     CPU,
-    Compilation,
-    CompileFailure,
     enable_checkpointing,
-    encoder_of,
     moved,
-    reason_of,
     repeatable,
 )
 from sciextract_trainer.hardware.distributed import ALONE, Group
@@ -75,10 +71,9 @@ class Stepper:
         labels: What the classes mean.
         rules: The tokenizer.
         device: Where the network is.
-        listener: Gets an event when memory is short, or the encoder cannot be compiled.
+        listener: Gets an event when memory is short.
         most: Documents that fit into memory at once; 0 as long as all did.
         group: The processes that take each step together.
-        compilation: What compiles the encoder.
     """
 
     config: TrainConfig
@@ -88,7 +83,6 @@ class Stepper:
     listener: Listener
     most: int = 0
     group: Group = ALONE
-    compilation: Compilation = field(default_factory=lambda: Compilation(None))
 
     @property
     def family(self) -> Family[Any, Any, Any]:
@@ -123,17 +117,11 @@ class Stepper:
         self, network: nn.Module, optimiser: Optimizer, chosen: Sequence[Sized]
     ) -> Tensor:
         """This process's part of the gradients of the mean loss, in as many parts as memory needs."""
-        share, drawn = self.group.share(chosen), torch.get_rng_state()
+        share = self.group.share(chosen)
         while True:
             size = min(self.most or len(chosen), self.config.batch_documents)
             try:
                 return self._in_parts(network, optimiser, share, size, len(chosen))
-            except CompileFailure as error:
-                # The attempt has drawn dropout masks; the step begins anew with the same ones.
-                torch.set_rng_state(drawn)
-                self.compilation.give_up()
-                message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
-                self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
                 # CUDA has a class of its own; the CPU's allocator and MPS have only words.
                 short = isinstance(error, torch.OutOfMemoryError | MemoryError)
@@ -298,9 +286,8 @@ def train(
         Progress(),
     )
     pull = L2SP(state.optimiser, config.pull) if config.pull else None
-    compilation = Compilation(encoder_of(network) if config.compile else None)
     listener = listener if group.is_first else lambda event: None
-    stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
+    stepper = Stepper(config, labels, rules, device, listener, group=group)
     group.require_same("settings or data", state.settings, "give all of them the same files")
     if load_checkpoint(folder, state):
         listener(Resumed(epoch=state.progress.epoch, steps=state.progress.steps or None))
@@ -313,7 +300,7 @@ def train(
             message = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
             listener(Warned(message=message))
             break
-        with compilation.on(), repeatable(device):
+        with repeatable(device):
             _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))
         state.progress.epoch = epoch
         if group.is_first:
