@@ -62,6 +62,7 @@ screenshot: $(DEV_ENV)/.installed ## Renew what the docs show: docs/images/, doc
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
 	@$(IN_DEV) python tools/desk_screenshot.py docs/images/desk.svg docs/images/desk-session.svg
 	@$(IN_DEV) python tools/graph_page_picture.py docs/images/graph-page.png
+	@$(IN_DEV) python tools/held_out_picture.py docs/images/held-out.svg
 	@$(IN_DEV) python tools/real_runs.py
 	@$(IN_DEV) python tools/run_notebook.py
 

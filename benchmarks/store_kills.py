@@ -132,7 +132,7 @@ def _sound(project: Project) -> Iterator[str]:
     """What SQLite or the doctor's checks find wrong."""
     yield from problems(project.connection)
     connection = project.connection
-    looks = (checks.check_references, checks.check_counts, checks.check_words)
+    looks = (checks.check_references, checks.check_words)
     for check in (*looks, checks.check_documents):
         for finding in check(connection):
             if finding.severity is Severity.ERROR:

@@ -16,7 +16,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,55 +182,13 @@ Point = tuple[str, float, Mapping[str, float]]
 """Name of a model, processor milliseconds an abstract, F1 by task."""
 
 
-@dataclass(frozen=True)
-class TestScores:
-    """F1 on the official SciERC test split.
-
-    Attributes:
-        name: System and encoder.
-        f1: By task.
-        colour: Of its points.
-        interval: 95 % interval by task, where it is known.
-    """
-
-    __test__ = False  # of the data set, not of this code
-
-    name: str
-    f1: Mapping[str, float]
-    colour: str
-    interval: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-
-HELD_OUT = (
-    TestScores("SciIE (ELMo)", {"ner": 64.2, "relation": 39.3, "coreference": 48.2}, "#999999"),
-    TestScores(
-        "BERT base,\nthree models", {"ner": 67.9, "relation": 44.7, "coreference": 55.0}, "#E69F00"
-    ),
-    TestScores(
-        "SciDeBERTa (CS),\nthree models",
-        {"ner": 71.1, "relation": 46.0, "coreference": 57.4},
-        "#D55E00",
-    ),
-    TestScores(
-        "sci, second edition,\none model, int8",
-        {"ner": 66.1, "relation": 44.2, "coreference": 47.9},
-        "#0072B2",
-        {"ner": (63.3, 68.6), "relation": (40.2, 48.1), "coreference": (42.9, 53.4)},
-    ),
-)
-"""Jeong and Kim 2022 (SciDeBERTa, IEEE Access 10, table 5), which quotes SciIE (Luan et al. 2018); ours: docs/models.md."""
-
-
 def draw(points: Sequence[Point], path: Path) -> None:
-    """Two rows of a panel a task as SVG: ours on dev by processor time, and test scores, ours and published."""
-    with svg_figure(path, 2, len(TASKS), figsize=(10, 7), font_size=9) as (_, panels):
-        for above, below, (task, title) in zip(*panels, TASKS.items(), strict=True):
-            _sizes(above, points, task)
-            _held_out(below, task)
-            above.set_title(title)
-        panels[0][0].set_ylabel("F1, SciERC dev")
-        for panel in panels[1][1:]:
-            panel.set_yticklabels([])
+    """A panel a task as SVG: dev scores by processor time."""
+    with svg_figure(path, 1, len(TASKS), figsize=(10, 3.6), font_size=9) as (_, panels):
+        for panel, (task, title) in zip(panels, TASKS.items(), strict=True):
+            _sizes(panel, points, task)
+            panel.set_title(title)
+        panels[0].set_ylabel("F1, SciERC dev")
 
 
 def _sizes(panel: Axes, points: Sequence[Point], task: str) -> None:
@@ -244,18 +202,6 @@ def _sizes(panel: Axes, points: Sequence[Point], task: str) -> None:
     panel.set_xlabel("ms of one processor core an abstract")
     panel.set_xlim(0, 1.45 * max(times))
     panel.margins(y=0.15)
-    panel.grid(alpha=0.3)
-
-
-def _held_out(panel: Axes, task: str) -> None:
-    """Test scores of our model, with its interval, and of published ones, whose papers print neither intervals nor times."""
-    for row, each in enumerate(HELD_OUT):
-        panel.plot(each.f1[task], row, color=each.colour, marker="D", linestyle="")
-        if task in each.interval:
-            panel.hlines(row, *each.interval[task], color=each.colour)
-    panel.set_yticks(range(len(HELD_OUT)), [each.name for each in HELD_OUT])
-    panel.set_xlabel("F1, SciERC test")
-    panel.margins(y=0.2)
     panel.grid(alpha=0.3)
 
 

@@ -244,6 +244,8 @@ class DeskApp(TerminalApp):
             ("paste abstracts", "BibTeX, RIS, plain text…", dialogs.paste),
             ("predict", "F6: predict with a model", screen.predictions.start),
             ("suggest", "F9: from terms, patterns, other labels, a file", dialogs.suggest),
+            ("new entity type", "g lists the types", partial(dialogs.labels.add, "entity")),
+            ("new relation type", "g lists the types", partial(dialogs.labels.add, "relation")),
             ("statistics", "F7: progress and quality", dialogs.statistics),
             ("retrain", "F8: train on your abstracts", dialogs.retraining),
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -15,9 +15,10 @@ from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.errors import FormatError
+    from sciextract.inference.domain.auto import AutoExtractor
+    from sciextract.inference.extractor import Extractor
     from sciextract.metrics.promotion import Compared, GateReport
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
-    from sciextract.workflows.evaluate import EvaluatedModel
     from sciextract.workflows.models.compare import ComparedModels
 
 _VARIANTS = ("ordered", "unordered", "doubled")
@@ -35,37 +36,27 @@ _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 class EvaluateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    gold: Annotated[str, argument("GOLD", "Annotated documents, or -.")]
-    predicted: Annotated[
-        str | None, argument("[PREDICTED]", "The same documents with predictions, or -.")
-    ] = None
-    model: Annotated[str | None, option("NAME|DIR", "Model to use without PREDICTED.")] = None
-    schema: Annotated[
-        str | None,
-        option(
-            "NAME|FILE",
-            "Label schema that defines the symmetric relations (default: the model's, else scierc).",
-        ),
-    ] = None
-    only: Annotated[
-        list[str] | None,
-        option(
-            "LABEL,...",
-            "Score only these entity labels (default: all), with their relations and mentions.",
-        ),
-    ] = None
-    singletons: Annotated[bool, flag("Include clusters of one mention.", "--singletons")] = False
-    fields: Annotated[
-        Literal["gold", "predicted"] | None,
-        typer.Option(
-            help=(
-                "Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
-                "where present)."
-            )
-        ),
-    ] = None
-    as_json: Annotated[bool, flag("Print JSON instead of tables.", "--json")] = False
-    bootstrap: Annotated[bool, typer.Option(help="Add 95 % bootstrap intervals.")] = True
+    gold: str = argument("GOLD", "Annotated documents, or -.")
+    predicted: str | None = argument(
+        "[PREDICTED]", "The same documents with predictions, or -.", default=None
+    )
+    model: str | None = option("NAME|DIR", "Model to use without PREDICTED.")
+    schema: str | None = option(
+        "NAME|FILE",
+        "Label schema that defines the symmetric relations (default: the model's, else scierc).",
+    )
+    only: list[str] | None = option(
+        "LABEL,...",
+        "Score only these entity labels (default: all), with their relations and mentions.",
+    )
+    singletons: bool = flag("Include clusters of one mention.", "--singletons")
+    fields: Literal["gold", "predicted"] | None = typer.Option(
+        None,
+        help="Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
+        "where present).",
+    )
+    as_json: bool = flag("Print JSON instead of tables.", "--json")
+    bootstrap: bool = typer.Option(True, help="Add 95 % bootstrap intervals.")
 
 
 @command_with(EvaluateOptions)
@@ -113,7 +104,7 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
         if options.fields is not None:
             raise UsageError("--fields needs PREDICTED", "give a file of predictions")
         choice = ModelChoice(options.model, only=wanted)
-        predicted: str | EvaluatedModel = choice.load()
+        predicted: str | Extractor | AutoExtractor = choice.load()
         _print_messages(filter(None, [choice.message()]))
     else:
         predicted = options.predicted

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Annotated, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.completion import shell_complete
@@ -97,10 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 @app.callback(invoke_without_command=True)
-def _start(
-    context: typer.Context,
-    version: Annotated[bool, flag("Show the version.", "--version")] = False,
-) -> None:
+def _start(context: typer.Context, version: bool = flag("Show the version.", "--version")) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
     Data goes to standard output, everything else to standard error. Exit codes: 0 success, 1 failure or nothing
@@ -135,11 +132,7 @@ def _run(words: list[str]) -> int:
         typer.echo(f"Error: {visible(error.format_message(), keep=chr(10))}", err=True)
         return error.exit_code
     except OverflowError as error:
-        huge = []
-        for word in words:  # a number, or the value behind ``--option=``
-            with suppress(ValueError):
-                if abs(float(word.rpartition("=")[2])) > _LARGEST:
-                    huge.append(word)
+        huge = [word.rpartition("=")[2] for word in words if re.search(r"\d{19}", word)]
         if not huge:
             raise
         raise UsageError(

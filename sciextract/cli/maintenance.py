@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,7 +18,7 @@ from sciextract.cli.console import (
     open_chosen_project,
     option,
     print_report,
-    print_rows,
+    print_row,
     report,
     say,
 )
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def log(
     project: ProjectOption = None,
-    limit: Annotated[int, option("N", "Maximum number of events.", min=1)] = 20,
+    limit: int = option("N", "Maximum number of events.", min=1, default=20),
     as_json: JsonLinesOption = False,
 ) -> None:
     """List the project's events, newest first.
@@ -56,15 +56,15 @@ def log(
         target = f" of event {event.target}" if event.target else ""
         line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
         line += f"  [{counted(event.documents, 'abstract')}]"
-        print_rows([(asdict(event), line)], as_json)
+        print_row(asdict(event), line, as_json)
 
 
 def undo(
     project: ProjectOption = None,
-    event: Annotated[
-        int | None, option("N", "Undo this event of the log instead of your latest one.", min=1)
-    ] = None,
-    steps: Annotated[int, option("N", "Number of actions.", min=1)] = 1,
+    event: int | None = option(
+        "N", "Undo this event of the log instead of your latest one.", min=1
+    ),
+    steps: int = option("N", "Number of actions.", min=1, default=1),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -91,7 +91,7 @@ def undo(
 
 def redo(
     project: ProjectOption = None,
-    steps: Annotated[int, option("N", "Number of actions.", min=1)] = 1,
+    steps: int = option("N", "Number of actions.", min=1, default=1),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,8 +126,8 @@ def _report_turn(
 
 def backup(
     project: ProjectOption = None,
-    list_only: Annotated[bool, flag("List the backups instead of creating one.", "--list")] = False,
-    restore: Annotated[str | None, option("FILE", "Replace the project with this backup.")] = None,
+    list_only: bool = flag("List the backups instead of creating one.", "--list"),
+    restore: str | None = option("FILE", "Replace the project with this backup."),
     as_json: JsonOption = False,
 ) -> None:
     """Create a dated backup next to the project; the newest ten are kept.
@@ -179,7 +179,7 @@ def backup(
     made_before = backups.list_backups(path)
     for each in made_before:
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
-        print_rows([(_backup_json(each), words)], as_json)
+        print_row(_backup_json(each), words, as_json)
     if not made_before:
         check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")
@@ -192,9 +192,7 @@ def _backup_json(made: Backup) -> dict[str, object]:
 
 def doctor(
     project: ProjectOption = None,
-    repair: Annotated[
-        bool, flag("Repair the file as far as possible, after a backup.", "--repair")
-    ] = False,
+    repair: bool = flag("Repair the file as far as possible, after a backup.", "--repair"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:

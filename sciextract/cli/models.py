@@ -18,7 +18,7 @@ from sciextract.cli.console import (
     command_group,
     flag,
     option,
-    print_rows,
+    print_row,
     report,
     say,
 )
@@ -48,15 +48,14 @@ models = command_group(
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
     str | None,
-    option("DB", "Apply to this project (default: to all of your projects).", "--project"),
+    option(
+        "DB", "Apply to this project (default: to all of your projects).", "--project", default=...
+    ),
 ]
 
 
 @models.command("list")
-def list_(
-    project: _Project = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     """List the models, and mark the one in use.
 
     Examples:
@@ -84,17 +83,16 @@ def list_(
             words = f"cannot be used: {each.problem}"
         in_use = each.folder == used
         line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
-        print_rows([({**each.to_json(), "in_use": in_use}, line)], as_json)
+        print_row({**each.to_json(), "in_use": in_use}, line, as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
 
 @models.command()
 def show(
-    name: Annotated[
-        str | None,
-        argument("[NAME|DIR]", "The model (default: the one in use).", show_default=False),
-    ] = None,
+    name: str | None = argument(
+        "[NAME|DIR]", "The model (default: the one in use).", show_default=False, default=None
+    ),
     project: _Project = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -106,6 +104,7 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
+    from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
 
@@ -117,16 +116,14 @@ def show(
     if not as_json:
         typer.echo("\n".join(_card_lines(model, config)))
         return
-    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    stored = json.loads((folder.path / CONFIG).read_bytes())
+    parts = {"config": stored, "scores": config.scores, "origin": config.origin}
     typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
 @models.command()
 def use(
-    name: _Model,
-    project: _Project = None,
-    author: AuthorOption = None,
-    as_json: JsonOption = False,
+    name: _Model, project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 
@@ -177,21 +174,15 @@ def rollback(
 
 @models.command()
 def compare(
-    first: Annotated[str, argument("A", "The model before.")],
-    second: Annotated[str, argument("B", "The model after.")],
-    data: Annotated[
-        str | None,
-        option(
-            "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
-        ),
-    ] = None,
-    blind_gate: Annotated[
-        bool,
-        flag(
-            "With --data: also report abstracts that were annotated without a model's suggestions.",
-            "--blind-gate",
-        ),
-    ] = False,
+    first: str = argument("A", "The model before."),
+    second: str = argument("B", "The model after."),
+    data: str | None = option(
+        "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
+    ),
+    blind_gate: bool = flag(
+        "With --data: also report abstracts that were annotated without a model's suggestions.",
+        "--blind-gate",
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Compare two models: scores, differences, and with --data 90 % bootstrap intervals.
@@ -224,12 +215,11 @@ def compare(
 @models.command()
 def export(
     name: _Model,
-    file: Annotated[str, argument("FILE", "The file to write: .tar or .zip.")],
-    force: Annotated[bool, flag("Replace an existing file.", "--force")] = False,
-    with_base: Annotated[
-        bool,
-        flag("Include the model that it was learned on, for machines without it.", "--with-base"),
-    ] = False,
+    file: str = argument("FILE", "The file to write: .tar or .zip."),
+    force: bool = flag("Replace an existing file.", "--force"),
+    with_base: bool = flag(
+        "Include the model that it was learned on, for machines without it.", "--with-base"
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Write a model into one file, to share or archive. The same model gives the same bytes.
@@ -250,10 +240,8 @@ def export(
 
 @models.command("import")
 def import_(
-    file: Annotated[str, argument("FILE|DIR", "A .tar or .zip of a model, or its folder.")],
-    name: Annotated[
-        str | None, option("NAME", "Name to register it under (default: its own).")
-    ] = None,
+    file: str = argument("FILE|DIR", "A .tar or .zip of a model, or its folder."),
+    name: str | None = option("NAME", "Name to register it under (default: its own)."),
     as_json: JsonOption = False,
 ) -> None:
     """Register a model from a file or folder, after a check of all hashes.
@@ -306,11 +294,9 @@ def _opened(
 
 @models.command()
 def curves(
-    name: Annotated[str | None, argument("[NAME]", "The trained model.")] = None,
-    run: Annotated[str | None, option("DIR", "The run folder, instead of a model.")] = None,
-    output: Annotated[
-        str | None, option("DIR", "Where to write (default: the run folder).")
-    ] = None,
+    name: str | None = argument("[NAME]", "The trained model.", default=None),
+    run: str | None = option("DIR", "The run folder, instead of a model."),
+    output: str | None = option("DIR", "Where to write (default: the run folder)."),
 ) -> None:
     """Plot losses and dev scores of a training run as curves.png and curves.svg.
 

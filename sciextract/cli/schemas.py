@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
 
 schema = command_group(
-    "schema",
-    "List, show, check and create label schemas (entity and relation types).",
-    alone=True,
+    "schema", "List, show, check and create label schemas (entity and relation types).", alone=True
 )
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
 _File = Annotated[Path, argument("FILE", "The TOML file to write.")]
-_Force = Annotated[bool, flag("Replace the file.", "--force")]
+_Force = Annotated[bool, flag("Replace the file.", "--force", default=...)]
 
 
 @schema.command("list")
@@ -80,9 +78,7 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
 
 @schema.command()
-def check(
-    files: Annotated[list[str], argument("FILE...", "TOML files.")],
-) -> None:
+def check(files: list[str] = argument("FILE...", "TOML files.")) -> None:
     """Check schema files: keys, colours, labels and legal pairs.
 
     Examples:
@@ -98,22 +94,17 @@ def check(
 @schema.command()
 def new(
     file: _File,
-    entity: Annotated[
-        list[str] | None, option("LABEL[=DEFINITION]", "An entity type; repeatable.", "--entity")
-    ] = None,
-    relation: Annotated[
-        list[str] | None,
-        option(
-            "LABEL[=HEAD>TAIL,...]",
-            "A relation type and its legal pairs (default: every pair); repeatable.",
-        ),
-    ] = None,
-    symmetric: Annotated[
-        list[str] | None, option("LABEL", "A relation type without direction; repeatable.")
-    ] = None,
-    coreference: Annotated[
-        bool, flag("Include coreference: clusters of mentions of the same thing.", "--coreference")
-    ] = False,
+    entity: list[str] | None = option(
+        "LABEL[=DEFINITION]", "An entity type; repeatable.", "--entity"
+    ),
+    relation: list[str] | None = option(
+        "LABEL[=HEAD>TAIL,...]",
+        "A relation type and its legal pairs (default: every pair); repeatable.",
+    ),
+    symmetric: list[str] | None = option("LABEL", "A relation type without direction; repeatable."),
+    coreference: bool = flag(
+        "Include coreference: clusters of mentions of the same thing.", "--coreference"
+    ),
     force: _Force = False,
 ) -> None:
     """Create a label schema from options, or interactively on a terminal.
@@ -150,8 +141,8 @@ def new(
 
 @schema.command("from", cls=FormatCommand)
 def from_files(
-    files: Annotated[list[str], argument("IN...", "Annotated files.")],
-    output: Annotated[Path, option("FILE", "The TOML file to write.", "--output")],
+    files: list[str] = argument("IN...", "Annotated files."),
+    output: Path = option("FILE", "The TOML file to write.", "--output", default=...),
     input_format: InputFormatOption = None,
     force: _Force = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -17,7 +17,7 @@ from sciextract.cli.console import (
     open_chosen_project,
     option,
     print_report,
-    print_rows,
+    print_row,
     warn_of_network,
 )
 from sciextract.text.characters import visible
@@ -47,32 +47,26 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
 
 
 def search(
-    words: Annotated[
-        list[str] | None,
-        argument(
-            "[WORDS...]", 'Words that must all occur; "a phrase" in quotes; a prefix as begin*.'
-        ),
-    ] = None,
+    words: list[str] | None = argument(
+        "[WORDS...]",
+        'Words that must all occur; "a phrase" in quotes; a prefix as begin*.',
+        default=None,
+    ),
     project: ProjectOption = None,
-    place: Annotated[
-        Literal["text", "title", "mentions"], typer.Option("--in", help="Where to search.")
-    ] = "text",
-    label: Annotated[
-        str | None, option("L", "Only abstracts with this entity or relation type.")
-    ] = None,
-    state: Annotated[
-        Literal["undecided", "accepted", "rejected", "edited", "added", "imported"] | None,
-        typer.Option(help="Only abstracts with items in this state (of --label, if given)."),
-    ] = None,
-    score_below: Annotated[
-        float | None,
-        option("P", "Only abstracts with an undecided item below this score.", min=0, max=1),
-    ] = None,
-    disagreement: Annotated[
-        bool, flag("Only abstracts on which sources differ.", "--disagreement")
-    ] = False,
-    flagged: Annotated[bool, flag("Only flagged abstracts.", "--flagged")] = False,
-    limit: Annotated[int, option("N", "Maximum number of rows.", min=1)] = 20,
+    place: Literal["text", "title", "mentions"] = typer.Option(
+        "text", "--in", help="Where to search."
+    ),
+    label: str | None = option("L", "Only abstracts with this entity or relation type."),
+    state: Literal["undecided", "accepted", "rejected", "edited", "added", "imported"]
+    | None = typer.Option(
+        None, help="Only abstracts with items in this state (of --label, if given)."
+    ),
+    score_below: float | None = option(
+        "P", "Only abstracts with an undecided item below this score.", min=0, max=1
+    ),
+    disagreement: bool = flag("Only abstracts on which sources differ.", "--disagreement"),
+    flagged: bool = flag("Only flagged abstracts.", "--flagged"),
+    limit: int = option("N", "Maximum number of rows.", min=1, default=20),
     as_json: JsonLinesOption = False,
 ) -> None:
     """Find abstracts by words, mentions, labels, states, scores or disagreement.
@@ -101,7 +95,7 @@ def search(
         year = f" ({hit.year})" if hit.year else ""
         line = f"{hit.number:>7}  {hit.doc_key}  {hit.title[:90]}{year}"
         line += f"  {hit.undecided} undecided" if hit.undecided else ""
-        print_rows([(asdict(hit), line)], as_json)
+        print_row(asdict(hit), line, as_json)
         if hit.excerpt and not as_json:
             typer.echo(visible(f"         {hit.excerpt}"))
     if not hits:
@@ -123,21 +117,14 @@ def _status_lines(current: Status) -> Iterator[str]:
         yield f"{counted(current.flagged, 'abstract')} flagged"
     if current.newest_backup:
         yield f"newest backup: {current.newest_backup}"
-    yield from (
-        f"WARNING: fewer items than when the project was last closed: {drop}"
-        for drop in current.alarms
-    )
 
 
 def stats(
     project: ProjectOption = None,
-    learning: Annotated[
-        bool,
-        flag(
-            "Show how good predictions were before you corrected them, with the adapter and without it.",
-            "--learning",
-        ),
-    ] = False,
+    learning: bool = flag(
+        "Show how good predictions were before you corrected them, with the adapter and without it.",
+        "--learning",
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Show how well you accepted the model's predictions: rates, calibration, time.
@@ -191,8 +178,8 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
             yield line
     for layer, each in used:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
-        for switch in each.use.switches:
-            yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
+        for change in each.use.switches:
+            yield f"  {'on' if change.on else 'off'} after abstract {change.after}: {change.reason}"
     yield from sure_words(curve.sure)
     latest = points[-10:]
     moved = [each for each in points if each.travel is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -48,92 +48,50 @@ class RetrainOptions:
     """One field for each word of the command line; its help text says what it means."""
 
     project: ProjectOption = None
-    base: Annotated[
-        str | None, option("FILE", "Your copy of a published data set, replayed in training.")
-    ] = None
-    gate: Annotated[
-        str | None, option("FILE", "Additional gold for the comparison of old and new model.")
-    ] = None
-    model: Annotated[
-        str | None, option("NAME|DIR", "Model to start from (default: the one in use).")
-    ] = None
-    name: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Name of the new model (default: the project's)."),
-    ] = None
-    blind_gate: Annotated[
-        bool,
-        flag(
-            "Also report held-out abstracts that were annotated without a model's suggestions.",
-            "--blind-gate",
-        ),
-    ] = False
-    no_cross_validation: Annotated[
-        bool,
-        flag(
-            "Compare on the held-out abstracts only, also where they are too few to decide.",
-            "--no-cross-validation",
-        ),
-    ] = False
-    data: Annotated[
-        str | None,
-        option("FILE|DIR", "Training documents with gold, or a folder of splits; no project."),
-    ] = None
-    dev: Annotated[
-        str | None,
-        option(
-            "FILE|DIR",
-            "Documents for model selection and scores (default: the validation split of --data).",
-        ),
-    ] = None
-    output: Annotated[str | None, option("DIR", "With --data: the model folder to write.")] = None
-    encoder: Annotated[
-        str | None, option("ID|DIR", "With --data: Hugging Face encoder to start from.")
-    ] = None
-    schema: Annotated[
-        str | None, option("NAME|FILE", "With --data: label schema (default: scierc).")
-    ] = None
-    recipe: Annotated[
-        str | None,
-        option(
-            "NAME|FILE",
-            "Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
-        ),
-    ] = None
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed (default: the recipe's).")] = (
-        None
+    base: str | None = option("FILE", "Your copy of a published data set, replayed in training.")
+    gate: str | None = option("FILE", "Additional gold for the comparison of old and new model.")
+    model: str | None = option("NAME|DIR", "Model to start from (default: the one in use).")
+    name: str | None = typer.Option(
+        None, metavar="NAME", help="Name of the new model (default: the project's)."
     )
-    seeds: Annotated[
-        int | None,
-        option("N", "With --data: train with seeds 1 to N, and print mean and standard deviation."),
-    ] = None
-    epochs: Annotated[
-        int | None, typer.Option(metavar="N", help="Epochs (default: the recipe's).")
-    ] = None
-    augment: Annotated[
-        float | None,
-        option(
-            "SHARE",
-            "Augmented documents (entities swapped) per training document and epoch; 1 doubles the data.",
-        ),
-    ] = None
-    device: Annotated[str | None, option("NAME", "auto, cpu, cuda or mps (default: auto).")] = None
-    gpu: Annotated[bool, flag("Same as --device cuda.", "--gpu")] = False
-    processes: Annotated[
-        int | None,
-        option("N", "With --data: number of processes that train together, each on its own GPU."),
-    ] = None
-    remote: Annotated[
-        str | None, option("[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies.")
-    ] = None
-    remote_python: Annotated[
-        str | None, option("PATH", "Python on that machine (default: python3).")
-    ] = None
-    slurm: Annotated[bool, flag("Through SLURM on that machine.", "--slurm")] = False
-    detach: Annotated[
-        bool, flag("Return once the remote job runs; see sciextract jobs.", "--detach")
-    ] = False
-    run: Annotated[str | None, option("DIR", "Run folder; a stopped run resumes from it.")] = None
+    blind_gate: bool = flag(
+        "Also report held-out abstracts that were annotated without a model's suggestions.",
+        "--blind-gate",
+    )
+    no_cross_validation: bool = flag(
+        "Compare on the held-out abstracts only, also where they are too few to decide.",
+        "--no-cross-validation",
+    )
+    data: str | None = option(
+        "FILE|DIR", "Training documents with gold, or a folder of splits; no project."
+    )
+    dev: str | None = option(
+        "FILE|DIR",
+        "Documents for model selection and scores (default: the validation split of --data).",
+    )
+    output: str | None = option("DIR", "With --data: the model folder to write.")
+    encoder: str | None = option("ID|DIR", "With --data: Hugging Face encoder to start from.")
+    schema: str | None = option("NAME|FILE", "With --data: label schema (default: scierc).")
+    recipe: str | None = option(
+        "NAME|FILE", "Training recipe, TOML (default: correction-round; with --data: scierc-joint)."
+    )
+    seed: int | None = typer.Option(None, metavar="N", help="Seed (default: the recipe's).")
+    seeds: int | None = option(
+        "N", "With --data: train with seeds 1 to N, and print mean and standard deviation."
+    )
+    epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
+    device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
+    gpu: bool = flag("Same as --device cuda.", "--gpu")
+    processes: int | None = option(
+        "N", "With --data: number of processes that train together, each on its own GPU."
+    )
+    remote: str | None = option(
+        "[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies."
+    )
+    remote_python: str | None = option("PATH", "Python on that machine (default: python3).")
+    slurm: bool = flag("Through SLURM on that machine.", "--slurm")
+    detach: bool = flag("Return once the remote job runs; see sciextract jobs.", "--detach")
+    run: str | None = option("DIR", "Run folder; a stopped run resumes from it.")
     as_json: JsonEventsOption = False
 
     def choose_device_name(self) -> str:
@@ -154,7 +112,7 @@ class RetrainOptions:
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
-            epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
+            epochs=self.epochs, seed=self.seed, name=self.name,
             blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
@@ -185,7 +143,7 @@ class RetrainOptions:
                 f"{output} exists already",
                 "choose another --output; existing files are not overwritten",
             )
-        names = ("encoder", "seed", "epochs", "augment")
+        names = ("encoder", "seed", "epochs")
         settings = {name: getattr(self, name) for name in names}
         return make_job(
             self.recipe or "scierc-joint",
@@ -256,18 +214,11 @@ def retrain(options: RetrainOptions) -> None:
 
 def learn(
     project: ProjectOption = None,
-    name: Annotated[
-        str | None, option("NAME", "Name of the new model (default: the project's).")
-    ] = None,
-    output: Annotated[
-        str | None, option("DIR", "Write this folder instead of registering the model.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        option(
-            "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
-        ),
-    ] = None,
+    name: str | None = option("NAME", "Name of the new model (default: the project's)."),
+    output: str | None = option("DIR", "Write this folder instead of registering the model."),
+    model: str | None = option(
+        "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Make a model of the corrections of a project, in seconds, without PyTorch.
@@ -288,18 +239,10 @@ def learn(
     from sciextract.workflows.models.learned import learn_model
 
     path = find_chosen_project(project)
-    line = ProgressLine(is_terminal(sys.stderr))
-    with open_project(path, read=True) as opened:
-        try:
-            learned = learn_model(
-                opened,
-                model_name(name, path),
-                model=model,
-                output=_path(output),
-                on_progress=line.update,
-            )
-        finally:
-            line.clear()
+    progress = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened, progress as line:
+        called, folder = model_name(name, path), _path(output)
+        learned = learn_model(opened, called, model=model, output=folder, on_progress=line.update)
     show_learned(learned, path, as_json)
 
 

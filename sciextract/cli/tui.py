@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-from typing import Annotated
 
 import typer
 
@@ -24,33 +23,25 @@ from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 
 def tui(
-    paths: Annotated[
-        list[str] | None,
-        argument(
-            "[PROJECT | FILES...]",
-            "A project, or files of abstracts (default: the only project here).",
-        ),
-    ] = None,
-    schema: Annotated[
-        str | None, option("NAME|FILE", "Label schema of a new project (default: the model's).")
-    ] = None,
-    model: Annotated[
-        str | None,
-        option("M", "sci, bio, science, auto (chosen by the words), a model folder or hub id."),
-    ] = None,
+    paths: list[str] | None = argument(
+        "[PROJECT | FILES...]",
+        "A project, or files of abstracts (default: the only project here).",
+        default=None,
+    ),
+    schema: str | None = option(
+        "NAME|FILE", "Label schema of a new project (default: the model's)."
+    ),
+    model: str | None = option(
+        "M", "sci, bio, science, auto (chosen by the words), a model folder or hub id."
+    ),
     author: AuthorOption = None,
     project: ProjectOption = None,
-    no_predict: Annotated[bool, flag("Run no model.", "--no-predict")] = False,
-    web: Annotated[
-        bool, flag("Serve the desk to a browser; the link to open is printed.", "--web")
-    ] = False,
-    host: Annotated[
-        str,
-        option("ADDRESS", "With --web: the address to listen on."),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, option("N", "With --web: the port; 0 for any free one.", min=0, max=65535)
-    ] = 8000,
+    no_predict: bool = flag("Run no model.", "--no-predict"),
+    web: bool = flag("Serve the desk to a browser; the link to open is printed.", "--web"),
+    host: str = option("ADDRESS", "With --web: the address to listen on.", default="127.0.0.1"),
+    port: int = option(
+        "N", "With --web: the port; 0 for any free one.", min=0, max=65535, default=8000
+    ),
 ) -> None:
     """Review and correct abstracts in the terminal, one key per decision.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from itertools import chain
+from typing import TypeAlias
 
 from sciextract.errors import FormatError
 from sciextract.formats import base
@@ -38,9 +39,11 @@ _NEXT_STEPS = {
 }
 
 
-def decoded_lines(
-    source: Source, *, long_first: bool = False
-) -> Iterator[tuple[int, str | FormatError]]:
+NumberedLine: TypeAlias = tuple[int, str | FormatError]
+"""The number of a line, from 1, and the line or why it cannot be read."""
+
+
+def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[NumberedLine]:
     """Line numbers (from 1) and lines with their ends.
 
     A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading continues

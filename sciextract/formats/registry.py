@@ -188,7 +188,7 @@ FORMATS: list[FormatSpec] = [
         (".bib", ".bibtex"), reader=".bibtex:read_bibtex",
         opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]"),
     FormatSpec("ris", "RIS, as reference managers export it",
-        (".ris",), reader=".ris:read_ris",
+        (".ris",), reader=".tagged:read_ris",
         opening=r"(?:1\.\s+)?TY  ?- ?"),
     FormatSpec("nbib", "MEDLINE/nbib, PubMed's own text export",
         (".nbib", ".medline"), reader=".tagged:read_nbib",

@@ -109,10 +109,11 @@ def _bare(short: str) -> str:
     return short[:-1] if short.endswith("s") and short[:-1].isupper() and len(short) > 2 else short
 
 
-_ALIKE = 0.75
+_ALIKE = 0.7
+"""Of the longer of two words, so much begins alike: "private" and "privacy", not "recurrent" and "recursive"."""
 _SHORTEST = 3
 """Letters that a shortened word has: "net" for "network"."""
-_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed)s?$")
+_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed|e)s?$")
 
 
 def group_expansions(counts: Mapping[int, int], spaced: Mapping[int, str]) -> list[tuple[int, int]]:
@@ -144,6 +145,10 @@ def same_meaning(first: str, second: str) -> bool:
     >>> same_meaning("gated recurrent unit", "gated recursive unit")
     False
     >>> same_meaning("multibox detector", "multibox detection")
+    True
+    >>> same_meaning("differential privacy", "differentially private")
+    True
+    >>> same_meaning("magnetic resonance image", "magnetic resonance imaging")
     True
     >>> same_meaning("learning from human feedback", "learning with human feedback")
     True

@@ -20,7 +20,7 @@ from itertools import accumulate
 from ahocorasick_rs import AhoCorasick
 
 from sciextract.graph.extraction import unpacked
-from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.graph.normalisation import MergeRule, normal_form, without_accents
 from sciextract.text.english import singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
@@ -59,7 +59,7 @@ class WordSequence:
 
 @lru_cache(maxsize=1 << 17)
 def _bare(word: str) -> str:
-    return singular(word.translate(_APOSTROPHES).casefold())
+    return singular(without_accents(word).translate(_APOSTROPHES).casefold())
 
 
 def words_of(text: str) -> WordSequence:

@@ -18,7 +18,6 @@ from sciextract.graph.queries.nodes import find_node, name_keys
 from sciextract.graph.vocabulary import tsv_rows
 
 Kind = Literal["merge", "split", "hide", "rename"]
-_READER = int(MergeRule.READER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +65,13 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
             f"{name!r} and {other!r} are one node already: to merge them would make a circle",
             "sciextract graph repairs lists what was merged; --undo N takes it back",
         )
-    given = {
-        normal_form(each.other).key for each in repairs_of(connection) if each.kind == "rename"
-    }
+    known = [each for each in repairs_of(connection) if each.kind == "rename"]
+    given = {normal_form(each.other).key for each in known}
     if repair.kind == "split" and normal_form(name).key in given:
         hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
         raise GraphError(f"{name!r} was given to a node by a reader: no abstract has it", hint)
-    if repair.kind == "split" and not _is_merged(connection, own):
+    merged = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
+    if repair.kind == "split" and not connection.execute(merged, (own,)).fetchone():
         raise GraphError(
             f"{name!r} was not merged into another name, or only where an abstract expands it",
             f"{as_command('sciextract', 'graph', 'neighbours', name)} lists names with the rules that merged them",
@@ -123,18 +122,10 @@ def repair_nodes(connection: sqlite3.Connection) -> None:
 def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int | None]:
     """The number of a name, and that of the node that it means; also before nodes are made."""
     for key in name_keys(normal_form(name)):
-        row = connection.execute(
-            "SELECT m.id, coalesce(r.node, m.id) FROM name m LEFT JOIN resolved r ON r.name = m.id WHERE m.key = ?",
-            (key,),
-        ).fetchone()
-        if row:
+        query = "SELECT name, node FROM meaning WHERE key = ?"
+        if row := connection.execute(query, (key,)).fetchone():
             return int(row[0]), int(row[1])
     return None, None
-
-
-def _is_merged(connection: sqlite3.Connection, name: int | None) -> bool:
-    query = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
-    return connection.execute(query, (name,)).fetchone() is not None
 
 
 def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
@@ -144,20 +135,20 @@ def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
     if repair.kind == "split":
         execute("DELETE FROM resolved WHERE name = ?", (own,))
         execute("DELETE FROM joined WHERE name = ?", (own,))
-    elif repair.kind == "rename" and node is not None:
-        execute("INSERT OR IGNORE INTO name (key) VALUES (?)", (normal_form(repair.other).key,))
-        _join(connection, _numbers(connection, repair.other)[1], node)
-    elif repair.kind == "merge":
-        _join(connection, node, _numbers(connection, repair.other)[1])
-
-
-def _join(connection: sqlite3.Connection, node: int | None, into: int | None) -> None:
-    if node is None or into in (None, node):
+    if repair.kind in ("split", "hide") or node is None:
         return
-    connection.execute(
-        "UPDATE resolved SET node = ?, rules = rules | ? WHERE node = ?", (into, _READER, node)
-    )
-    connection.execute("INSERT INTO resolved VALUES (?, ?, ?)", (node, into, _READER))
+    if repair.kind == "rename":
+        execute("INSERT OR IGNORE INTO name (key) VALUES (?)", (normal_form(repair.other).key,))
+    into = _numbers(connection, repair.other)[1]
+    if repair.kind == "rename":
+        # The new name is one more name of the node.
+        node, into = into, node
+    if into not in (None, node):
+        values = {"into": into, "reader": int(MergeRule.READER), "node": node}
+        execute(
+            "UPDATE resolved SET node = :into, rules = rules | :reader WHERE node = :node", values
+        )
+        execute("INSERT INTO resolved VALUES (:node, :into, :reader)", values)
 
 
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
@@ -167,7 +158,6 @@ def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
         name, synonym = (each.other, each.name) if each.other else (each.name, "")
         cells = [guarded(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
         yield "\t".join([f"repair:{number}", *cells, each.kind])
-    yield ""
 
 
 def read_repairs(path: Path) -> list[Repair]:
@@ -184,11 +174,9 @@ def read_repairs(path: Path) -> list[Repair]:
             problem = f"repair {kind!r} found; expected {', '.join(get_args(Kind))}"
             raise FormatError(problem, path=path, line=line)
         known = cast("Kind", kind)
-        synonyms = [
-            unguarded(each) for each in (row.get("synonyms") or "").split("|") if each.strip()
-        ]
-        if known in ("merge", "rename"):
-            found += [Repair(known, each, name) for each in synonyms]
-        else:
+        if known in ("split", "hide"):
             found.append(Repair(known, name))
+            continue
+        synonyms = [each for each in (row.get("synonyms") or "").split("|") if each.strip()]
+        found += [Repair(known, unguarded(each), name) for each in synonyms]
     return found

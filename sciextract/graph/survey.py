@@ -8,24 +8,25 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.errors import UsageError
-from sciextract.graph.answers import Citation, bibtex, citation_keys, link_of
+from sciextract.graph.answers import bibtex, citation_keys, link_of, write_files
 from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, together
-from sciextract.graph.queries.edges import EdgeRequest, neighbours
-from sciextract.graph.queries.nodes import Node, entity_labels, relation_types
+from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.nodes import Node, types_of
 from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.results import results
 from sciextract.graph.queries.trends import Period, periods_of
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
-from sciextract.workflows.output import check_target, reported_as, whole_output
 
 HYPONYM = "HYPONYM-OF"
 _MOST = 12
@@ -39,8 +40,7 @@ _HEADINGS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A line of a section.
 
     Attributes:
@@ -51,9 +51,13 @@ class Statement:
     text: str
     paper: Paper | None = None
 
+    @property
+    def quoted(self) -> list[str]:
+        """The sentences that show it."""
+        return [each.text for each in self.paper.sentences] if self.paper else []
 
-@dataclass(frozen=True, slots=True)
-class Section:
+
+class Section(NamedTuple):
     """A part of a survey.
 
     Attributes:
@@ -64,7 +68,7 @@ class Section:
 
     title: str
     words: str
-    statements: tuple[Statement, ...]
+    statements: list[Statement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,152 +109,114 @@ def write_survey(
     Raises:
         OutputError: Something is there, or it cannot be written.
     """
-    check_target(output, force=force, kept=[graph])
     found = survey(connection, node)
     cited = found.papers
     names = citation_keys(each.doc_key for each in cited)
     keys = {each.document: name for each, name in zip(cited, names, strict=True)}
-    citations = [Citation(each.doc_key, each.published) for each in cited]
     plot = trend_picture(found.periods)
     pages = {
         "survey.md": markdown_lines(found, keys),
         "survey.html": html_lines(found, keys, plot),
-        "survey.bib": bibtex(citations),
+        "survey.bib": bibtex([replace(each, sentences=()) for each in cited]),
         "trend.svg": [plot],
     }
-    with reported_as(str(output)), whole_output(output) as partial:
-        partial.mkdir(parents=True)
-        for name, lines in pages.items():
-            (partial / name).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    write_files(pages, graph, output, force=force)
     return found
 
 
 def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     """What a graph tells about a node."""
-    sections = [
-        Section(
-            "What it is",
-            "Sentences that say it, and what abstracts call it a kind of.",
-            _definitions(connection, node),
-        )
-    ]
-    company: list[int] = []
-    for label in sorted(entity_labels(connection), key=lambda each: (each not in _HEADINGS, each)):
-        found = _named_with(connection, node, TogetherQuestion(label, limit=_MOST))
-        company += [each.node.id for each in found]
-        words = "Named in the same abstracts; a lift of 1 is chance."
-        sections.append(Section(_HEADINGS.get(label, label), words, _statements(found)))
-    for label in relation_types(connection):
-        if "compare" in label.casefold():
-            found = _named_with(connection, node, TogetherQuestion(relation=label, limit=_MOST))
-            words = f"In a relation {label} in abstracts that name it."
-            sections.append(Section("What is compared", words, _statements(found)))
-    sections += [
-        Section(
-            "Leaderboards",
-            "Values that abstracts report; read the sentences, because test sets and splits differ.",
-            _boards(connection, node),
-        ),
-        Section(
-            "Open gaps",
-            "Named together less than a fifth as often as chance would have it.",
-            _gaps(connection, node),
-        ),
-        Section(
-            "Papers to read first",
-            "Those with the name in the title, then those that name most of the above.",
-            _first_papers(connection, node, company),
-        ),
-    ]
-    years = f"{node.first_year or '?'} to {node.last_year or '?'}"
+    quoter = Quoter(connection, [node.id])
+    defined = [Statement("As defined", each) for each in quoter.defining(_MOST_DEFINITIONS)]
+    known = types_of(connection, "relation")
+    if HYPONYM in known:
+        for edge in neighbours(
+            connection, node, relation=HYPONYM, direction="out", limit=_MOST_DEFINITIONS, generic=False
+        ):  # fmt: skip
+            defined.append(Statement(f"A kind of {edge.tail.name}", quoter.quote(edge.tail.id)))
+    words = "Sentences that say it, and what abstracts call it a kind of."
+    sections, company = [Section("What it is", words, defined)], list[int]()
+    types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
+    compared = [each for each in known if "compare" in each.casefold()]
+    for title, words, question in (
+        *[(_HEADINGS.get(each, each), _TOGETHER, TogetherQuestion(each)) for each in types],
+        *[
+            ("What is compared", f"In a relation {each} in abstracts that name it.", TogetherQuestion(relation=each))
+            for each in compared
+        ],
+    ):  # fmt: skip
+        # Without what is named with it less often than by chance for certain.
+        found = together(connection, [node], replace(question, limit=_MOST))
+        found = [each for each in found if each.high > 1]
+        sections.append(Section(title, words, list(map(_company, found))))
+        company += [each.node.id for each in found if not question.relation]
+    words = "Values that abstracts report; read the sentences, because test sets and splits differ."
+    sections.append(Section("Leaderboards", words, _boards(connection, node)))
+    words = "Named together less than a fifth as often as chance would have it."
+    sections.append(Section("Open gaps", words, _gaps(connection, node)))
+    words = "Those with the name in the title, then those that name most of the above."
+    first = _first_papers(connection, node, quoter, company)
+    sections.append(Section("Papers to read first", words, first))
     return Survey(
         node.name,
-        f"{node.label}; {counted(node.documents, 'abstract')}, {years}",
+        f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}",
         periods_of(connection, node.id),
         tuple([each for each in sections if each.statements]),
     )
 
 
-def _named_with(
-    connection: sqlite3.Connection, node: Node, question: TogetherQuestion
-) -> list[Together]:
-    """What is named with a node, without what is named with it less often than by chance for certain."""
-    return [each for each in together(connection, [node], question) if each.high > 1]
+_TOGETHER = "Named in the same abstracts; a lift of 1 is chance."
 
 
-def _statements(found: Iterable[Together]) -> tuple[Statement, ...]:
-    statements = []
-    for each in found:
-        years = f"{each.first_year or '?'} to {each.last_year or '?'}"
-        lift = f"lift {each.lift:.1f} ({each.low:.1f} to {each.high:.1f})"
-        text = f"{each.node.name}: {counted(each.documents, 'abstract')}, {years}, {lift}"
-        statements.append(Statement(text, each.quote))
-    return tuple(statements)
+def _years(found: Node | Together) -> str:
+    return f"{found.first_year or '?'} to {found.last_year or '?'}"
 
 
-def _definitions(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
-    """Sentences that say what it is, and wider things that abstracts say it is a kind of."""
-    quoter = Quoter(connection, [node.id])
-    found = [Statement("As defined", each) for each in quoter.defining(_MOST_DEFINITIONS)]
-    if HYPONYM in relation_types(connection):
-        wider = EdgeRequest(HYPONYM, "out", _MOST_DEFINITIONS, generic=False)
-        for edge in neighbours(connection, node, wider):
-            found.append(Statement(f"A kind of {edge.tail.name}", quoter.quote(edge.tail.id)))
-    return tuple(found)
+def _company(found: Together) -> Statement:
+    lift = f"lift {found.lift:.1f} ({found.low:.1f} to {found.high:.1f})"
+    abstracts = counted(found.documents, "abstract")
+    return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", found.quote)
 
 
-def _boards(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
+def _boards(connection: sqlite3.Connection, node: Node) -> list[Statement]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
     boards: dict[tuple[str, str], list[Statement]] = {}
-    try:
-        reported = results(connection, named=node)
-    except UsageError:  # a model without metrics
-        return ()
-    for each in reported:
-        if each.material is None:
-            continue
-        system = f" by {each.system.name}" if each.system else ""
-        board = each.material.name, each.metric.name
-        text = f"{' | '.join(board)}: {each.value:g}{each.unit}{system}"
-        boards.setdefault(board, []).append(
-            Statement(text, replace(each.paper, sentences=(each.sentence,)))
-        )
+    with suppress(UsageError):  # a model without metrics
+        for each in results(connection, named=node):
+            if each.material is not None:
+                system = f" by {each.system.name}" if each.system else ""
+                text = f"{' | '.join(each.board)}: {each.value:g}{each.unit}{system}"
+                stated = Statement(text, replace(each.paper, sentences=(each.sentence,)))
+                boards.setdefault(each.board, []).append(stated)
     several = sorted(boards.values(), key=len, reverse=True)[:_MOST_BOARDS]
-    return tuple([each for board in several if len(board) > 1 for each in board[:_MOST]])
+    return [each for board in several if len(board) > 1 for each in board[:_MOST]]
 
 
-def _gaps(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
-    try:
-        found = gaps(connection, node, limit=_MOST).found
-    except UsageError:  # too few abstracts to tell
-        return ()
+def _gaps(connection: sqlite3.Connection, node: Node) -> list[Statement]:
     statements = []
-    for each in found:
-        near = ", ".join([f"{other.name} ({documents:,})" for other, documents in each.nearest])
-        text = (
-            f"{each.node.name}: {counted(each.documents, 'abstract')}, {each.expected:.1f} expected"
-        )
-        statements.append(Statement(f"{text}; nearest: {near}" if near else text))
-    return tuple(statements)
+    with suppress(UsageError):  # too few abstracts to tell
+        for each in gaps(connection, node, limit=_MOST).found:
+            near = ", ".join([f"{other.name} ({count:,})" for other, count in each.nearest])
+            abstracts = counted(each.documents, "abstract")
+            text = f"{each.node.name}: {abstracts}, {each.expected:.1f} expected"
+            statements.append(Statement(f"{text}; nearest: {near}" if near else text))
+    return statements
 
 
 def _first_papers(
-    connection: sqlite3.Connection, node: Node, company: Sequence[int]
-) -> tuple[Statement, ...]:
-    names = normal_form(node.name).spaced
-    found = []
-    rows = connection.execute(
-        """SELECT n.document, coalesce(p.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
-        JOIN paper p ON p.document = n.document
+    connection: sqlite3.Connection, node: Node, quoter: Quoter, company: Sequence[int]
+) -> list[Statement]:
+    names, found = normal_form(node.name).spaced, []
+    for document, title, shared, mentions in connection.execute(
+        """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
+        JOIN document d ON d.id = n.document
         LEFT JOIN node_document o ON o.document = n.document AND o.node IN (SELECT value FROM json_each(?))
         WHERE n.node = ? GROUP BY n.document""",
         (json.dumps(company), node.id),
-    )
-    for document, title, shared, mentions in rows:
+    ):
         found.append((names in normal_form(title).spaced, shared, mentions, -document))
-    quoter = Quoter(connection, [node.id])
     papers = [quoter.named_in(-one[-1]) for one in sorted(found, reverse=True)[:_MOST_PAPERS]]
-    return tuple([Statement(_cited(each.published, each.doc_key), each) for each in papers])
+    return [Statement(_cited(each.published, each.doc_key), each) for each in papers]
 
 
 def _cited(known: Bibliography, key: str) -> str:
@@ -273,7 +239,7 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
     for part in survey.sections:
         yield f"\n## {_plain(part.title)}\n\n{_plain(part.words)}\n"
         for each in part.statements:
-            quoted = "".join([f" “{_plain(one)}”" for one in _quoted(each)])
+            quoted = "".join([f" “{_plain(one)}”" for one in each.quoted])
             cited = f" [@{keys[each.paper.document]}]" if each.paper else ""
             yield f"- {_plain(each.text)}.{quoted}{cited}"
 
@@ -291,7 +257,7 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
     for part in survey.sections:
         yield f"<h2>{_escaped(part.title)}</h2><p>{_escaped(part.words)}</p><ul>"
         for each in part.statements:
-            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in _quoted(each)])
+            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in each.quoted])
             key = _escaped(keys[each.paper.document]) if each.paper else ""
             cited = f' <cite>[<a href="#{key}">{key}</a>]</cite>' if key else ""
             yield f"<li>{_escaped(each.text)}.{quoted}{cited}</li>"
@@ -304,10 +270,6 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
         words = f'<a href="{_escaped(link)}" rel="noreferrer">{name}</a>' if link else name
         yield f'<li id="{key}">[{key}] {words}</li>'
     yield "</ul></body></html>"
-
-
-def _quoted(statement: Statement) -> list[str]:
-    return [each.text for each in statement.paper.sentences] if statement.paper else []
 
 
 # What Markdown, or Pandoc's, gives a meaning anywhere in a line, and at its beginning; behind a backslash it has none.

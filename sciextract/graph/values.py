@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from sciextract.documents.spans import Span
 from sciextract.graph.normalisation import normal_form
 
 METRIC = "Metric"
@@ -106,7 +107,7 @@ _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
 )
-_CHANGE_OF = re.compile(rf"\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$", re.IGNORECASE)
+_CHANGE_OF = re.compile(rf"(?i)\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$")
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
     r"|under|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between"
@@ -117,50 +118,44 @@ _DISTANCE = (
     r"|relative|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$", re.IGNORECASE
+    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
 _DISTANCE_AFTER = re.compile(
-    rf"\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b",
-    re.IGNORECASE,
+    rf"(?i)\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b"
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
 )
-_IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b", re.IGNORECASE)
-_REACHED = re.compile(r"\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*", re.IGNORECASE)
+_IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
+_REACHED = re.compile(r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*")
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
 _TO = re.compile(
-    rf"\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$", re.IGNORECASE
+    rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
 )
 _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*", re.IGNORECASE
+    r"(?i)(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*"
 )
 _NO_MATERIAL = re.compile(
-    r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
-    re.IGNORECASE,
+    r"(?i)(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)"
 )
 _PROPER = re.compile(r"[A-Z0-9]")
 _DATA = re.compile(
-    r"[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
-    r"|leaderboard|challenge|collections?)$",
-    re.IGNORECASE,
+    r"(?i)[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
+    r"|leaderboard|challenge|collections?)$"
 )
-_DATA_HEAD = re.compile(
-    r"\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$", re.IGNORECASE
-)
-_ON = re.compile(r"\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE)
-_FOR = re.compile(r"\b(?:for|in)\s(?:[\w-]+\s){0,2}$", re.IGNORECASE)
+_DATA_HEAD = re.compile(r"(?i)\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$")
+_ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
+_FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
 # One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
-    r"\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$"
 )
 _BACKBONE = re.compile(r"\s(?:backbones?|encoders?|features|models?|networks?|simulator)\b")
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
@@ -169,10 +164,9 @@ _UNMARKED = re.compile(
     r"(?:\s(?:data\s?set|benchmark|corpus|leaderboard))?)\b(?!-)"
 )
 _SEVERAL = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|[0-9]+|several|multiple|various|different|many|both|all|other|held-out|across)\b"
+    r"(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|[0-9]+|several|multiple|various|different|many|both|all|other|held-out|across)\b"
     r"(?:[^.;]|\.[0-9]){0,60}\b(?:data\s?sets|benchmarks|corpora|tasks|domains|languages|subtasks)\b"
-    r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b",
-    re.IGNORECASE,
+    r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b"
 )
 _DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
 _FURTHEST = 60
@@ -180,34 +174,28 @@ _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
 _NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
-    r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
-    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
+    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$"
 )
 _COMPARED = re.compile(
-    r"\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$", re.IGNORECASE
+    r"(?i)\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$"
 )
 _REACHES = re.compile(
-    r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
-    r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
+    r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b"
 )
 _OURS = re.compile(
-    r"\b(?:we|our|ours|us|it|the proposed|this (?:approach|method|model|framework|system))\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:we|our|ours|us|it|the proposed|this (?:approach|method|model|framework|system))\b"
 )
 _THEIRS = re.compile(
-    r"\b(?:baselines?|state-of-the-art|existing|previous|prior|participants?|teams?|humans?|best|current)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:baselines?|state-of-the-art|existing|previous|prior|participants?|teams?|humans?|best|current)\b"
 )
 _PROPOSED = re.compile(
-    r"\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$"
 )
 _SPLIT = re.compile(
-    r"\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
-    r"|part|partition|portion|subset)?\b))",
-    re.IGNORECASE,
+    r"(?i)\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"|part|partition|portion|subset)?\b))"
 )
 _SPLITS = {"valid": "val", "validation": "val", "development": "dev", "test-standard": "test-std"}
 
@@ -224,7 +212,7 @@ class _Group(NamedTuple):
 
 def find_values(
     text: str,
-    sentences: Sequence[tuple[int, int]],
+    sentences: Iterable[Span],
     spots: Sequence[Spot],
     evaluated: Mapping[int, Sequence[Spot]],
 ) -> Iterator[Value]:
@@ -232,23 +220,24 @@ def find_values(
 
     Args:
         text: The abstract.
-        sentences: Where each begins and ends.
+        sentences: Where they are.
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    sentences = [
-        (start, end)
-        for start, end in sentences
-        if end - start < _LONGEST and NUMBER.search(text, start, end)
+    some = [
+        (each.char_start, each.char_end)
+        for each in sentences
+        if each.char_end - each.char_start < _LONGEST
+        and NUMBER.search(text, each.char_start, each.char_end)
     ]
-    if not sentences or len(text) > _LONGEST_TEXT:
+    if not some or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
     # What a sentence that names no material is about, where the abstract names a single data set.
     nowhere = Spot(0, 0, "", MATERIALS[0])
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
-    for start, end in sentences:
+    for start, end in some:
         sentence = text[start:end]
         inside = [
             each._replace(start=each.start - start, end=each.end - start)

@@ -8,8 +8,8 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.formats.base import Source
@@ -23,8 +23,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A name in a vocabulary.
 
     Attributes:
@@ -38,8 +37,7 @@ class Term:
     preferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The terms of a file.
 
     Attributes:
@@ -74,9 +72,9 @@ def read_vocabulary(path: Path) -> Vocabulary:
         problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
         raise FormatError(problem, path=path)
     found = [
-        Term(clean(each.identifier.strip()), clean(each.name.strip()), each.preferred)
-        for each in terms
-        if each.identifier.strip() and each.name.strip()
+        Term(clean(identifier.strip()), clean(name.strip()), preferred)
+        for identifier, name, preferred in terms
+        if identifier.strip() and name.strip()
     ]
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
@@ -158,8 +156,7 @@ def link_nodes(connection: sqlite3.Connection) -> None:
     """
     found: dict[int, dict[tuple[bool, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
     for node, name, identifier, preferred in connection.execute(
-        """SELECT coalesce(r.node, n.id), n.id, v.identifier, v.preferred
-        FROM vocabulary v JOIN name n ON n.key = v.key LEFT JOIN resolved r ON r.name = n.id"""
+        "SELECT m.node, m.name, v.identifier, v.preferred FROM vocabulary v JOIN meaning m ON m.key = v.key"
     ):
         found[node][node == name, bool(preferred)].add(identifier)
     best = {node: ranks[max(ranks)] for node, ranks in found.items()}

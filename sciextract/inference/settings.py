@@ -66,10 +66,6 @@ class Rescue:
     entity: float
     relation: float
 
-    def to_json(self) -> dict[str, float]:
-        """Both numbers."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class DecodeSettings:

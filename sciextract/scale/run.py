@@ -31,7 +31,7 @@ from sciextract.scale.parts import (
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
-from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
+from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_at_the_end
 from sciextract.workflows.model_choice import ModelChoice, check_schema
 from sciextract.workflows.output import EarlierRun
 
@@ -147,12 +147,7 @@ class Request:
 
     def final_notes(self, counts: RunCounts, listener: Listener) -> None:
         """Notes when all is done."""
-        if self.choice.model == AUTO and counts.models:
-            chosen = ", ".join(
-                f"{count} by {name}" for name, count in sorted(counts.models.items())
-            )
-            listener.note(f"model {AUTO} chose for each abstract: {chosen}")
-        note_if_nothing_given(self.given, counts, listener)
+        note_at_the_end(self.choice, self.given, counts, listener)
 
 
 def annotate_into_parts(

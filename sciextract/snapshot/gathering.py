@@ -27,7 +27,6 @@ from sciextract.snapshot.supervision import mention_states
 from sciextract.store import Completeness, Project
 from sciextract.store.queries import known_by_text, known_documents, positive_labels
 from sciextract.store.rows import IN_VIEW, ProgressRow
-from sciextract.store.sqlite import translated
 from sciextract.store.views import whole
 
 
@@ -63,9 +62,8 @@ def check_project_labels(project: Project, schema: LabelSchema) -> None:
     Raises:
         SchemaError: It has some; names them and where to change them.
     """
-    with translated(project.path):
-        kinds = (positive_labels(project.connection, kind) for kind in ("entity", "relation"))
-        lacking = LabelCounts(*kinds).lacking_in(schema)
+    kinds = (positive_labels(project.connection, kind) for kind in ("entity", "relation"))
+    lacking = LabelCounts(*kinds).lacking_in(schema)
     if lacking:
         raise SchemaError(
             f"{project.path}: its schema {schema.name!r} lacks labels that its items have: {lacking}; "
@@ -262,18 +260,17 @@ class Gathering:
                 self.left_out[NOT_COMPLETE] += 1
             else:
                 yield Split.GATE, document
-        with translated(self._project.path):
-            for known in known_documents(self._project.connection):
-                if not known.decided:
-                    continue
-                document = training_document(self._project, known.number)
-                split = split_of(known.text_sha256)
-                if bytes.fromhex(known.text_sha256) in self._taken:
-                    self.left_out[GATE_HAS_IT] += 1
-                elif split is not Split.TRAIN and not document.complete:
-                    self.left_out[NOT_DONE] += 1
-                else:
-                    yield split, document
+        for known in known_documents(self._project.connection):
+            if not known.decided:
+                continue
+            document = training_document(self._project, known.number)
+            split = split_of(known.text_sha256)
+            if bytes.fromhex(known.text_sha256) in self._taken:
+                self.left_out[GATE_HAS_IT] += 1
+            elif split is not Split.TRAIN and not document.complete:
+                self.left_out[NOT_DONE] += 1
+            else:
+                yield split, document
         gate_texts = frozenset(self._taken)
         for document in self._base.documents() if self._base else ():
             if reason := self._why_not_of_base(document, gate_texts):
@@ -286,17 +283,16 @@ class Gathering:
 
         None of them is, or will be, in dev or gate. To be called after :meth:`documents`.
         """
-        with translated(self._project.path):
-            known = known_documents(self._project.connection)
-            free = (
-                each
-                for each in known
-                if not each.decided
-                and split_of(each.text_sha256) is Split.TRAIN
-                and bytes.fromhex(each.text_sha256) not in self._taken
-            )
-            # By hash, so that the choice does not depend on the order of imports.
-            chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
+        known = known_documents(self._project.connection)
+        free = (
+            each
+            for each in known
+            if not each.decided
+            and split_of(each.text_sha256) is Split.TRAIN
+            and bytes.fromhex(each.text_sha256) not in self._taken
+        )
+        # By hash, so that the choice does not depend on the order of imports.
+        chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
         return [each.number for each in chosen]
 
     def text(self, number: int) -> AnnotatedDocument:
@@ -313,8 +309,7 @@ class Gathering:
         text_sha256 = document.annotated.document.text_sha256
         if self._is_second(document):
             return GATE_HAS_IT if bytes.fromhex(text_sha256) in gate_texts else TWICE
-        with translated(self._project.path):
-            known = known_by_text(self._project.connection, text_sha256)
+        known = known_by_text(self._project.connection, text_sha256)
         if known is None:
             return ""
         if split_of(text_sha256) is not Split.TRAIN:

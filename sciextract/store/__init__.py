@@ -7,7 +7,7 @@ Other packages import what most of them need from here: :func:`create_project` a
 
 from __future__ import annotations
 
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.actions.editing import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract.store.document_state import DocumentState, Outcome
 from sciextract.store.opening import create_project, open_project
 from sciextract.store.project import Project

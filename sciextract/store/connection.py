@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from sciextract import __version__
@@ -26,6 +26,7 @@ from sciextract.errors import (
     as_command,
 )
 from sciextract.store.sqlite import (
+    explained,
     first_value,
     no_project_hint,
     primary_code,
@@ -62,9 +63,26 @@ class Connection(sqlite3.Connection):
 
     Attributes:
         file: Device and inode of the file.
+        project: The project that errors of statements name; ``None`` leaves them as SQLite says them.
     """
 
     file: FileId | None = None
+    project: Path | None = None
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        """Run a statement.
+
+        Raises:
+            ProjectError: It cannot be done, by a connection of an open project.
+        """
+        try:
+            return super().execute(*statement)
+        except sqlite3.IntegrityError:
+            raise  # a rule of the tables: the caller knows what it means
+        except sqlite3.DatabaseError as error:
+            if self.project is None:
+                raise
+            raise explained(error, self.project) from error
 
 
 def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Connection:
@@ -255,7 +273,9 @@ def settle(connection: sqlite3.Connection) -> bool:
     Returns:
         Whether it was done.
     """
-    # Closing must not wait half a minute for a reader that stays.
+    # Closing must not wait half a minute for a reader that stays, and what cannot be done now is no error.
+    if isinstance(connection, Connection):
+        connection.project = None
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

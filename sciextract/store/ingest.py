@@ -7,16 +7,16 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.store import documents, events
-from sciextract.store.actions.bulk import finish
+from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
-from sciextract.store.documents import Record, decode_annotations, digest_of, encode_annotations
+from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
+from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
@@ -189,7 +189,7 @@ class Import(Batches):
                 imported.merge(said)
                 counts.items += context.items - before
                 counts.against_decisions += imported.against_decisions
-            finish(doc, context, self.done)
+            Edit(doc, context).finish(self.done)
             return True
 
         document, remarks = item.document, (*item.warnings, *warnings)
@@ -263,11 +263,11 @@ class ModelRun(Batches):
                 for number, name in self.project.sources.items()
                 if name.startswith("model:") and ("/" in name or not self.keep_suggestions)
             )
+            names = context.schema.entity_names, context.schema.relation_names
             for number, predicted in predictions:
                 said = predicted.annotations
-                done += self._add_one(
-                    context, number, said, (shown or {}).get(number, said), models
-                )
+                items = (shown or {}).get(number, said).renamed(*names)
+                done += self._add_one(context, number, said, items, models)
         self.documents += done
 
     def _add_one(
@@ -327,11 +327,7 @@ def annotations_of_source(
     query = """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
         ORDER BY id DESC LIMIT 1"""
     body = first_value(connection, query, number, source_id)
-    return body and _decode(body)
-
-
-# What a desk compares after every key is decoded once.
-_decode = lru_cache(maxsize=16)(decode_annotations)
+    return body and read_annotations(connection, body)
 
 
 def need_prediction(connection: sqlite3.Connection, model: ModelId) -> list[int]:

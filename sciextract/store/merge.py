@@ -23,7 +23,6 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
 )
-from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
 
 if TYPE_CHECKING:
@@ -70,13 +69,11 @@ class MergeCounts:
 
 def foreign_documents(other: Project) -> Iterator[Foreign]:
     """All documents of the other project, one by one."""
-    with translated(other.path):
-        sources = other.sources
+    sources = other.sources
     for number in other.numbers():
         doc = other.document_state(number)
         if doc.progress is not None:
-            with translated(other.path):
-                records = tuple(documents.records(other.connection, number))
+            records = tuple(documents.records(other.connection, number))
             yield Foreign(annotated(doc, sources), doc, sources, records)
 
 
@@ -257,13 +254,11 @@ def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
         queue = read_queue(other, name)
         if queue is None:
             continue
-        with translated(other.path):
-            wanted = (json.dumps(queue.numbers),)
-            texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
-        with translated(project.path):
-            hashes = (json.dumps([*texts.values()]),)
-            own: dict[str, int] = dict(project.connection.execute(_NUMBERS, hashes))
-            found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
-            numbers = present(project.connection, tuple(dict.fromkeys(found)))
+        wanted = (json.dumps(queue.numbers),)
+        texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
+        hashes = (json.dumps([*texts.values()]),)
+        own: dict[str, int] = dict(project.connection.execute(_NUMBERS, hashes))
+        found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
+        numbers = present(project.connection, tuple(dict.fromkeys(found)))
         kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
     return [name for name in kept if name]

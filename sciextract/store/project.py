@@ -12,7 +12,7 @@ from typing import Any, Self
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectReplacedError, SciextractError
+from sciextract.errors import ProjectError, SciextractError
 from sciextract.store import documents, events, project_settings, search, state_tables, views
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
@@ -33,7 +33,7 @@ from sciextract.store.document_state import (
     Tables,
 )
 from sciextract.store.maintenance import backup
-from sciextract.store.maintenance.checks import remember_counts, wrong_values
+from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
     WRONG_VALUES,
@@ -77,6 +77,7 @@ class Project:
     def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
         self.path = path
         self.connection = connection
+        connection.project = path
         self.author = author
         self.mode = mode
         self.pressed: tuple[int, int] | None = None
@@ -108,18 +109,13 @@ class Project:
         Raises:
             ProjectReplacedError: Another file has taken the project's place; what was written into the one
                 that was open is saved next to it now, unless it was before.
-            ProjectError: The disk does not take it; nothing is lost, the next opening finishes it.
         """
         if self._closed:
             return
         self._closed = True
         try:
-            if self._wrote:
-                try:
-                    with transaction(self.connection, self.path):
-                        remember_counts(self.connection)
-                except ProjectReplacedError:
-                    raise replaced(self.path, self.save_copy()) from None
+            if self._wrote and self.is_replaced():
+                raise replaced(self.path, self.save_copy())
             if self.mode == "write" and not self.is_replaced():
                 settle(self.connection)
         finally:
@@ -139,7 +135,7 @@ class Project:
             ProjectError: It cannot be written.
         """
         saved = backup.save_copy(self.connection, self.path)
-        with suppress(sqlite3.Error):
+        with suppress(ProjectError):
             # SQLite finds logs by their names: what this one still held would be read into the other file.
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._wrote = False
@@ -153,8 +149,7 @@ class Project:
     @property
     def schema(self) -> LabelSchema:
         """The label schema that holds now."""
-        with translated(self.path):
-            return project_settings.current(self.connection)
+        return project_settings.current(self.connection)
 
     @property
     def author_id(self) -> int:
@@ -232,8 +227,7 @@ class Project:
 
     def numbers(self) -> list[int]:
         """Numbers of all documents, in the order of import."""
-        with translated(self.path):
-            return documents.numbers(self.connection)
+        return documents.numbers(self.connection)
 
     def stream(self, states: frozenset[State] = IN_VIEW) -> Iterator[AnnotatedDocument]:
         """All documents as :meth:`document` gives them, one by one, in constant memory."""
@@ -244,24 +238,21 @@ class Project:
 
     def documents_with(self, surface: str) -> list[int]:
         """Numbers of the documents whose text has this string."""
-        with translated(self.path):
-            return search.documents_with(self.connection, surface)
+        return search.documents_with(self.connection, surface)
 
     def undecided_items(self) -> int:
         """How many items of all documents are undecided."""
         query = "SELECT coalesce(sum(undecided), 0) FROM summary"
-        with translated(self.path):
-            return int(first_value(self.connection, query))
+        return int(first_value(self.connection, query))
 
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
         """Numbers of the documents with undecided items, perhaps only with one of at least that score."""
-        with translated(self.path):
-            rows = self.connection.execute(
-                """SELECT document_id FROM summary
-                WHERE undecided > 0 AND (? IS NULL OR greatest_score >= ?) ORDER BY document_id""",
-                (least, least),
-            )
-            return [row[0] for row in rows]
+        rows = self.connection.execute(
+            """SELECT document_id FROM summary
+            WHERE undecided > 0 AND (? IS NULL OR greatest_score >= ?) ORDER BY document_id""",
+            (least, least),
+        )
+        return [row[0] for row in rows]
 
     def perform(
         self,
@@ -340,8 +331,7 @@ class Project:
 
     def log(self, limit: int | None = None, before: int | None = None) -> list[events.Event]:
         """Events, newest first."""
-        with translated(self.path):
-            return events.read_events(self.connection, limit, before)
+        return events.read_events(self.connection, limit, before)
 
     def backup(self, reason: str) -> backup.Backup:
         """Make a dated backup (see :mod:`~sciextract.store.maintenance.backup`)."""

@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from sciextract.documents.annotations import State
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.actions.editing import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract.store.document_state import Outcome
 from sciextract.store.events import UNDONE
 from sciextract.store.project import Project

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.errors import ActionRefusedError
-from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
+from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.sqlite import first_value, translated
+from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -103,7 +103,7 @@ _LATEST = "ORDER BY a.id DESC LIMIT 1"
 def latest_predictions(connection: sqlite3.Connection, number: int) -> Annotations | None:
     """The latest predictions of any model for a document; ``None`` where there are none."""
     body = first_value(connection, f"{_PREDICTED} {_LATEST}", number)
-    return body and decode_annotations(body)
+    return body and read_annotations(connection, body)
 
 
 def predictions_of_model(
@@ -122,7 +122,7 @@ def predictions_of_model(
     """
     query = f"{_PREDICTED} AND r.model_name = ? AND r.model_hash = ? {_LATEST}"
     body = first_value(connection, query, number, name, hash_)
-    return body and decode_annotations(body)
+    return body and read_annotations(connection, body)
 
 
 _PREFIX = "queue:"
@@ -190,9 +190,8 @@ def remove_queue(project: Project, name: str) -> None:
 
 def read_queue(project: Project, name: str) -> SavedQueue | None:
     """The queue of that name; ``None`` when there is none, or it cannot be understood."""
-    with translated(project.path):
-        query = "SELECT value FROM meta WHERE key = ?"
-        body = first_value(project.connection, query, _PREFIX + name)
+    query = "SELECT value FROM meta WHERE key = ?"
+    body = first_value(project.connection, query, _PREFIX + name)
     if body is None:
         return None
     try:
@@ -206,9 +205,8 @@ def read_queue(project: Project, name: str) -> SavedQueue | None:
 
 def queue_lengths(project: Project) -> dict[str, int]:
     """Names of all queues with the number of documents that each was saved with, by name."""
-    with translated(project.path):
-        rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
-        return {str(name): int(count or 0) for name, count in rows}
+    rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
+    return {str(name): int(count or 0) for name, count in rows}
 
 
 def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:

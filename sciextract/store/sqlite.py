@@ -78,7 +78,7 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.IntegrityError:
         raise  # a rule of the tables: the caller knows what it means
     except sqlite3.DatabaseError as error:
-        raise _in_words(error, path) from error
+        raise explained(error, path) from error
 
 
 def primary_code(error: sqlite3.Error) -> int:
@@ -86,7 +86,8 @@ def primary_code(error: sqlite3.Error) -> int:
     return (getattr(error, "sqlite_errorcode", 0) or 0) & _CODE
 
 
-def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
+def explained(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
+    """SQLite's error as one that names the project and the next step."""
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             problem = f"{path}: another process has been writing to the project for too long"

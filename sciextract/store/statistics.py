@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.store.maintenance import backup
-from sciextract.store.maintenance.checks import count_drops
 from sciextract.store.rows import Completeness
-from sciextract.store.sqlite import first_value, translated
+from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,45 +111,43 @@ class Stats:
 def stats_of(project: Project) -> Stats:
     """The statistics of an open project."""
     connection = project.connection
-    with translated(project.path):
-        bins = count_bins(
-            connection.execute(
-                f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
-                WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
-                  AND score IS NOT NULL"""
-            )
+    bins = count_bins(
+        connection.execute(
+            f"""SELECT score, state = 'accepted' FROM ({_ITEMS}) i JOIN source s ON s.id = i.source_id
+            WHERE s.kind = 'model' AND state IN ('accepted', 'edited', 'rejected')
+              AND score IS NOT NULL"""
         )
-        # Time is noted once an event, also where it changed several abstracts.
-        seconds, timed = connection.execute(
-            """SELECT sum(seconds), count(DISTINCT document_id) FROM (
-                SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
-                  FROM event e JOIN change c ON c.event_id = e.id
-                 WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
-        ).fetchone()
-        actions = connection.execute(
-            """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
-            GROUP BY s.id ORDER BY 2 DESC"""
-        )
-        return Stats(
-            labels=_count_labels(connection),
-            edits=_count_edits(connection),
-            reliability=bins,
-            calibration_error=calibration_error(bins),
-            seconds_per_abstract=seconds / timed if timed else None,
-            timed_abstracts=timed,
-            done_by_day=done_by_day(project),
-            actions_by_author=dict(actions.fetchall()),
-        )
+    )
+    # Time is noted once an event, also where it changed several abstracts.
+    seconds, timed = connection.execute(
+        """SELECT sum(seconds), count(DISTINCT document_id) FROM (
+            SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
+              FROM event e JOIN change c ON c.event_id = e.id
+             WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
+    ).fetchone()
+    actions = connection.execute(
+        """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
+        GROUP BY s.id ORDER BY 2 DESC"""
+    )
+    return Stats(
+        labels=_count_labels(connection),
+        edits=_count_edits(connection),
+        reliability=bins,
+        calibration_error=calibration_error(bins),
+        seconds_per_abstract=seconds / timed if timed else None,
+        timed_abstracts=timed,
+        done_by_day=done_by_day(project),
+        actions_by_author=dict(actions.fetchall()),
+    )
 
 
 def done_by_day(project: Project) -> dict[str, int]:
     """Abstracts that were marked as done, by UTC day."""
-    with translated(project.path):
-        rows = project.connection.execute(
-            """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
-            JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
-        )
-        return dict(rows.fetchall())
+    rows = project.connection.execute(
+        """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
+        JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
+    )
+    return dict(rows.fetchall())
 
 
 def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
@@ -234,10 +231,9 @@ class LabelStates:
 
 def label_states(project: Project) -> list[LabelStates]:
     """How many items of each label are in each state, by kind and label."""
-    with translated(project.path):
-        rows = project.connection.execute(
-            "SELECT kind, label, state, sum(number) FROM tally GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
-        ).fetchall()
+    rows = project.connection.execute(
+        "SELECT kind, label, state, sum(number) FROM tally GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    ).fetchall()
     by_label: dict[tuple[str, str], dict[str, int]] = {}
     for kind, label, state, number in rows:
         by_label.setdefault((kind, label), {})[state] = number
@@ -259,7 +255,6 @@ class Status:
         flagged: Abstracts with a flag.
         sources: Names of everyone who said something: imports, model runs, persons.
         newest_backup: File of the newest backup.
-        alarms: What has become fewer without an event.
     """
 
     project: str
@@ -272,7 +267,6 @@ class Status:
     flagged: int
     sources: list[str]
     newest_backup: str | None
-    alarms: list[str]
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -282,28 +276,26 @@ class Status:
 def status_of(project: Project) -> Status:
     """The counts of an open project."""
     connection = project.connection
-    with translated(project.path):
-        documents, flagged, undecided, decided, imported = connection.execute(
-            """SELECT count(*), coalesce(sum(flagged), 0),
-                (SELECT coalesce(sum(undecided), 0) FROM summary),
-                (SELECT coalesce(sum(decided), 0) FROM summary),
-                (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
-        ).fetchone()
-        backups = backup.list_backups(project.path)
-        completeness, none = {}, dict.fromkeys((each.value for each in Completeness), 0)
-        for layer in Layer:
-            query = f"SELECT {layer.value}, count(*) FROM progress GROUP BY 1"
-            completeness[layer.value] = none | dict(connection.execute(query).fetchall())
-        return Status(
-            project=str(project.path),
-            schema=project.schema.name,
-            documents=documents,
-            undecided=undecided,
-            decided=decided,
-            imported=imported,
-            completeness=completeness,
-            flagged=flagged,
-            sources=sorted(project.sources.values()),
-            newest_backup=str(backups[0].path) if backups else None,
-            alarms=count_drops(connection),
-        )
+    documents, flagged, undecided, decided, imported = connection.execute(
+        """SELECT count(*), coalesce(sum(flagged), 0),
+            (SELECT coalesce(sum(undecided), 0) FROM summary),
+            (SELECT coalesce(sum(decided), 0) FROM summary),
+            (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
+    ).fetchone()
+    backups = backup.list_backups(project.path)
+    completeness, none = {}, dict.fromkeys((each.value for each in Completeness), 0)
+    for layer in Layer:
+        query = f"SELECT {layer.value}, count(*) FROM progress GROUP BY 1"
+        completeness[layer.value] = none | dict(connection.execute(query).fetchall())
+    return Status(
+        project=str(project.path),
+        schema=project.schema.name,
+        documents=documents,
+        undecided=undecided,
+        decided=decided,
+        imported=imported,
+        completeness=completeness,
+        flagged=flagged,
+        sources=sorted(project.sources.values()),
+        newest_backup=str(backups[0].path) if backups else None,
+    )

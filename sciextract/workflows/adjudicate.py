@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
 
 from sciextract.documents.annotations import Layer
@@ -12,7 +11,6 @@ from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.store import DocumentState, Outcome, Project, state_tables
 from sciextract.store.document_state import Context
 from sciextract.store.events import Event
-from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (
     KIND,
     MERGE,
@@ -122,7 +120,7 @@ def decide(
 def decide_all(
     project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
 ) -> AdjudicationResult:
-    """Decide many differences, in each document entities first, then relations, then links; an event each.
+    """Decide many differences, document by document, each as :func:`decide_document` does.
 
     Args:
         project: Open for writing.
@@ -133,27 +131,16 @@ def decide_all(
     Raises:
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
-    verdicts, decisions = AdjudicationResult(), Decisions(project)
+    result, decisions = AdjudicationResult(), Decisions(project)
     wanted: dict[tuple[int, str], set[str]] = {}
     for each in listed:
         wanted.setdefault((each.number, each.source), set()).add(each.key)
     for (number, source), keys in wanted.items():
-        look = partial(_look, project, decisions, number, source, keys if only_these else None)
-        for dispute in _in_order(look, lambda _: True):
-            try:
-                decide(project, dispute, verdict, decisions)
-                verdicts.decided += 1
-            except ActionRefusedError as error:
-                verdicts.refused[dispute.key] = explain(error)
-    return verdicts
-
-
-def _look(
-    project: Project, decisions: Decisions, number: int, source: str, wanted: set[str] | None
-) -> list[Dispute]:
-    doc, decided = project.document_state(number), decisions.keys(number)
-    left = waiting(project, doc, project.source_id(source), decided)
-    return [each for each in left if wanted is None or each.key in wanted]
+        source_id, only = project.source_id(source), keys if only_these else None
+        done = decide_document(project, number, source_id, verdict, decisions, only)
+        result.decided += done.decided
+        result.refused |= done.refused
+    return result
 
 
 def decide_document(
@@ -162,6 +149,7 @@ def decide_document(
     source_id: int,
     verdict: Verdict,
     decisions: Decisions | None = None,
+    only: Collection[str] | None = None,
 ) -> AdjudicationResult:
     """Take one side in everything that waits in a document: entities first, then relations, then links.
 
@@ -173,6 +161,7 @@ def decide_document(
         source_id: The other source.
         verdict: Whose side is taken.
         decisions: What was decided before; read anew without it.
+        only: Keys of the differences to decide; all when ``None``.
 
     Raises:
         ProjectError: The project cannot be written; nothing has changed.
@@ -186,10 +175,10 @@ def decide_document(
         keys.clear()
         refused.clear()
         # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
-        for dispute in _in_order(
-            lambda: waiting(project, doc, source_id, before),
-            lambda layer: layer is Layer.COREFERENCE and verdict == "theirs",
-        ):
+        single = Layer.COREFERENCE if verdict == "theirs" else None
+        for dispute in _in_order(lambda: waiting(project, doc, source_id, before), single):
+            if only is not None and dispute.key not in only:
+                continue
             try:
                 with doc.whole():
                     if verdict == "theirs":
@@ -212,20 +201,18 @@ def decide_document(
     return AdjudicationResult(len(keys), dict(refused))
 
 
-def _in_order(
-    look: Callable[[], list[Dispute]], is_single: Callable[[Layer], bool]
-) -> Iterator[Dispute]:
+def _in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterator[Dispute]:
     """What waits in a document, layer by layer, each difference once.
 
     A decision changes what is different in the rest of the document, so that is looked at again: after every
-    one where it says so, else when all that was found in the layer is decided.
+    one of the layer ``single``, else when all that was found in the layer is decided.
     """
     tried: set[str] = set()
     for layer in Layer:
         while found := [
             each for each in look() if each.difference.layer is layer and each.key not in tried
         ]:
-            for each in found[:1] if is_single(layer) else found:
+            for each in found[:1] if layer is single else found:
                 tried.add(each.key)
                 yield each
 
@@ -277,13 +264,12 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
     """Numbers of the documents that one of these sources has annotated."""
     marks = ", ".join("?" * len(source_ids))
-    with translated(project.path):
-        rows = project.connection.execute(
-            f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
-            ORDER BY document_id""",
-            tuple(source_ids),
-        )
-        return [row[0] for row in rows]
+    rows = project.connection.execute(
+        f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
+        ORDER BY document_id""",
+        tuple(source_ids),
+    )
+    return [row[0] for row in rows]
 
 
 def sources(project: Project, wanted: str) -> dict[str, int]:
@@ -292,12 +278,11 @@ def sources(project: Project, wanted: str) -> dict[str, int]:
     Raises:
         UsageError: There is none.
     """
-    with translated(project.path):
-        rows = project.connection.execute(
-            """SELECT s.name, s.id FROM source s
-            WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id) ORDER BY s.id"""
-        )
-        known = dict(rows.fetchall())
+    rows = project.connection.execute(
+        """SELECT s.name, s.id FROM source s
+        WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id) ORDER BY s.id"""
+    )
+    known = dict(rows.fetchall())
     fitting = {name: number for name, number in known.items() if name.startswith(wanted)}
     if not fitting:
         listed = ", ".join(known) or "none"

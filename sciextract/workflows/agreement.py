@@ -13,16 +13,13 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
-from sciextract.store import Completeness, Project, open_project
-from sciextract.store.documents import decode_annotations
+from sciextract.store import Completeness, Project, label_changes, open_project
 from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
-from sciextract.store.project_settings import with_labels
-from sciextract.store.sqlite import translated
+from sciextract.store.project_settings import read_annotations, with_labels
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
-from sciextract.workflows.models.choice import carry_choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +30,11 @@ class MergeReport:
         counts: Documents and items.
         disagreements: Differences that wait for a decision, over all documents that both sides worked on.
         queues: Names under which saved queues of the other project were added.
-        model: What became of its choice of a model, in a sentence; empty where there was nothing to take over.
     """
 
     counts: MergeCounts
     disagreements: int
     queues: tuple[str, ...] = ()
-    model: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -47,14 +42,13 @@ class MergeReport:
             **asdict(self.counts),
             "disagreements": self.disagreements,
             "queues": list(self.queues),
-            "model": self.model,
         }
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
     """Bring another project's documents and decisions into this one, by the hash of the texts.
 
-    Its saved queues come along, and its choice of a model where this project has none of its own.
+    Its saved queues come along.
     Doing it again changes nothing. What was decided here stays; where both sides worked on a text, the
     other side's annotations are kept beside, and the differences wait for ``adjudicate``.
 
@@ -89,8 +83,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
             for number in join.add(batch):
                 disagreements += refresh_disagreements(project, number, decisions)
         queues = tuple(bring_queues(project, theirs, other.stem))
-        model = carry_choice(project, theirs)
-    return MergeReport(join.counts, disagreements, queues, model)
+    return MergeReport(join.counts, disagreements, queues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +139,11 @@ def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
     done = f"p.entities = '{Completeness.DONE}'"
     touched = f"""(p.entities <> '{Completeness.UNTOUCHED}' OR EXISTS (
         SELECT 1 FROM tally t WHERE t.document_id = d.id AND t.state IN ('imported', 'accepted', 'edited', 'added')))"""
-    with translated(project.path):
-        rows = project.connection.execute(
-            f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
-            WHERE {done if done_only else touched} ORDER BY d.id"""
-        )
-        return dict(rows.fetchall())
+    rows = project.connection.execute(
+        f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
+        WHERE {done if done_only else touched} ORDER BY d.id"""
+    )
+    return dict(rows.fetchall())
 
 
 def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:
@@ -165,13 +157,12 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     """
     query = """SELECT a.document_id, a.event_id, a.body FROM annotation_set a JOIN event e ON e.id = a.event_id
         WHERE e.kind = 'merge project' ORDER BY a.document_id, a.id DESC"""
-    with translated(project.path):
-        # Of several rows of a document the last one stays, which is the earliest.
-        first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
+    # Of several rows of a document the last one stays, which is the earliest.
+    first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
     mine, theirs = [], []
     for number, event_id, body in first.values():
         before = document_before(project, number, event_id)
-        other = decided_part(decode_annotations(body))
+        other = decided_part(read_annotations(project.connection, body))
         if before.annotations.entities and other.entities:
             mine.append(before)
             theirs.append(AnnotatedDocument(before.document, other))
@@ -182,7 +173,10 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
 MOST = 300
 
 # Kinds of events that decide about no item.
-_NO_DECISION = ("import", "merge project", "predict", "done", "completeness", "flag", "note")
+_NO_DECISION = (
+    *("import", "merge project", "predict", "done", "completeness", "flag", "note"),
+    *label_changes.KINDS,
+)
 
 
 class Cancelled(Exception):
@@ -221,12 +215,11 @@ class WithSource:
 
 def sides(project: Project) -> list[ComparableSource]:
     """All sources with abstracts to compare, the latest first."""
-    with translated(project.path):
-        rows = project.connection.execute(
-            """SELECT DISTINCT s.name, s.id, d.id, d.sha256 FROM annotation_set a
-            JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
-            JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
-        ).fetchall()
+    rows = project.connection.execute(
+        """SELECT DISTINCT s.name, s.id, d.id, d.sha256 FROM annotation_set a
+        JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
+        JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
+    ).fetchall()
     by_name: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for name, source_id, number, sha in rows:
         # An order that neither time nor content decides, so that the first MOST are a fair sample.
@@ -266,10 +259,9 @@ def agree_with(
         if annotations is None:
             continue
         if side.name.startswith("import:"):
-            with translated(project.path):
-                rows = project.connection.execute(decided, (number, *_NO_DECISION))
-                if rows.fetchone() is None:
-                    continue
+            rows = project.connection.execute(decided, (number, *_NO_DECISION))
+            if rows.fetchone() is None:
+                continue
         mine.append(project.document(number))
         theirs.append(AnnotatedDocument(mine[-1].document, decided_part(annotations)))
     if not mine:

@@ -15,12 +15,11 @@ from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
-from sciextract.store.actions import coreference, entities, relations
+from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import Context
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
 
 
@@ -88,9 +87,8 @@ def compare_with_source(
         doc: The document as it is, or would be.
         source_id: The other source.
     """
-    with translated(project.path):
-        annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
-        sources = project.sources
+    annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
+    sources = project.sources
     if annotations is None or doc.progress is None:
         return None
     mine = annotated(doc, sources, IN_VIEW)
@@ -165,11 +163,10 @@ class Decisions:
         return source in self._merges.values()
 
     def _read(self) -> None:
-        with translated(self._project.path):
-            rows = self._project.connection.execute(
-                "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
-                (self._last, KIND, MERGE, UNDO, REDO),
-            ).fetchall()
+        rows = self._project.connection.execute(
+            "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
+            (self._last, KIND, MERGE, UNDO, REDO),
+        ).fetchall()
         for event_id, kind, params, target in rows:
             self._last = event_id
             if kind == KIND:
@@ -225,8 +222,7 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
 
     Runs and merges that were undone are left out.
     """
-    with translated(project.path):
-        rows = project.connection.execute(_SPEAKERS).fetchall()
+    rows = project.connection.execute(_SPEAKERS).fetchall()
     merged = decisions.merged()
     by_name: dict[str, tuple[int, ...]] = {}
     for name, source_id in rows:
@@ -244,29 +240,30 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
 
 def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     mine, theirs = dispute.difference.first, dispute.difference.second
+    edit = Edit(doc, context)
     if mine is None and theirs is not None:
-        entities.add_entity(doc, context, theirs.fragments[0], theirs.label)
+        edit.add_entity(theirs.fragments[0], theirs.label)
     elif mine is not None and theirs is None:
-        entities.reject_entity(doc, context, mine.id)
+        edit.reject_entity(mine.id)
     elif mine is not None and theirs is not None:
-        entities.set_fragments(doc, context, mine.id, theirs.fragments[0])
-        entities.set_entity_label(doc, context, mine.id, theirs.label)
+        edit.set_fragments(mine.id, theirs.fragments[0])
+        edit.set_entity_label(mine.id, theirs.label)
 
 
 def _take_relation(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    one = dispute.difference
+    one, edit = dispute.difference, Edit(doc, context)
     if one.first is not None:
-        relations.reject_relation(doc, context, one.first.id)
+        edit.reject_relation(one.first.id)
     if one.second is not None:
         head, tail = (_entity_on(doc, one.second, place).id for place in (0, 1))
         # The other side may have kept a relation that the schema does not allow: a person has decided that.
-        relations.add_relation(doc, context, head, tail, one.second.label, illegal=True)
+        edit.add_relation(head, tail, one.second.label, illegal=True)
 
 
 def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    one = dispute.difference
+    one, edit = dispute.difference, Edit(doc, context)
     if one.first is not None:
-        coreference.leave(doc, context, one.first.entities[1])
+        edit.leave(one.first.entities[1])
     elif one.second is not None:
         pair = tuple(_entity_on(doc, one.second, place).id for place in (0, 1))
         links = [link for mention in pair for link in doc.links_of(mention)]
@@ -281,12 +278,12 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
         # Of the clusters of the two mentions the one with more of the other side's cluster in it.
         home = max(homes, key=shared, default=None)
         if home is None:
-            coreference.new_cluster(doc, context, pair)
+            edit.new_cluster(pair)
             return
         there = {link.entity_id for link in doc.members(home)}
         for mention in pair:
             if mention not in there:
-                coreference.join(doc, context, mention, home)
+                edit.join(mention, home)
 
 
 def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:

@@ -20,11 +20,7 @@ from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
-from sciextract.workflows.output import (
-    check_target,
-    refuse_standard_output,
-    write_whole,
-)
+from sciextract.workflows.output import check_target, refuse_standard_output, write_whole
 
 
 @dataclass(frozen=True, slots=True)

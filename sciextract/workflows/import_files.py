@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from itertools import islice
@@ -146,26 +146,13 @@ def import_files(
             raise UsageError(
                 f"{path} is the project itself", "to add another project: sciextract merge"
             )
-    started = time.monotonic()
-    report = ImportReport()
-    job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)
     choices = [FieldChoice(fields or "gold", strict=fields is not None) for _ in paths]
     sources = [
-        (path, choice, read([path], format_id, choice))
+        (path, read([path], format_id, choice), choice, "")
         for path, choice in zip(paths, choices, strict=True)
     ]
-    # The first import needs none: there is nothing that it could spoil.
-    if project.numbers():
-        project.backup("before import")
-    for path, choice, items in sources:
-        try:
-            job.run(path, items, choice)
-        except FormatError as error:
-            if len(paths) == 1:
-                raise
-            job.bad(error)
-    report.seconds = time.monotonic() - started
-    return report
+    job = _Job(project, listener or ImportListener(), at_a_time, add_labels, done)
+    return job.run_all(sources)
 
 
 def import_items(
@@ -178,15 +165,12 @@ def import_items(
     source: str = "",
 ) -> ImportReport:
     """Import what was read already, as :func:`import_files` does with one file of that name, perhaps under another source."""
-    started = time.monotonic()
-    report = ImportReport()
-    if project.numbers():
-        project.backup("before import")
-    _Job(project, report, listener or ImportListener(), False, at_a_time).run(
-        name, items, FieldChoice(), source
-    )
-    report.seconds = time.monotonic() - started
-    return report
+    job = _Job(project, listener or ImportListener(), at_a_time)
+    return job.run_all([(name, items, FieldChoice(), source)])
+
+
+# A path, what is read of it, which fields, and the source that it becomes; its own when empty.
+_Source = tuple[str, Iterable[ReadItem], FieldChoice, str]
 
 
 @dataclass(slots=True)
@@ -194,16 +178,30 @@ class _Job:
     """The import of one path after the other."""
 
     project: Project
-    report: ImportReport
     listener: ImportListener
-    add_labels: bool
     at_a_time: int
+    add_labels: bool = False
     done: Collection[Layer] = ()
+    report: ImportReport = field(default_factory=ImportReport)
     seen: int = 0
 
-    def run(
-        self, path: str, items: Iterable[ReadItem], choice: FieldChoice, source: str = ""
-    ) -> None:
+    def run_all(self, sources: Sequence[_Source]) -> ImportReport:
+        """Import one after the other; a file that cannot be used is a bad record where it is not alone."""
+        started = time.monotonic()
+        # The first import needs none: there is nothing that it could spoil.
+        if self.project.numbers():
+            self.project.backup("before import")
+        for path, items, choice, source in sources:
+            try:
+                self.run(path, items, choice, source)
+            except FormatError as error:
+                if len(sources) == 1:
+                    raise
+                self.bad(error)
+        self.report.seconds = time.monotonic() - started
+        return self.report
+
+    def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice, source: str) -> None:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
         readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":

@@ -16,7 +16,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.decoding import decoded_content
-from sciextract.formats.json_streams import JsonObjects
+from sciextract.formats.json_streams import json_objects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
@@ -191,7 +191,7 @@ _PATTERN_HINT = (
 
 def _read_patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each pattern with the number of its line."""
-    for line, record in JsonObjects(Source(str(path))):
+    for line, record in json_objects(Source(str(path))):
         if isinstance(record, FormatError):
             raise record
         for key in ("label", "pattern"):

@@ -19,7 +19,7 @@ from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
-from sciextract_trainer.hardware.device import CPU, enable_checkpointing, encoder_of
+from sciextract_trainer.hardware.device import CPU, enable_checkpointing
 from sciextract_trainer.loop import Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
 from tests.trainer.corpus import TEN_SENTENCES
@@ -104,7 +104,10 @@ def run(
 
 @pytest.mark.parametrize(
     "mode",
-    [{"accumulate": 2}, {"checkpointing": True}],
+    [
+        {"accumulate": 2},
+        {"checkpointing": True},
+    ],
     ids=str,
 )
 def test_every_mode_goes_on_as_if_it_had_not_been_stopped(
@@ -135,7 +138,7 @@ def test_an_encoder_without_checkpointing_is_named(
     make_config: Config, labels: Labels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = build_network(make_config(), labels)
-    monkeypatch.setattr(type(encoder_of(network)), "supports_gradient_checkpointing", False)
+    monkeypatch.setattr(type(network.words.encoder), "supports_gradient_checkpointing", False)
     with pytest.raises(UsageError, match=r"not possible with this encoder \(BertModel\)") as caught:
         enable_checkpointing(network)
     assert "accumulate" in caught.value.hint

@@ -68,7 +68,7 @@ def test_files_become_a_model(job: Callable[..., TrainingJob], tmp_path: Path) -
 def test_the_dygie_network_leaves_a_report(job: Callable[..., TrainingJob], tmp_path: Path) -> None:
     scores = run_training(job(network="dygie"), lambda event: None)
     stored = json.loads((tmp_path / "out" / REPORT).read_text(encoding="utf-8"))
-    assert stored["dev"] == json.loads(json.dumps(scores))
+    assert round(stored["dev"]["ner"]["all"]["f1"], 2) == scores["fp32"]["ner"]
     assert stored["config"]["network"] == "dygie"
     assert not (tmp_path / "out" / "manifest.json").exists()
 

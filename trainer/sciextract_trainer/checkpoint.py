@@ -151,17 +151,13 @@ def load_weights(path: Path, network: nn.Module) -> None:
     """
     try:
         unknown = network.load_state_dict(load_file(path), strict=False).unexpected_keys
+        if unknown:
+            raise RuntimeError(f"{unknown[0]} is not a weight of the network")
     except (RuntimeError, OSError, SafetensorError) as error:
-        raise _of_another(path, str(error)) from error
-    if unknown:
-        raise _of_another(path, f"{unknown[0]} is not a weight of the network")
-
-
-def _of_another(path: Path, problem: str) -> ModelDamagedError:
-    return ModelDamagedError(
-        f"{path}: the best weights cannot be read: {problem}",
-        "remove the run folder to start again",
-    )
+        raise ModelDamagedError(
+            f"{path}: the best weights cannot be read: {error}",
+            "remove the run folder to start again",
+        ) from error
 
 
 @torch.no_grad()

@@ -138,8 +138,6 @@ class TrainConfig:
         dropout: Dropout of the heads.
         attention_dropout: Dropout of attention probabilities; 0 lets fused kernels serve.
         word_dropout: Share of input subwords replaced by the mask subword.
-        augment: Documents with swapped entities per training document and epoch, at most 100; 0 is none; see
-            :mod:`~sciextract_trainer.data.augment`.
         entity_weight: Weight of the entity loss (a sum over spans); a task of weight 0 is not computed.
         relation_weight: Weight of the relation loss (a sum over pairs).
         coreference_weight: Weight of the coreference loss (a sum over mentions).
@@ -189,7 +187,6 @@ class TrainConfig:
     dropout: float = 0.3
     attention_dropout: float = 0.0
     word_dropout: float = 0.0
-    augment: float = 0.0
     entity_weight: float = 1.0
     relation_weight: float = 1.0
     coreference_weight: float = 1.0

@@ -6,17 +6,17 @@ need not carry matplotlib, and nothing that goes wrong here can harm a training.
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sciextract import atomic
 from sciextract.errors import install_command
 from sciextract.retraining.curves import FIGURES
+from sciextract.retraining.events import DevScored, RunStarted, Step, known_events
 from sciextract.retraining.run_folder import Run
 from sciextract.text.characters import visible
 
@@ -69,30 +69,19 @@ class Curves:
     model: str = ""
 
     @classmethod
-    def of(cls, events: Iterable[Mapping[str, Any]]) -> Curves:
-        """The curves in a run's events; what is not a number is left out, and an epoch that began anew counts once."""
+    def of(cls, lines: Iterable[Mapping[str, Any]]) -> Curves:
+        """The curves in a run's events; an epoch that began anew counts once."""
         curves = cls()
-        for event in events:
-            match event.get("event"):
-                case "start":
-                    curves.model = str(event.get("start_model") or "")
-                case "step":
-                    epoch, seen, of = (
-                        _number(event.get(key)) for key in ("epoch", "documents", "of")
-                    )
-                    losses = event.get("loss")
-                    if (
-                        epoch is not None
-                        and seen is not None
-                        and of
-                        and isinstance(losses, Mapping)
-                    ):
-                        place = epoch - 1 + seen / of
-                        _add(curves.losses, place, losses, _LOSSES, after=epoch - 1)
-                case "dev":
-                    epoch = _number(event.get("epoch"))
-                    if epoch is not None:
-                        _add(curves.scores, epoch, event, _SCORES, after=epoch - 1)
+        for event in known_events(lines):
+            match event:
+                case RunStarted():
+                    curves.model = event.start_model or ""
+                case Step():
+                    place = event.epoch - 1 + event.documents / max(1, event.of)
+                    _add(curves.losses, place, asdict(event.loss), _LOSSES, after=event.epoch - 1)
+                case DevScored():
+                    after = event.epoch - 1
+                    _add(curves.scores, event.epoch, asdict(event), _SCORES, after=after)
         return curves
 
 
@@ -175,27 +164,16 @@ def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style
 
 
 def _add(
-    series: dict[str, Points],
-    at: float,
-    values: Mapping[str, Any],
-    keys: Iterable[str],
+    series: dict[str, Points], at: float, values: Mapping[str, Any], keys: Iterable[str],
     after: float,
-) -> None:
+) -> None:  # fmt: skip
     """A point of each, instead of those of the same epoch: it went on since, or was cut and began again."""
     for key in keys:
-        value = _number(values.get(key))
-        if value is None:
-            continue
-        points = series.setdefault(key, [])
-        while points and points[-1][0] > after:
-            points.pop()
-        points.append((at, value))
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
+        if values[key] is not None:
+            points = series.setdefault(key, [])
+            while points and points[-1][0] > after:
+                points.pop()
+            points.append((at, values[key]))
 
 
 if __name__ == "__main__":

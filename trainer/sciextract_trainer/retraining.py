@@ -43,9 +43,8 @@ from sciextract.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
-from sciextract_trainer.data.augment import decided_swaps
-from sciextract_trainer.data.examples import Example
-from sciextract_trainer.data.gold import decided_examples, has_untyped
+from sciextract_trainer.data.examples import Example, decided_examples
+from sciextract_trainer.data.gold import has_untyped
 from sciextract_trainer.data.soft_labels import label_softly, soft_examples
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16
@@ -349,7 +348,6 @@ class _Training:
             [positives(each.annotated) for each in snapshot.dev],
             [each.complete for each in snapshot.dev],
             mix.rehearsal,
-            decided_swaps(mix.config, snapshot.train, start.labels, start.rules),
             selects=len(snapshot.dev) >= LEAST_DEV,
         )
         network = start.network(mix.config)

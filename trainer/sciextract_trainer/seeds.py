@@ -22,12 +22,6 @@ _OF_MODEL = {
     "strict": "relation_strict",
     "coreference": "coreference",
 }
-_OF_REPORT = {
-    "entity": ("ner", "all"),
-    "relation": ("relation", "boundaries", "ordered"),
-    "strict": ("relation", "strict", "ordered"),
-    "coreference": ("coreference", "conll"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +120,9 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
 def f1_by_task(scores: Mapping[str, Any], job: TrainingJob) -> dict[str, float]:
     """The headline F1 of what :func:`~sciextract_trainer.run.run_training` returned, of the learned tasks."""
     learned = learned_tasks(job.config)
-    tasks = [task for task in _OF_MODEL if ("relation" if task == "strict" else task) in learned]
-    found: dict[str, float | None] = {}
-    for task in tasks if scores else ():
-        if "fp32" in scores:  # of a model folder
-            found[task] = scores["fp32"][_OF_MODEL[task]]
-        else:  # of a network that is not exported: its whole report
-            part: Any = scores
-            for key in _OF_REPORT[task]:
-                part = part[key]
-            found[task] = part["f1"]
+    found = {
+        task: scores["fp32"][name]
+        for task, name in (_OF_MODEL.items() if scores else ())
+        if ("relation" if task == "strict" else task) in learned
+    }
     return {task: value for task, value in found.items() if value is not None}

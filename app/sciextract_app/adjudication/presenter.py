@@ -63,13 +63,11 @@ HELP: tuple[tuple[str, str], ...] = (
     ("guideline", "definitions of the types"),
 )
 """Action ids, and what they mean here."""
-LEAVE, CHOOSE = "leave", "adjudicate"
-"""What the screen is asked for: to go back to the desk, to choose another side."""
 NONE_HERE = "No differences left in this abstract: D goes to the next one with differences"
 ALL_DECIDED = "Nothing is left to decide: W compares with another source, Esc goes back"
 OTHER: Mapping[Verdict, Verdict] = {"mine": "theirs", "theirs": "mine"}
 """Of each side the other one."""
-_PASSED_ON = frozenset({"guideline", "help", "palette", "quit", CHOOSE})
+_PASSED_ON = frozenset({"guideline", "help", "palette", "quit", "adjudicate"})
 _SWITCH_KEYS = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
 
 
@@ -80,7 +78,7 @@ def help_rows(keys: Mapping[str, str]) -> list[tuple[str, str, str]]:
         keys: The keys of each action, as they are written for people.
     """
     rows = [(keys.get(each, "none"), words, "two sides") for each, words in HELP]
-    return [*rows, ("Esc", "back to the desk, at this abstract", "two sides")]
+    return [*rows, ("d Esc", "back to the desk, at this abstract", "two sides")]
 
 
 class Adjudication:
@@ -167,8 +165,8 @@ class Adjudication:
         action = self._keys.get(name)
         if self.mode is Mode.CONFIRM:
             return self._answer(name, action)
-        if name == "escape":
-            return Feedback(request=LEAVE)
+        if name == "escape" or (action is not None and action.request == "compare"):
+            return Feedback(request="leave")
         if action is not None and action.request in _PASSED_ON:
             return Feedback(request=action.request)
         connection, author = self.project.connection, self.project.author_id

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from time import sleep
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -16,20 +15,23 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Static
 
-from sciextract.store import Project, open_project
+from sciextract.errors import SciextractError
+from sciextract.store import open_project
+from sciextract.text.characters import visible
 from sciextract.workflows.disagreements import Decisions, OtherSource, other_sources
 from sciextract_app.adjudication.backlog import read_abstract
-from sciextract_app.adjudication.presenter import CHOOSE, Adjudication, help_rows
-from sciextract_app.adjudication.sides import DifferenceLine, SideBySide, SideView, source_words
+from sciextract_app.adjudication.presenter import Adjudication, help_rows
+from sciextract_app.adjudication.sides import DifferenceLine, SideView, source_words
 from sciextract_app.settings import key_name
 from sciextract_app.shared.actions import key_label, keymap
-from sciextract_app.shared.jobs import BREATH_SECONDS, Job, start_job
-from sciextract_app.shared.view_models import Feedback
-from sciextract_app.widgets.bars import FooterBar, MessageBar, SidesBar, TooSmall, is_too_small
+from sciextract_app.shared.jobs import Job, start_job
+from sciextract_app.shared.view_models import Feedback, refusal
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall, is_too_small
 from sciextract_app.widgets.dialogs import ChoiceDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
-from sciextract_app.widgets.lines import FOCUS, LineBar, RowsPane, fit, padded
+from sciextract_app.widgets.lines import FOCUS, RowsPane, fit, padded
 from sciextract_app.widgets.passage_view import DrawnPassage
 
 NARROW = 100
@@ -40,59 +42,32 @@ MERGED = "merged"
 """The choice of all merged projects."""
 
 
-class SideTitle(LineBar):
-    """Draws the name of a side; the one in focus is marked and reversed."""
-
-    DEFAULT_CSS = """
-    SideTitle { background: $panel; color: $foreground; }
-    """
-
-    _shown = ("", False)
-
-    def show(self, name: str, focused: bool) -> None:
-        """Draw this name."""
-        self.keep((name, focused))
-
-    def line(self, width: int) -> Text:
-        """The line."""
-        name, focused = self._shown
-        sign = FOCUS if focused else " "
-        return Text(f"{sign} {fit(name, width - 3)} ", "bold reverse" if focused else "bold")
-
-
-class SaidPane(RowsPane[str]):
-    """Draws what a side says, a line each; the first is the most important."""
-
-    DEFAULT_CSS = """
-    SaidPane { height: 2; border-top: none; scrollbar-size-vertical: 0; }
-    """
-
-    NOTHING = ""
-
-    def line(self, y: int, width: int) -> Text:
-        """One of them."""
-        return Text(fit(self._rows[y], width), "" if y else "bold") if self._rows else Text()
-
-
 class SidePane(Vertical):
-    """A side: title, text, and what it says."""
+    """A side: its name, marked and reversed where it has the focus, the text, and what it says."""
 
     DEFAULT_CSS = """
     SidePane { height: 1fr; width: 1fr; }
     SidePane DrawnPassage { height: 1fr; }
+    SidePane Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    SidePane .name { background: $panel; }
+    SidePane .said { height: 2; padding: 0 1; }
     """
 
     def compose(self) -> ComposeResult:
         """The parts, one below the other."""
-        yield SideTitle()
+        yield Static(classes="name")
         yield DrawnPassage()
-        yield SaidPane()
+        yield Static(classes="said")
 
     def show(self, side: SideView) -> None:
         """Draw a side; its part of the difference is scrolled into sight."""
-        self.query_one(SideTitle).show(side.name, side.focused)
+        name = Text(f"{FOCUS if side.focused else ' '} {visible(side.name)} ")
+        name.stylize("bold reverse" if side.focused else "bold")
+        self.query_one(".name", Static).update(name, layout=False)
         self.query_one(DrawnPassage).show(side.passage)
-        self.query_one(SaidPane).show(side.summary)
+        first, *rest = map(visible, side.summary or ("",))
+        said = Text(first, "bold").append("\n".join(["", *rest]), "not bold")
+        self.query_one(".said", Static).update(said, layout=False)
 
 
 _MOST_KIND = 34
@@ -160,12 +135,20 @@ def difference_text(row: DifferenceLine, kinds: int, width: int) -> Text:
     return line
 
 
-class TwoSidesScreen(Screen[None], inherit_bindings=False):
-    """Shows what a presenter says, and hands it every key.
+LOOK_SECONDS = 0.5
+COUNTED_AT_ONCE = 20
+"""Abstracts whose differences are counted before they are shown: every redraw costs the keys a moment."""
+_LEAST_TITLE = 20
+Left = Callable[[Adjudication], object]
+
+
+class AdjudicationScreen(Screen[None], inherit_bindings=False):
+    """The differences between the project and others; the presenter takes every key.
 
     Args:
-        project: The open project.
-        presenter: Decides what is shown.
+        adjudication: Decides what is shown.
+        keys: Keys of the person's own choice, by action.
+        left: Told when the person goes back.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -173,24 +156,26 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
     ]
     AUTO_FOCUS = ""  # nothing: keys are the presenter's
     DEFAULT_CSS = """
-    TwoSidesScreen { layout: vertical; }
-    TwoSidesScreen #sides { layout: horizontal; height: 1fr; }
-    TwoSidesScreen #here { border-right: vkey $panel; }
-    TwoSidesScreen #differences { height: 30%; min-height: 4; }
-    TwoSidesScreen.-narrow #sides { layout: vertical; }
-    TwoSidesScreen.-narrow #here { border-right: none; }
-    TwoSidesScreen.-narrow SaidPane { height: 1; }
-    TwoSidesScreen.-narrow #differences { height: 20%; }
+    AdjudicationScreen { layout: vertical; }
+    AdjudicationScreen #title { background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
+    AdjudicationScreen #sides { layout: horizontal; height: 1fr; }
+    AdjudicationScreen #here { border-right: vkey $panel; }
+    AdjudicationScreen #differences { height: 30%; min-height: 4; }
+    AdjudicationScreen.-narrow #sides { layout: vertical; }
+    AdjudicationScreen.-narrow #here { border-right: none; }
+    AdjudicationScreen.-narrow .said { height: 1; }
+    AdjudicationScreen.-narrow #differences { height: 20%; }
     """
 
-    def __init__(self, project: Project, presenter: Adjudication | SideBySide) -> None:
+    def __init__(self, adjudication: Adjudication, keys: Mapping[str, str], left: Left) -> None:
         super().__init__()
-        self.project = project
-        self.presenter = presenter
+        self.adjudication = adjudication
+        self._keys = keys
+        self._left = left
 
     def compose(self) -> ComposeResult:
         """All panes; the stylesheet arranges them."""
-        yield SidesBar(id="title")
+        yield Static(id="title")
         with Container(id="sides"):
             yield SidePane(id="here")
             yield SidePane(id="there")
@@ -200,8 +185,10 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Show everything."""
+        """Show everything, count what waits elsewhere, and watch the file."""
         self.draw()
+        self.set_interval(LOOK_SECONDS, self.look_for_changes)
+        self.call_after_refresh(self.count)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange the panes for the width."""
@@ -219,7 +206,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
 
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
-        self.after(self.presenter.press(key))
+        self.after(self.adjudication.press(key))
 
     def after(self, feedback: Feedback) -> None:
         """Show the state after a key."""
@@ -230,55 +217,14 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
 
     def draw(self) -> None:
         """Show everything as it is now."""
-        view = self.presenter.view()
-        self.query_one(SidesBar).show(view.title, view.counts)
+        view = self.adjudication.view()
+        title = fit(view.title, max(_LEAST_TITLE, self.size.width // 2))
+        line = Text(" ").append(title, "bold").append("".join(f"   {each}" for each in view.counts))
+        self.query_one("#title", Static).update(line, layout=False)
         self.query_one("#here", SidePane).show(view.here)
         self.query_one("#there", SidePane).show(view.there)
         self.query_one(DifferencesPane).show(view.lines)
-        self.query_one(FooterBar).show(self.presenter.footer(), self.presenter.mode)
-
-    def answer(self, request: str) -> None:
-        """Do what only the app can do."""
-        match request:
-            case "leave":
-                self.dismiss()
-            case "guideline":
-                schema = self.project.schema
-                self.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
-            case "palette":
-                self.app.action_command_palette()
-            case "quit":
-                self.app.call_later(self.app.action_quit)
-
-
-LOOK_SECONDS = 0.5
-COUNTED_AT_ONCE = 20
-"""Abstracts whose differences are counted before they are shown: every redraw costs the keys a moment."""
-Left = Callable[[Adjudication], object]
-
-
-class AdjudicationScreen(TwoSidesScreen):
-    """The differences between the project and others.
-
-    Args:
-        project: The open project.
-        adjudication: Decides what is shown.
-        keys: Keys of the person's own choice, by action.
-        left: Told when the person goes back.
-    """
-
-    def __init__(
-        self, project: Project, adjudication: Adjudication, keys: Mapping[str, str], left: Left
-    ) -> None:
-        super().__init__(project, adjudication)
-        self.adjudication = adjudication
-        self._keys = keys
-        self._left = left
-
-    def on_mount(self) -> None:
-        """Count what waits elsewhere, and watch the file."""
-        self.set_interval(LOOK_SECONDS, self.look_for_changes)
-        self.call_after_refresh(self.count)
+        self.query_one(FooterBar).show(self.adjudication.footer(), self.adjudication.mode)
 
     def look_for_changes(self) -> None:
         """Show what another process wrote; the focus stays where it is."""
@@ -287,8 +233,9 @@ class AdjudicationScreen(TwoSidesScreen):
 
     def count(self) -> None:
         """Count in the background, from the open abstract on."""
-        path, sides, here = self.project.path, self.adjudication.sides, self.adjudication.number
-        numbers = self.adjudication.backlog.numbers
+        presenter = self.adjudication
+        path, sides, here = presenter.project.path, presenter.sides, presenter.number
+        numbers = presenter.backlog.numbers
         # What the person comes to next is counted first.
         ordered = [*(n for n in numbers if n > here), *(n for n in numbers if n <= here)]
 
@@ -297,54 +244,52 @@ class AdjudicationScreen(TwoSidesScreen):
             with open_project(path, read=True) as project:
                 decisions = Decisions(project)
                 for number in ordered:
-                    if job.is_cancelled:
-                        return
                     found = read_abstract(project, number, sides, decisions)
                     counts[number] = len(found.waiting) if found else 0
                     if len(counts) == COUNTED_AT_ONCE:
                         job.call(learn, counts)
                         counts = {}
-                    sleep(BREATH_SECONDS)  # the interpreter is shared: keys are handled meanwhile
+                    job.breathe()
             job.call(learn, counts)
 
         def learn(counts: dict[int, int]) -> None:
             # Counts of sides that were left meanwhile may still arrive.
-            if sides == self.adjudication.sides:
-                self.adjudication.learn(counts)
+            if sides == presenter.sides:
+                presenter.learn(counts)
                 self.draw()
 
-        def show(feedback: Feedback) -> None:
-            self.query_one(MessageBar).show(feedback)
+        def failed(error: SciextractError) -> None:
+            self.query_one(MessageBar).show(refusal(error))
 
-        start_job(
-            self,
-            "the count of differences",
-            work,
-            lambda _: None,  # a project that cannot be read is explained by the next key
-            show,
-            exclusive=True,
-        )
+        start_job(self, "the count of differences", work, failed, exclusive=True)
 
     @on(DifferencesPane.RowClicked)
     def _row_clicked(self, event: DifferencesPane.RowClicked) -> None:
         self.after(self.adjudication.go_to(event.index))
 
     def answer(self, request: str) -> None:
-        """Choose another side, show the keys, or go back to the desk."""
-        if request == "leave":
-            self.workers.cancel_node(self)
-            self.dismiss()
-            self._left(self.adjudication)
-        elif request == CHOOSE:
-            sides = other_sources(self.project, self.adjudication.decisions)
-            ask(self.app, side_dialog(sides), lambda name: self._choose(chosen(sides, name)))
-        elif request == "help":
-            keys: dict[str, str] = {}  # of each action, as people write them
-            for key, action in keymap(self._keys).items():
-                keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
-            self.app.push_screen(KeysDialog(help_rows(keys)))
-        else:
-            super().answer(request)
+        """Do what only the app can do."""
+        project = self.adjudication.project
+        match request:
+            case "leave":
+                self.workers.cancel_node(self)
+                self.dismiss()
+                self._left(self.adjudication)
+            case "adjudicate":
+                sides = other_sources(project, self.adjudication.decisions)
+                ask(self.app, side_dialog(sides), lambda name: self._choose(chosen(sides, name)))
+            case "help":
+                keys: dict[str, str] = {}  # of each action, as people write them
+                for key, action in keymap(self._keys).items():
+                    keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
+                self.app.push_screen(KeysDialog(help_rows(keys)))
+            case "guideline":
+                schema = project.schema
+                self.app.push_screen(GuidelineDialog[None](schema))
+            case "palette":
+                self.app.action_command_palette()
+            case "quit":
+                self.app.call_later(self.app.action_quit)
 
     def _choose(self, sides: Sequence[OtherSource]) -> None:
         self.after(self.adjudication.choose(sides))
@@ -367,22 +312,3 @@ def side_dialog(sides: Sequence[OtherSource]) -> ChoiceDialog:
 def chosen(sides: Sequence[OtherSource], name: str) -> list[OtherSource]:
     """The side of that name, or all merged ones."""
     return [each for each in sides if (each.merged if name == MERGED else each.name == name)]
-
-
-_ROWS = (
-    ("Tab", "next difference", "comparison"),
-    ("Shift+Tab", "previous one", "comparison"),
-    ("d Esc", "back to the desk", "comparison"),
-    ("", "reversed brackets: only this side has it so; ✗ ✗: rejected", "comparison"),
-)
-
-
-class ComparisonScreen(TwoSidesScreen):
-    """A model and a person side by side."""
-
-    def answer(self, request: str) -> None:
-        """Help of its own."""
-        if request == "help":
-            self.app.push_screen(KeysDialog(_ROWS))
-        else:
-            super().answer(request)

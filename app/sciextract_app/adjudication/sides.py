@@ -1,32 +1,20 @@
-"""Two sources of an abstract side by side: what differs, what is drawn of it, and the view of a model and a person."""
+"""Two sources of an abstract side by side: what differs, and what is drawn of it."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
-from sciextract.documents.annotations import Cluster, Layer, State
+from sciextract.documents.annotations import Cluster, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import (
-    AnnotatedItem,
-    Difference,
-    DifferenceKind,
-    Side,
-    differences,
-)
-from sciextract.store import DocumentState, Project, review
-from sciextract.store.ingest import annotations_of_source
-from sciextract.store.sqlite import translated
-from sciextract.store.views import WITH_UNDECIDED, annotated
+from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import keymap, plain
-from sciextract_app.shared.document_view import ALL, NO_LETTER, Item, title_end_of
-from sciextract_app.shared.view_models import Feedback, Hint, Mark, Mode, Passage, named, problem
+from sciextract_app.shared.document_view import ALL, NO_LETTER, title_end_of
+from sciextract_app.shared.view_models import Mark, Passage, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +103,6 @@ class SideDrawing:
         now: Difference | None = None,
         focused: Collection[Place] = (),
         partners: Collection[Place] = (),
-        states: Mapping[str, State] | None = None,
     ) -> Passage:
         """The text as one side has it.
 
@@ -124,7 +111,6 @@ class SideDrawing:
             now: The present difference, which is brought into sight.
             focused: Fragments of the mentions that keys speak of.
             partners: Fragments of further mentions to be marked.
-            states: What to show as decided about each entity instead of its own state.
         """
         side = self.mine if is_mine else self.theirs
         homes: defaultdict[str, str] = defaultdict(str)
@@ -138,7 +124,7 @@ class SideDrawing:
                 item_id=entity.id,
                 key=document_view.letter(self._schema, entity.label),
                 label=entity.label,
-                state=(states or {}).get(entity.id, entity.state),
+                state=entity.state,
                 score=entity.score,
                 cluster=homes[entity.id],
                 focused=entity.fragments in focused,
@@ -256,212 +242,3 @@ def source_words(source: str) -> str:
     """
     kind, _, name = source.partition(":")
     return f"model {name.partition('/')[0]}" if kind == "model" else name
-
-
-class ItemOutcome(StrEnum):
-    """What became of an item."""
-
-    KEPT = "kept"
-    EDITED = "edited"
-    REJECTED = "rejected"
-    LEFT_OUT = "left out"
-    ADDED = "added"
-    UNDECIDED = "undecided"
-
-
-Changed = Sequence[tuple[Difference, ItemOutcome]]
-_STATES = {
-    ItemOutcome.KEPT: State.ACCEPTED,
-    ItemOutcome.EDITED: State.EDITED,
-    ItemOutcome.REJECTED: State.REJECTED,
-    ItemOutcome.LEFT_OUT: State.REJECTED,
-    ItemOutcome.UNDECIDED: State.UNDECIDED,
-}
-
-
-def compare_items(
-    document: DocumentState,
-    mine: AnnotatedDocument,
-    theirs: AnnotatedDocument,
-    symmetric: frozenset[str],
-) -> tuple[Changed, Counter[ItemOutcome]]:
-    """Compare a document with what a model said about it.
-
-    Args:
-        document: The document.
-        mine: The document with what holds now, and with what is undecided.
-        theirs: The same text with the model's items.
-        symmetric: Relation labels without direction.
-
-    Returns:
-        Where the two differ, in text order, with what became of it; and the items of all layers by what
-        became of them.
-    """
-    found = differences([mine], [theirs], symmetric)
-    changed = [(each, _outcome_of(document, each)) for each in found]
-    counts = Counter(outcome for _, outcome in changed)
-    # Of what differs the outcome is counted above.
-    differing = {(each.layer, each.first) for each in found}
-    side = Side(mine)
-    layers: tuple[tuple[Layer, Iterable[AnnotatedItem]], ...] = (
-        (Layer.ENTITIES, {each.annotated for each in side.entities()}),
-        (Layer.RELATIONS, {each.annotated for each in side.relations(symmetric)}),
-        (Layer.COREFERENCE, {each.annotated for each in side.links()}),
-    )
-    for layer, items in layers:
-        for item in items:  # what both have is kept, or not decided yet
-            if (layer, item) not in differing:
-                waits = _is_undecided(document, layer, item)
-                counts[ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT] += 1
-    return changed, counts
-
-
-def _outcome_of(document: DocumentState, one: Difference) -> ItemOutcome:
-    if one.first is not None:
-        if _is_undecided(document, one.layer, one.first):
-            return ItemOutcome.UNDECIDED
-        return ItemOutcome.ADDED if one.second is None else ItemOutcome.EDITED
-    item = one.second
-    if item is None:
-        return ItemOutcome.LEFT_OUT
-    # The project may have the same item as one that a person rejected.
-    mentions = [document.on_fragments(each) for each in item.fragments]
-    heads, tails = {row.id for row in mentions[0]}, {row.id for row in mentions[-1]}
-    match one.layer:
-        case Layer.ENTITIES:
-            states = [row.state for row in mentions[0] if row.label == item.label]
-        case Layer.COREFERENCE:
-            states = [row.state for row in document.links if row.entity_id in tails]
-        case Layer.RELATIONS:
-            same = [row for row in document.relations if row.head in heads and row.tail in tails]
-            states = [row.state for row in same if row.label == item.label]
-    return ItemOutcome.REJECTED if State.REJECTED in states else ItemOutcome.LEFT_OUT
-
-
-def _is_undecided(document: DocumentState, layer: Layer, item: AnnotatedItem) -> bool:
-    """Whether an item of the project waits; of a link both mentions' places in the cluster count."""
-    match layer:
-        case Layer.ENTITIES:
-            rows: list[Item | None] = [document.entity(item.id)]
-        case Layer.RELATIONS:
-            rows = [document.relation(item.id)]
-        case Layer.COREFERENCE:
-            rows = [document.link(item.id, each) for each in item.entities]
-    return any(row is not None and row.state is State.UNDECIDED for row in rows)
-
-
-_STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
-_PASSED_ON = frozenset({"guideline", "help", "palette", "quit"})
-
-
-class SideBySide:
-    """The predictions of a model for an abstract and its current annotations; nothing is changed.
-
-    Args:
-        project: The open project.
-        document: The abstract.
-        theirs: It with what the model said.
-        model: The model's run.
-        keys: Keys by action id that replace the default ones.
-    """
-
-    mode = Mode.REVIEW
-
-    def __init__(
-        self,
-        project: Project,
-        document: DocumentState,
-        theirs: AnnotatedDocument,
-        model: str,
-        keys: Mapping[str, str] | None = None,
-    ) -> None:
-        schema = project.schema
-        mine = annotated(document, project.sources, WITH_UNDECIDED)
-        self.number = document.number
-        self._name = source_words(model)
-        self._title = f"{project.path.name} ⇄ {self._name}"
-        self._drawing = SideDrawing(mine, theirs, schema)
-        self._changed, self._counts = compare_items(document, mine, theirs, schema.symmetric_labels)
-        self._keys = keymap(keys)
-        self._at = 0
-
-    def press(self, key: str) -> Feedback:
-        """Walk through the differences, or leave."""
-        found = plain(key)
-        action = self._keys.get(found)
-        wanted = action.id if action else ""
-        if found == "escape" or wanted == "compare":
-            return Feedback(request="leave")
-        if action is not None and action.request in _PASSED_ON:
-            return Feedback(request=action.request)
-        if wanted not in _STEPS:
-            return problem(f"{key} does nothing in this view; d or Esc goes back to the desk")
-        if self._changed:
-            self._at = (self._at + _STEPS[wanted]) % len(self._changed)
-        return Feedback()
-
-    def view(self) -> TwoSides:
-        """Everything that is drawn."""
-        lines = []
-        for place, (one, outcome) in enumerate(self._changed):
-            edited = outcome is ItemOutcome.EDITED
-            kind = f"{outcome}, {self._drawing.kind(one)}" if edited else str(outcome)
-            lines.append(self._drawing.line(one, kind, place == self._at))
-        counts = tuple(f"{self._counts[each]} {each}" for each in ItemOutcome if self._counts[each])
-        return TwoSides(self._title, counts, self._side(True), self._side(False), tuple(lines))
-
-    def footer(self) -> tuple[Hint, ...]:
-        """Keys that mean something now."""
-        some = len(self._changed) > 1
-        return Hint("Tab", "next", some), Hint("Shift+Tab", "back", some), Hint("d Esc", "desk")
-
-    def _side(self, is_mine: bool) -> SideView:
-        one, outcome = self._changed[self._at] if self._changed else (None, "")
-        own, _ = items_of(one, is_mine)
-        # Mentions that only this side has so: their brackets are reversed.
-        entities = (each for each, _ in self._changed if each.layer is Layer.ENTITIES)
-        differing = {item.fragments[0] for each in entities if (item := items_of(each, is_mine)[0])}
-        summary: tuple[str, ...] = ("no difference",)
-        if one is not None:
-            is_link = own is not None and one.layer is Layer.COREFERENCE
-            more = self._drawing.cluster_words(own, is_mine) if own and is_link else ""
-            summary = self._drawing.words(own, one.layer), more or (outcome if is_mine else "")
-        passage = self._drawing.passage(
-            is_mine,
-            one,
-            focused=own.fragments if own else (),
-            partners=differing,
-            states=None if is_mine else self._states(),
-        )
-        return SideView(HERE if is_mine else self._name, passage, summary)
-
-    def _states(self) -> dict[str, State]:
-        """What became of each of the model's mentions."""
-        undecided = {
-            each.fragments
-            for each in self._drawing.mine.annotations.entities
-            if each.state is State.UNDECIDED
-        }
-        found = {
-            each.id: State.UNDECIDED if each.fragments in undecided else State.ACCEPTED
-            for each in self._drawing.theirs.annotations.entities
-        }
-        for each, outcome in self._changed:
-            if each.layer is Layer.ENTITIES and each.second is not None:
-                found[each.second.id] = _STATES[outcome]
-        return found
-
-
-def compare(
-    project: Project, number: int, keys: Mapping[str, str] | None = None
-) -> SideBySide | None:
-    """The newest model run on an abstract and the current annotations; ``None`` when no model has seen it."""
-    with translated(project.path):
-        newest = review.newest_prediction(project.connection, number)
-        said = annotations_of_source(project.connection, number, newest[1]) if newest else None
-        sources = project.sources
-    if newest is None or said is None:
-        return None
-    document = project.document_state(number)
-    theirs = AnnotatedDocument(document.stored.document, said)
-    return SideBySide(project, document, theirs, sources[newest[1]], keys)

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 
 from sciextract.errors import SciextractError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.nodes import entity_labels, find_node, search_nodes, top
+from sciextract.graph.queries.nodes import find_node, search_nodes, top, types_of
 from sciextract.text.characters import visible
 from sciextract_app import terminal
 from sciextract_app.graph.presenter import (
@@ -35,8 +35,8 @@ from sciextract_app.graph.presenter import (
     read_support,
     summarise_graph,
 )
-from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.jobs import Job, start_job
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.dialogs import Dialog
@@ -270,7 +270,7 @@ class GraphScreen(Screen[None]):
         self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
         self._ask(
             "the overview",
-            lambda graph: (summarise_graph(graph), entity_labels(graph)),
+            lambda graph: (summarise_graph(graph), tuple(types_of(graph, "entity"))),
             self._opened,
         )
         self._list()
@@ -386,14 +386,10 @@ class GraphScreen(Screen[None]):
                 if not job.is_cancelled:
                     job.call(show, answer)
 
-        start_job(
-            self,
-            name,
-            work,
-            lambda error: self._show_message(error_line(error), problem=True),
-            self.query_one(MessageBar).show,
-            exclusive=True,
-        )
+        def failed(error: SciextractError) -> None:
+            self.query_one(MessageBar).show(refusal(error))
+
+        start_job(self, name, work, failed, exclusive=True)
 
     def _opened(self, found: tuple[str, tuple[str, ...]]) -> None:
         words, self.walk.labels = found

@@ -126,7 +126,7 @@ class ImportWork:
                 self._screen.dialogs.bad_records(bad, len(bad))
 
         self._screen.show_notice(Feedback(f"importing {name}"))
-        start_job(self._screen, "the import", work, failed, self._screen.show_notice)
+        start_job(self._screen, "the import", work, failed)
 
     def suggest(self, sources: Sources | Path) -> None:
         """Suggest from lists and models, or from an annotated file; one call that still runs is replaced."""
@@ -155,8 +155,7 @@ class ImportWork:
             self._show_failure(f"nothing suggested: {error_line(error)}")
 
         self._screen.show_notice(Feedback("suggesting"))
-        show = self._screen.show_notice
-        start_job(self._screen, "the suggestions", work, failed, show, exclusive=True)
+        start_job(self._screen, "the suggestions", work, failed, exclusive=True)
 
     def is_refused(self, verb: str = "imported") -> bool:
         """Say that nothing can be imported where the project can only be read."""
@@ -256,26 +255,16 @@ class BulkWork:
             self._start(decision, lambda job: decide(job, count))
 
     def _start(self, decision: BulkDecision, work: Callable[[Job], object]) -> None:
-        presenter = self._screen.desk.bulk
-
         def run(job: Job) -> None:
             try:
                 work(job)
             except KeyError:
                 job.call(lambda: self._show_failure(decision, _GONE))
 
-        def crashed(feedback: Feedback) -> None:
-            presenter.drop()
-            self._screen.show_notice(feedback)
+        def failed(error: SciextractError) -> None:
+            self._show_failure(decision, error_line(error))
 
-        start_job(
-            self._screen,
-            self.NAME,
-            run,
-            lambda error: self._show_failure(decision, error_line(error)),
-            crashed,
-            exclusive=True,
-        )
+        start_job(self._screen, self.NAME, run, failed, exclusive=True)
 
     def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
         job.progress(self._show_progress, decision, done, total, every_seconds=PROGRESS_SECONDS)
@@ -351,7 +340,7 @@ class AcceptanceCounter:
             self._show(desk.totals.acceptance)  # the next key reports the error
 
         if self._is_counting:
-            start_job(self._screen, "acceptance", work, failed, self._screen.show_notice)
+            start_job(self._screen, "acceptance", work, failed)
 
     def _show(self, share: float | None) -> None:
         self._is_counting, self._counted_at = False, time.monotonic()

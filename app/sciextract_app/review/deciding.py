@@ -14,7 +14,15 @@ from sciextract_app.review.state import Refused, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action
 from sciextract_app.shared.document_view import DocumentView, Item
-from sciextract_app.shared.view_models import ILLEGAL, NOTHING_LEFT, Feedback, Mode, named, problem
+from sciextract_app.shared.view_models import (
+    ILLEGAL,
+    NEW_TYPE,
+    NOTHING_LEFT,
+    Feedback,
+    Mode,
+    named,
+    problem,
+)
 
 ACCEPTED, REJECTED = "accepted", "rejected"
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
@@ -96,7 +104,9 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
     label = document_view.by_digit(known, action.argument)
     if label is None:
         kind = "relation" if relation else "entity"
-        return problem(f"The schema has {counted(len(known), f'{kind} type')}")
+        if not known:
+            return Feedback(request=NEW_TYPE[kind])
+        return problem(f"The schema has {counted(len(known), f'{kind} type')}; g adds one")
     return apply_label(state, label)
 
 

@@ -14,6 +14,7 @@ from sciextract.store import (
     ItemRef,
     LinkRef,
     LinkRow,
+    Outcome,
     Project,
     RelationRef,
     RelationRow,
@@ -146,8 +147,12 @@ class Desk:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
         number, name = self.state.number, plain(key)
         # A key decides what is on the screen: where somebody else has changed that, it decides nothing.
-        if self.is_stale() and self._is_changed_elsewhere():
-            return self._refuse_older_view()
+        if self.is_stale() and (view := self.state.view):
+            if view.schema != self.state.project.schema:
+                self.refresh()
+                return problem("The types have changed elsewhere. Nothing was decided; look again")
+            if self._is_changed_elsewhere():
+                return self._refuse_older_view()
         action, project = self._keys.get(name), self.state.project
         self.count_key(moves=key_dispatch.only_moves(self.state, action))
         project.pressed = self._pressed[number]
@@ -258,6 +263,12 @@ class Desk:
 
     def _take(self, documents: DocumentOrder) -> None:
         self.document_order = documents
+
+    @guarded
+    def change_labels(self, change: Callable[[Project], Outcome]) -> Feedback:
+        """Change the types of the schema."""
+        outcome = self.state.after_action(change(self.state.project))
+        return Feedback("labels changed; u undoes it", changed=outcome.event_id is not None)
 
     @guarded
     def set_note(self, text: str) -> Feedback:

@@ -13,20 +13,22 @@ from sciextract.store import EntityRef, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
+from sciextract_app.review.labels import Labels
 from sciextract_app.review.prompts import (
-    BadRecordsDialog,
-    MessagesDialog,
+    HELP,
     NoteDialog,
     PlacesDialog,
-    QueueNameDialog,
     QueuesDialog,
-    SearchDialog,
     Wish,
+    bad_records_dialog,
+    messages_dialog,
+    parse_query,
 )
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.jobs import error_line
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
     ErrorDialog,
@@ -36,12 +38,11 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.help import GuidelineDialog, KeysDialog, help_rows
+from sciextract_app.widgets.help import KeysDialog, help_rows
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from sciextract.documents.schema import EntityType, RelationType
     from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.review.screen import ReviewScreen
@@ -71,15 +72,18 @@ class ReviewDialogs:
 
     def __init__(self, screen: ReviewScreen) -> None:
         self._screen = screen
+        self.labels = Labels(screen)
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""
-        app = self._screen.app
+        app, again = self._screen.app, partial(self._screen.press, "1")
         openers: dict[str, Callable[[], object]] = {
             "adjudicate": self.adjudicate,
             "checks": self.checks,
             "compare": self.compare,
             "files": self.files,
+            NEW_TYPE["entity"]: partial(self.labels.add, "entity", again),
+            NEW_TYPE["relation"]: partial(self.labels.add, "relation", again),
             "guideline": self.guideline,
             "help": self.keys,
             "note": self.note,
@@ -110,15 +114,13 @@ class ReviewDialogs:
         self._screen.app.push_screen(ErrorDialog(title, error))
 
     def guideline(self) -> None:
-        """Show the definitions of the types, that of the focused item first."""
-        schema, focused = self._screen.project.schema, self._screen.desk.focused_type
-        types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
-        at = types.index(focused) if focused else 0
-        self._screen.app.push_screen(GuidelineDialog(types, at))
+        """Show the types, that of the focused item first."""
+        types, focused = self._screen.project.schema.types, self._screen.desk.focused_type
+        self.labels.open(types.index(focused) if focused in types else 0)
 
     def messages(self) -> None:
         """Show the messages until now."""
-        self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
+        self._screen.app.push_screen(messages_dialog(self._screen.messages.history))
 
     def save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
@@ -172,8 +174,16 @@ class ReviewDialogs:
         screen = self._screen
         schema = screen.project.schema
         labels = (*schema.entity_labels, *schema.relation_labels)
-        dialog = SearchDialog(screen.search_text, labels)
-        ask(screen.app, dialog, lambda found: screen.search(*found))
+
+        def problem_of(text: str) -> str:
+            try:
+                parse_query(text, labels)
+            except UsageError as error:
+                return error_line(error)
+            return ""
+
+        dialog = LineDialog("Search", screen.search_text, HELP, problem_of, replaces=True)
+        ask(screen.app, dialog, lambda text: screen.search(text, parse_query(text, labels)))
 
     # Imports
 
@@ -193,7 +203,7 @@ class ReviewDialogs:
 
     def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
         """Show records that an import left out, and how many there are in all."""
-        self._screen.app.push_screen(BadRecordsDialog(shown, count))
+        self._screen.app.push_screen(bad_records_dialog(shown, count))
 
     # Suggestions
 
@@ -237,7 +247,7 @@ class ReviewDialogs:
             try:
                 return "" if parse_renames(text, "--map") else "type at least one pair"
             except UsageError as error:
-                return f"{error.message}; {error.hint}"
+                return error_line(error)
 
         project, schema = self._screen.project, self._screen.project.schema
         model, labels = fitting_labels(project)
@@ -262,7 +272,12 @@ class ReviewDialogs:
             self._follow_queue(self._screen.desk.queues.save(name, listing, text))
 
         name = suggested_name(listing, self._screen.search_text)
-        ask(self._screen.app, QueueNameDialog(name, listing.count()), save)
+        explained = (
+            f"{listing.count():,} abstracts in the order of the list; the queue stays as it is now"
+        )
+        problem_of = lambda text: "" if text else "type a name"
+        dialog = LineDialog("Save the list as a queue", name, explained, problem_of)
+        ask(self._screen.app, dialog, save)
 
     def queues(self) -> None:
         """Offer the saved queues."""
@@ -342,16 +357,24 @@ class ReviewDialogs:
         self._screen.app.push_screen(over, lambda each: show(each or Feedback()))
 
     def compare(self) -> None:
-        """Compare the model's predictions with the person's decisions."""
-        from sciextract_app.adjudication.screen import ComparisonScreen
-        from sciextract_app.adjudication.sides import compare
+        """Compare the predictions of the newest model for the abstract with what holds now."""
+        from sciextract.workflows.disagreements import Decisions, other_sources
+        from sciextract_app.adjudication.backlog import read_abstract
 
-        screen = self._screen
-        comparison = compare(screen.project, screen.desk.number, screen.custom_keys)
-        if comparison is None:
+        project, number = self._screen.project, self._screen.desk.number
+        newest, decisions = review.newest_prediction(project.connection, number), Decisions(project)
+        sides = [
+            each
+            for each in other_sources(project, decisions)
+            if newest is not None and newest[1] in each.source_ids
+        ]
+        abstract = read_abstract(project, number, sides, decisions) if sides else None
+        if abstract is None:
             self._refuse("No predictions for this abstract: F6 predicts")
+        elif not abstract.waiting:
+            self._refuse("The newest model and the annotations of this abstract agree")
         else:
-            screen.app.push_screen(ComparisonScreen(screen.project, comparison))
+            self._adjudicate_with(sides)
 
     def adjudicate(self) -> None:
         """Adjudicate: with merged projects at once, else after the choice of another source."""
@@ -375,9 +398,9 @@ class ReviewDialogs:
         from sciextract_app.adjudication.screen import AdjudicationScreen
 
         screen = self._screen
-        project, keys = screen.project, screen.custom_keys
-        adjudication = Adjudication(project, sides, screen.desk.number, keys=keys)
-        screen.app.push_screen(AdjudicationScreen(project, adjudication, keys, screen.return_from))
+        keys = screen.custom_keys
+        adjudication = Adjudication(screen.project, sides, screen.desk.number, keys=keys)
+        screen.app.push_screen(AdjudicationScreen(adjudication, keys, screen.return_from))
 
     def _refuse(self, message: str) -> None:
         self._screen.show_reply(Feedback(message, problem=True))

@@ -15,7 +15,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from sciextract_app.widgets.lines import FOCUS, Scrolled, padded
+from sciextract_app.widgets.lines import FOCUS, Scrolled, bar, padded
 
 if TYPE_CHECKING:
     from sciextract.store.review import DocumentSummary
@@ -66,11 +66,14 @@ class Pages:
 
 DONE, BEGUN, UNTOUCHED, FLAGGED, NOTED = "●", "◐", "○", "⚑", "*"
 _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
-_LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 44, 52, 64
+_BAR = 4
+_BAR_FROM, _LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 30, 44, 52, 64
 
 
-def row_words(row: DocumentSummary, width: int, current: bool) -> str:
-    """An abstract in so many cells: signs, title, whether it has a note, undecided items; year, layers, uncertainty where there is room.
+def row_parts(row: DocumentSummary, width: int, current: bool) -> tuple[str, str, str]:
+    """An abstract in so many cells: signs and title, a bar of the decided items, and how many are left.
+
+    Layers, year and uncertainty stand there where there is room for them.
 
     Args:
         row: The abstract.
@@ -83,10 +86,11 @@ def row_words(row: DocumentSummary, width: int, current: bool) -> str:
     before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{''.join(signs)} "
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f"{row.uncertainty:.2f}" if row.undecided else ""
-    behind = f"{year}{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
-    note = f" {NOTED}" if row.noted else ""
-    room = max(0, width - len(before) - len(note) - len(behind))
-    return before + padded(row.title or "(no title)", room) + note + behind
+    behind = f"{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
+    decided = bar(1 - row.undecided / row.items, _BAR) if row.items and width >= _BAR_FROM else ""
+    note = f"{f' {NOTED}' if row.noted else ''}{year}{' ' if decided else ''}"
+    room = max(0, width - len(before) - len(note) - len(decided) - len(behind))
+    return before + padded(row.title or "(no title)", room) + note, decided, behind
 
 
 class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
@@ -105,9 +109,10 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         Binding("end", "last", "last", show=False, id="list.last"),
         Binding("enter", "open", "open", show=False, id="list.open"),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--current", "list--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--bar", "list--current", "list--cursor"}
     DEFAULT_CSS = """
     DocumentList { background: $surface; scrollbar-background: $surface; }
+    DocumentList > .list--bar { color: $primary; background: $panel; }
     DocumentList > .list--current { text-style: bold; }
     DocumentList > .list--cursor { text-style: reverse; }
     """
@@ -165,7 +170,9 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
             style += self._component("list--current")
         if index == self.cursor and self.has_focus:
             style += self._component("list--cursor")
-        strip = Strip([Segment(row_words(row, width, current), style)])
+        title, decided, behind = row_parts(row, width, current)
+        track = style + self._component("list--bar")
+        strip = Strip([Segment(title, style), Segment(decided, track), Segment(behind, style)])
         return strip.adjust_cell_length(width, self.own_style)
 
     def on_mount(self) -> None:

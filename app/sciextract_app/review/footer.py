@@ -14,9 +14,8 @@ from sciextract_app.review.selecting import selected, suggestion, takes_out
 from sciextract_app.review.state import LETTERS, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import action_hint
-from sciextract_app.shared.view_models import Hint, Mode, named
+from sciextract_app.shared.view_models import DIGITS, Hint, Mode, named
 
-DIGITS = 9
 _SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 _BACK = Hint("Esc", "back")
 _HINTED = Hint("a-z", "the letters over the text")
@@ -102,7 +101,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     if relation:
         yield action_hint("invert")
     if not link:
-        yield action_hint("relate", item is not None and bool(view.schema.relations))
+        yield action_hint("relate", item is not None)
     yield action_hint("join", item is not None and view.schema.coreference)
     at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
     if at_home:

@@ -12,6 +12,7 @@ from sciextract.store import (
     Outcome,
     RelationRef,
     events,
+    label_changes,
     quality_checks,
 )
 from sciextract.store.events import Change, Event
@@ -262,7 +263,8 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
     if event.kind == KIND or event.kind in LARGE:
         follow(state.project, event)
     before, seen, recount = state.number, state.view, event.kind in LARGE | _COUNTED
-    number, changed = _changed_item(state, event)
+    of_labels = event.kind in label_changes.KINDS  # it is about no item
+    number, changed = (None, None) if of_labels else _changed_item(state, event)
     item = changed
     if number is not None and number != before:
         state.load(number)
@@ -284,7 +286,8 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
     several = outcome.documents > 1
     where = f" in {counted(outcome.documents, 'abstract')}" if several else ""
     what = f": {item_words(known, changed)}" if known and changed and not several else ""
-    message = f"{event.kind}{where} {verb}{what}"
+    done = f"{event.kind}{where}" if not of_labels else event.params["what"]
+    message = f"{done} {verb}{what}"
     return Feedback(message, changed=True, moved=moved, recount=recount)
 
 

@@ -1,4 +1,4 @@
-"""The order in which items of all layers are reviewed, and how uncertain or disputed an item is."""
+"""The order in which items of all layers are reviewed, and how disputed an item is."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from enum import StrEnum
 from itertools import chain
 from operator import itemgetter
 
-from sciextract.documents.annotations import Candidates, Layer, State
+from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.metrics.counts import Mention
 from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef, review
 from sciextract.store.document_state import in_text_order
-from sciextract.workflows.active.uncertainty import MEASURES, decisions
 from sciextract_app.shared.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
 ItemScore = Callable[[ItemRef], float]
-"""Of an item: how far the sources of the abstract disagree about it (0 to 1), or how uncertain the model was (from 0)."""
+"""Of an item: how far the sources of the abstract disagree about it, 0 to 1."""
 # At one place mentions come first: what joins them is judged when they stand.
 _ENTITY, _RELATION, _LINK = 0, 1, 2
 
@@ -33,15 +31,8 @@ class Order(StrEnum):
 
     TEXT = "text"
     UNCERTAINTY = "uncertainty"
-    ENTROPY = "entropy"
-    MARGIN = "margin"
-    LEAST_CONFIDENCE = "least-confidence"
     DISAGREEMENT = "disagreement"
     RANDOM = "random"
-
-
-BY_UNCERTAINTY = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
-"""Orders by all that a model held possible at the place of an item, not by the score of what is shown alone."""
 
 
 class Queue:
@@ -52,7 +43,6 @@ class Queue:
         order: How undecided items follow each other.
         seed: Of the random order.
         disagreement: For the order by disagreement; without it sources agree about everything.
-        uncertainty: For the orders by entropy, margin and least confidence; without it nothing is uncertain.
         before: The queue before this one, which serves again where its view does.
     """
 
@@ -62,14 +52,12 @@ class Queue:
         order: Order = Order.TEXT,
         seed: int = 0,
         disagreement: ItemScore | None = None,
-        uncertainty: ItemScore | None = None,
         before: Queue | None = None,
     ) -> None:
         self._view = view
         self._order = order
         self._seed = seed
         self._disagreement = disagreement
-        self._uncertainty = uncertainty
         self._places: list[Key]
         self._keys: list[Key]
         self.items: list[ItemRef]
@@ -134,10 +122,8 @@ class Queue:
                 score = row.score if row and row.score is not None else 1.0
                 # 0 for a score of one half, where the model was least certain; 1 at both ends.
                 return abs(2 * score - 1), *self.place(item)
-            # Negative, so that the highest comes first while equal ones stay in the order of the text.
-            case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
-                return -(self._uncertainty(item) if self._uncertainty else 0.0), *self.place(item)
             case Order.DISAGREEMENT:
+                # Negative, so that the highest comes first while equal ones stay in the order of the text.
                 return -(self._disagreement(item) if self._disagreement else 0.0), *self.place(item)
             case Order.RANDOM:
                 # By a hash, so that the order does not change when other items come or go.
@@ -313,45 +299,3 @@ def _mention(view: DocumentView, entity_id: str) -> Mention:
 def _split(votes: int, voters: int) -> float:
     """0 where nobody or only one speaks, too."""
     return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
-
-
-Decision = tuple[Layer, tuple[Span, ...]]
-
-
-class ModelUncertainty:
-    """The probabilities of everything that the newest model run considered in an abstract.
-
-    Args:
-        candidates: What it considered, ``None`` when no model has seen the abstract.
-    """
-
-    def __init__(self, candidates: Candidates | None) -> None:
-        self._known: dict[Decision, tuple[float, ...]] = {
-            (each.layer, each.place): each.probabilities
-            for each in (decisions(candidates) if candidates else ())
-        }
-
-    def of(self, view: DocumentView, measure: str, item: ItemRef) -> float:
-        """The doubt about an item; where the run has nothing at its place, that of its score alone.
-
-        Args:
-            view: The abstract.
-            measure: ``entropy``, ``margin`` or ``least-confidence``.
-            item: An item of the view.
-        """
-        row = view.row(item)
-        score = row.score if row and row.score is not None else 1.0
-        if isinstance(item, EntityRef):
-            decision = Layer.ENTITIES, _fragments(view, item.id)
-        elif isinstance(item, RelationRef):
-            relation = view.relation_by_id[item.id]
-            first, second = sorted((relation.head, relation.tail), key=view.place)
-            decision = Layer.RELATIONS, (*_fragments(view, first), *_fragments(view, second))
-        else:
-            decision = Layer.COREFERENCE, _fragments(view, item.entity_id)
-        return MEASURES[measure](self._known.get(decision, (1 - score, score)))
-
-
-def _fragments(view: DocumentView, entity_id: str) -> tuple[Span, ...]:
-    row = view.by_id.get(entity_id)
-    return row.fragments if row else ()

@@ -156,6 +156,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self, author, model, self._record, self.predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
+        self._drawn_schema = project.schema
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
 
@@ -192,7 +193,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
-        desk = self.desk
+        desk, view = self.desk, self.desk.state.view
+        if view is not None and view.schema != self._drawn_schema:
+            self._drawn_schema = view.schema
+            self.app.refresh_css(animate=False)  # labels have colours of their own
         self._aim()
         self.set_class(not desk.number, "-empty")
         self.draw_header()
@@ -502,6 +506,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         notices = [self._options.notice]
         if left := open_differences(self.project):
             notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
+        if not self.project.schema.entities:
+            notices.append("No types yet: move to a word, and 1 asks for the first; g lists them")
         if not self.writable:
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
@@ -519,7 +525,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if not isinstance(error, ModelMismatchError):
             return
         begun = self.desk.totals.done or self.project.documents_with_undecided()
-        if not begun and self._just_opened and self.app.screen is self:
+        if (
+            not begun
+            and self.project.schema.entities
+            and self._just_opened
+            and self.app.screen is self
+        ):
             self.dialogs.suggest()
 
     def stop(self) -> None:

@@ -12,15 +12,7 @@ from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review.queue import (
-    BY_UNCERTAINTY,
-    Key,
-    ModelUncertainty,
-    Order,
-    Queue,
-    VoteCache,
-    is_undecided,
-)
+from sciextract_app.review.queue import Key, Order, Queue, VoteCache, is_undecided
 from sciextract_app.shared.document_view import (
     CandidateCache,
     ClusterLetters,
@@ -302,15 +294,11 @@ class ReviewState:
         self.view = DocumentView(document, project.schema, project.sources, self.view)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
-        # Only the order that needs them pays for them.
-        disagreement, uncertainty = None, None
-        if order is Order.DISAGREEMENT:
+        disagreement = None
+        if order is Order.DISAGREEMENT:  # only this order pays for the votes
             votes = self._votes.of(self.project.connection, self.view)
             disagreement = partial(votes.disagreement, self.view)
-        elif order in BY_UNCERTAINTY:
-            known = ModelUncertainty(self.candidates)
-            uncertainty = partial(known.of, self.view, order.value)
-        self.queue = Queue(self.view, order, self.seed, disagreement, uncertainty, self.queue)
+        self.queue = Queue(self.view, order, self.seed, disagreement, self.queue)
         self.letters.give(self.view)
         return True
 

@@ -195,9 +195,13 @@ _COREFERENCE = (
 )
 _APP_REQUESTS = (
     Action("note", ("t",), "note", "write a note on this abstract", request="note"),
-    Action("guideline", ("g",), "guideline", "definition of this type", request="guideline"),
     Action(
-        "compare", ("d",), "compare", "predictions and your annotations side by side", request="compare"
+        "guideline", ("g",), "types",
+        "the types with their definitions: add, rename, move, colour and describe them",
+        request="guideline",
+    ),
+    Action(
+        "compare", ("d",), "compare", "predictions and your annotations side by side; differences can be decided", request="compare"
     ),
     Action(
         "adjudicate", ("W",), "adjudicate",

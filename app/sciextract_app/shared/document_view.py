@@ -32,6 +32,7 @@ from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import Key, ProgressRow
 from sciextract_app.shared.view_models import (
+    DIGITS,
     Mark,
     Role,
     named,
@@ -560,9 +561,8 @@ def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
 
 
 def type_keys(labels: tuple[str, ...]) -> str:
-    """The digits that pick a label, as the footer shows them."""
-    count = min(len(labels), 9)
-    return {0: "", 1: "1"}.get(count, f"1-{count}")
+    """The digits that pick a label, as the footer shows them; without labels the one that asks for the first."""
+    return f"1-{min(len(labels), DIGITS)}" if len(labels) > 1 else "1"
 
 
 def title_end_of(document: Document) -> int:

@@ -23,6 +23,10 @@ SIGNS = {
 """What has been decided, in one cell."""
 
 
+DIGITS = 9
+"""Types that a digit sets; the others are set by ``;`` and their letter."""
+
+
 class Mode(StrEnum):
     """What the next key means; always shown in the footer."""
 
@@ -251,8 +255,25 @@ class Header:
     learning: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """A bar of a plot; without sizes a heading.
+
+    Attributes:
+        name: What stands before the bar.
+        counts: Sizes of its parts.
+        after: What stands behind it.
+    """
+
+    name: str
+    counts: tuple[float, ...] = ()
+    after: str = ""
+
+
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
+NEW_TYPE = {"entity": "new entity type", "relation": "new relation type"}
+"""Requests for the first type, by what it is for; the digit that asked for it is pressed again then."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 
 

@@ -166,19 +166,16 @@ class LearningWork:
                 job.call(self._end, learned)
 
         def fail(why: str) -> None:
-            self._screen.poll_changes()
-            stop(Feedback(f"not learned: {why}", problem=True))
-
-        def stop(feedback: Feedback) -> None:
             """After a failure the next finished abstract starts what learns anew."""
+            self._screen.poll_changes()
             self._is_running = self._is_suggesting = False
             self.close()
             self._engine = None
             self._show("")
-            self._screen.show_notice(feedback)
+            self._screen.show_notice(Feedback(f"not learned: {why}", problem=True))
 
         self._show("⟳ learning")
-        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)), stop)
+        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)))
 
     def _end(self, learned: Learned) -> None:
         self._is_running = False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sciextract.errors import SciextractError, UsageError
-from sciextract.retraining.remote.ssh import Ssh
-from sciextract.retraining.run_folder import RANGES, Run, runs_of
+from sciextract.errors import SciextractError
+from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review
@@ -21,104 +21,17 @@ from sciextract.workflows.models import choice
 from sciextract_app.shared.session import totals
 from sciextract_app.training.progress import RunReader
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
-PYTHON = "python3"
-_DEVICE_WORDS = {
-    "auto": "auto: a GPU if PyTorch finds one, else the CPU",
-    "cpu": "cpu: the processor",
-    "cuda": "cuda: an NVIDIA GPU",
-    "mps": "mps: the GPU of an Apple machine",
-}
+USUAL = "as usual: on this computer, on a GPU if PyTorch finds one"
+"""What a training without options does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingOptions:
-    """What the person chose; what is empty is as usual.
-
-    Attributes:
-        host: The other machine that trains, empty for this computer.
-        python: The Python there.
-        device: What trains there or here.
-        base: A published set of theirs that is seen again in training.
-        epochs: Instead of the recipe's.
-    """
-
-    host: str = ""
-    python: str = PYTHON
-    device: str = DEVICES[0]
-    base: Path | None = None
-    epochs: int | None = None
-
-    def words(self) -> list[str]:
-        """The options of ``sciextract retrain`` that say the same."""
-        words = ["--device", self.device]
-        if self.host:
-            words += ["--remote", self.host, "--remote-python", self.python]
-        if self.base is not None:
-            words += ["--base", str(self.base)]
-        return [*words, "--epochs", str(self.epochs)] if self.epochs is not None else words
-
-    @property
-    def next_device(self) -> str:
-        """The device after the chosen one."""
-        return DEVICES[(DEVICES.index(self.device) + 1) % len(DEVICES)]
-
-    def lines(self) -> list[tuple[str, str]]:
-        """Names and values, with the key that changes each."""
-        epochs = "as the recipe says" if self.epochs is None else f"{self.epochs:,}"
-        base = "no published data set is replayed" if self.base is None else f"with {self.base}"
-        there = [("its Python", f"{self.python}  (p)")] if self.host else []
-        return [
-            ("where", f"{place(self.host)}  (w)"),
-            *there,
-            ("device", f"{_DEVICE_WORDS.get(self.device, self.device)}  (d)"),
-            ("epochs", f"{epochs}  (e)"),
-            ("replay", f"{base}  (b)"),
-        ]
-
-
-def place(host: str) -> str:
-    """Where a training runs, in words."""
-    return f"{host}, over ssh; the training texts are sent there" if host else "this computer"
-
-
-def problem_of_machine(host: str, python: str = PYTHON) -> str:
-    """Why a host or its Python cannot be named so, as the command says it; empty where they can."""
+def problem_of_options(typed: str) -> str:
+    """Why options cannot be told apart; empty where they can. What they mean is judged by the command."""
     try:
-        Ssh(host, python)
-    except UsageError as error:
-        return f"{error.message}; {error.hint}"
+        shlex.split(typed)
+    except ValueError as error:
+        return f"{error}: put a value with blanks between two quotation marks"
     return ""
-
-
-def problem_of_epochs(typed: str) -> str:
-    """Why that is not a number of epochs; empty where it is."""
-    try:
-        read_epochs(typed)
-    except UsageError as error:
-        return f"{error.message}; {error.hint}"
-    return ""
-
-
-def read_epochs(typed: str) -> int | None:
-    """A number of epochs, ``None`` for the recipe's.
-
-    Raises:
-        UsageError: It is none.
-
-    >>> read_epochs(" 12 "), read_epochs("")
-    (12, None)
-    """
-    if not typed.strip():
-        return None
-    least, most = RANGES["epochs"]
-    digits = typed.strip()
-    # int() takes blanks, underscores and the digits of other scripts, too.
-    if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
-        return int(digits)
-    raise UsageError(
-        f"{typed!r} is not a number of epochs", f"{least} to {most:,}; empty for the recipe's"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +151,7 @@ def read_plan(path: Path, model: str | None) -> TrainingPlan:
 
 
 def plan_lines(
-    material: TrainingCounts, model: str, setup: TrainingOptions, earlier: EarlierRuns
+    material: TrainingCounts, model: str, options: str, earlier: EarlierRuns
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
     abstracts = counted(material.train, "abstract")
@@ -257,7 +170,7 @@ def plan_lines(
             f"{counted(material.gate, 'done abstract')}, to compare the new model with the current one",
         ),
         ("starts from", model),
-        *setup.lines(),
+        ("options", f"{options or USUAL}  (o)"),
         ("takes", takes),
     ]
     if few := too_few_to_compare(material.gate, material.finished):

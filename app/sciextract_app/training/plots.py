@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from sciextract.text.english import duration
-from sciextract_app.training.progress import (
-    NAMES,
-    TASKS,
-    RunProgress,
-    ScoreComparison,
-    TrainingResult,
-    best,
-)
-from sciextract_app.widgets.lines import fit, padded
+from sciextract_app.training.progress import TASKS, RunProgress, TrainingResult
+from sciextract_app.widgets.lines import bar, fit, padded
 from sciextract_app.widgets.plots import (
     BAR,
-    bar,
     column_rows,
     spread,
     word_lines,
 )
 
+if TYPE_CHECKING:
+    from sciextract.metrics.promotion import Compared
+
 _NAME = 12
 _AFTER = 18
-_SIGNS = {"better": ("▲", "good"), "worse": ("▼", "bad"), "unclear": ("·", "quiet")}
 _TABLE = 50
 """Cells of the numbers of the table."""
 
@@ -48,17 +43,17 @@ def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
     device = f"on {live.device}" if live.device else ""
     parts = [device, f"from {live.model}" if live.model else "", rate]
     words = "   ".join(filter(None, parts))
-    remaining = live.remaining_s if live.runs else None
+    remaining = live.status.remaining_seconds if live.runs else None
     left = "" if remaining is None else f"  about {duration(remaining)} left"
-    after = f" {live.share * 100:3.0f} %{left}"
-    filled = bar(live.share, max(8, width - cell_len(after) - 2))
+    after = f" {live.status.share * 100:3.0f} %{left}"
+    filled = bar(live.status.share, max(8, width - cell_len(after) - 2))
     lines = [Text(live.phase, "bold"), *([Text(fit(words, width))] if words else [])]
     lines.append(Text("▕").append(filled, BAR).append("▏").append(after))
     if not live.runs:
         lines += [Text(), *word_lines(filter(None, live.message.split("\n")), width, "bold")]
         lines += word_lines(filter(None, [live.hint]), width)
-    elif live.lost:
-        lines += word_lines([live.lost], width, "bold")
+    elif live.status.lost:
+        lines += word_lines([live.status.lost], width, "bold")
     elif live.message and live.message != live.phase:
         lines += word_lines([live.message], width, "dim")
     lines += word_lines(live.notes, width, "dim")
@@ -80,31 +75,35 @@ def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
     """The verdict, then both models next to each other, per task and label."""
     lines = word_lines([outcome.words], width, "bold")
     lines += word_lines([f"· {each}" for each in outcome.reasons], width)
-    if not outcome.rows:
-        return lines
-    title = f"F1 on {outcome.documents:,} held-out abstracts"
-    lines += [Text(), *_score_table(title, outcome.rows, width)]
+    if outcome.compared is not None:
+        title = f"F1 on {outcome.compared.documents:,} held-out abstracts"
+        lines += [Text(), *_score_table(title, outcome.compared, width)]
     if outcome.blind_note:
         lines += [Text(), *word_lines([outcome.blind_note], width)]
-    if outcome.blind:
+    if outcome.blind is not None:
         title = "F1 on those that were not corrected from suggestions"
         lines += _score_table(title, outcome.blind, width)
     return lines
 
 
-def _score_table(title: str, rows: Sequence[ScoreComparison], width: int) -> list[Text]:
+def _score_table(title: str, compared: Compared, width: int) -> list[Text]:
     """Both models, a row a score."""
-    name = min(width - _TABLE, max(cell_len(row.name) for row in rows) + 2)
+    rows = [("mean of tasks", compared.target)] if compared.target else []
+    for task, score in compared.tasks.items():
+        rows.append((TASKS.get(task, task), score))
+        rows += [(f"  {label}", each) for label, each in compared.labels.get(task, {}).items()]
+    name = min(width - _TABLE, max((cell_len(row[0]) for row in rows), default=0) + 2)
     head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
     lines = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
-    for row in rows:
-        sign, style = _SIGNS[row.direction]
-        shown = f"  {row.name}" if row.deeper else row.name
-        line = Text().append(padded(shown, name), "" if row.deeper else "bold")
-        line.append(f"{row.before:6.1f} {row.after:6.1f} ")
-        line.append(f"{sign} {row.after - row.before:+6.1f}", style)
-        interval = f"[{row.low:+.1f} to {row.high:+.1f}]"
-        line.append(f"  {interval:<15} {row.probability * 100:4.0f} %  {row.gold:5,}")
+    for shown, score in rows:
+        line = Text().append(padded(shown, name), "" if shown.startswith(" ") else "bold")
+        line.append(f"{score.before:6.1f} {score.after:6.1f} ")
+        # Better or worse only where the whole interval says so.
+        sign, style = ("▲", "good") if score.low > 0 else ("▼", "bad")
+        sign, style = (sign, style) if score.low > 0 or score.high < 0 else ("·", "quiet")
+        line.append(f"{sign} {score.difference:+6.1f}", style)
+        interval = f"[{score.low:+.1f} to {score.high:+.1f}]"
+        line.append(f"  {interval:<15} {score.probability * 100:4.0f} %  {score.gold:5,}")
         lines.append(line)
     return lines
 
@@ -116,26 +115,22 @@ def _heading(words: str, after: str, width: int) -> Text:
 
 def _losses(losses: Mapping[str, Sequence[float]], width: int, rows: int) -> list[Text]:
     lines = []
-    for task in TASKS:
-        values = losses.get(task)
-        if values:
-            # A loss that is 0 from the beginning on has no scale.
-            top = max(max(values), 1e-9)
-            shares = [value / top for value in values]
-            lines += _curve(NAMES[task], shares, f"{values[-1]:6.3f}", width, rows)
+    for task, values in losses.items():
+        # A loss that is 0 from the beginning on has no scale.
+        top = max(*values, 1e-9)
+        shares = [value / top for value in values]
+        lines += _curve(TASKS[task], shares, f"{values[-1]:6.3f}", width, rows)
     return lines
 
 
 def _scores(scores: Mapping[str, Sequence[float | None]], width: int, rows: int) -> list[Text]:
     lines = []
-    for task in TASKS:
-        values = scores.get(task)
-        if values is None:
-            continue
+    for task, values in scores.items():
+        known = [value for value in values if value is not None]
+        now = " none" if values[-1] is None else f"{values[-1]:5.1f}"
+        after = f"{now}  {max(known):5.1f}" if known else "nothing to score"
         shares = [None if value is None else value / 100 for value in values]
-        highest, last = best(values), values[-1]
-        after = "nothing to score" if highest is None else f"{_f1(last)}  {_f1(highest)}"
-        lines += _curve(NAMES[task], shares, after, width, rows)
+        lines += _curve(TASKS[task], shares, after, width, rows)
     return lines
 
 
@@ -147,7 +142,3 @@ def _curve(
     lines = [Text(" " * _NAME).append(row, BAR) for row in columns[:-1]]
     last = Text(padded(name, _NAME)).append(columns[-1].ljust(room), BAR).append(f"  {after}")
     return [*lines, last]
-
-
-def _f1(value: float | None) -> str:
-    return " none" if value is None else f"{value:5.1f}"

@@ -1,21 +1,22 @@
-"""A training as it goes: what its run folder says, safe against anything that stands there."""
+"""A training as it goes, and its result: what its run folder says."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from sciextract.codec import convert
+from sciextract.errors import FormatError
+from sciextract.retraining import events
 from sciextract.retraining.remote.jobs import location_of
-from sciextract.retraining.run_folder import FINISHED, Run, RunStatus
+from sciextract.retraining.run_folder import FINISHED, LOG, Run, RunStatus
 
-TASKS = ("entity", "relation", "coreference")
-NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
-_DEV_KEYS = {"entity": "entity", "relation": "unordered", "coreference": "coreference"}
-"""Relations as the gate counts them; runs of earlier versions know only the ordered score."""
+if TYPE_CHECKING:
+    from sciextract.metrics.promotion import Compared
+
+TASKS = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
+"""Tasks with their names."""
 _PHASES = {
     "starting": "starting",
     "preparing": "preparing: snapshot of your decisions",
@@ -36,10 +37,7 @@ class RunProgress:
 
     Attributes:
         state: As in the status, or ``starting`` before there is one, ``died`` when its process has ended.
-        epoch: The epoch that runs.
-        epochs: How many there will be at most.
-        share: Of the whole job, 0 to 1.
-        remaining_s: Seconds, ``None`` when not known.
+        status: Epochs, share, remaining time; of a training without a status nothing of that.
         model: The model it started from.
         device: Where it runs.
         rate: Documents a second, ``None`` when not known.
@@ -50,15 +48,11 @@ class RunProgress:
         notes: What to mind, such as labels that the model does not know yet.
         host: The other machine that trains, empty for this one.
         there: Whether the job is on that machine, wholly sent.
-        lost: Why the line to it is down, empty while it is up.
         left: Whether the watching was stopped, not the job.
     """
 
     state: str
-    epoch: int = 0
-    epochs: int = 0
-    share: float = 0.0
-    remaining_s: float | None = None
+    status: RunStatus = field(default_factory=lambda: RunStatus("starting", 0, ""))
     model: str = ""
     device: str = ""
     rate: float | None = None
@@ -69,7 +63,6 @@ class RunProgress:
     notes: tuple[str, ...] = ()
     host: str = ""
     there: bool = False
-    lost: str = ""
     left: bool = False
 
     @property
@@ -88,10 +81,10 @@ class RunProgress:
         on = f" on {self.host}" if self.host else ""
         if self.unwatched:
             return f"not followed: the job is{on}"
-        if self.runs and self.lost:
+        if self.runs and self.status.lost:
             return f"no connection to {self.host}; the job keeps running there"
-        if self.state == "training" and self.epoch:
-            return f"training{on}: epoch {self.epoch} of {self.epochs}"
+        if self.state == "training" and self.status.epoch:
+            return f"training{on}: epoch {self.status.epoch} of {self.status.epochs}"
         if self.host and self.runs and self.message:
             return self.message
         return _PHASES.get(self.state, self.state)
@@ -102,22 +95,15 @@ class RunReader:
 
     Args:
         run: The run.
-
-    Attributes:
-        gate: The report of the comparison, once there is one.
-        done: The event of the end, once there is one.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.gate: dict[str, Any] | None = None
-        self.done: dict[str, Any] = {}
         self._seen = 0
-        self._start: dict[str, Any] = {}
+        self._start = events.RunStarted(device="", epochs=0)
         self._rate: float | None = None
         self._losses: dict[str, list[float]] = {task: [] for task in TASKS}
         self._scores: dict[str, list[float | None]] = {task: [] for task in TASKS}
-        self._error = ("", "")
         self._notes: list[str] = []
         self._left = False
 
@@ -132,25 +118,21 @@ class RunReader:
         # A training that goes on has the status of its end until the new process has written its own.
         if status is not None and status.state in FINISHED and pid not in (None, status.pid):
             status = None
-        events = self.run.metrics(self._seen)
-        self._seen += len(events)
-        for event in events:
+        lines = self.run.metrics(self._seen)
+        self._seen += len(lines)
+        for event in events.known_events(lines):
             self._take(event)
-        ended = status is not None and status.state in FINISHED
-        state = status.state if status is not None and (alive or ended) else "starting"
-        if not alive and not ended:
-            state = "died"
+        state = status.state if status is not None else "starting"
         known = status or RunStatus(state, 0, "")
-        message, hint = self._words(known, state)
+        message, hint = known.message, known.hint
+        if not alive and state not in FINISHED:
+            state, message, hint = "died", _last_words(self.run), _WHAT_NOW
         place = location_of(self.run)
         return RunProgress(
             state=state,
-            epoch=_count(known.epoch),
-            epochs=_count(known.epochs),
-            share=min(1.0, max(0.0, _number(known.share) or 0.0)),
-            remaining_s=_number(known.remaining_seconds),
-            model=str(self._start.get("start_model") or ""),
-            device=str(self._start.get("device") or ""),
+            status=known,
+            model=self._start.start_model or "",
+            device=self._start.device,
             rate=self._rate,
             losses={task: tuple(values) for task, values in self._losses.items() if values},
             scores={task: tuple(values) for task, values in self._scores.items() if values},
@@ -159,44 +141,26 @@ class RunReader:
             notes=tuple(self._notes),
             host=place.host if place else "",
             there=place is not None and place.state == "started",
-            lost=str(known.lost or ""),
             left=self._left,
         )
 
-    def _take(self, event: Mapping[str, Any]) -> None:
-        self._left = event.get("event") == "stopped"
-        match event.get("event"):
-            case "start":
-                self._start = dict(event)
-            case "step":
-                self._rate = _number(event.get("documents_per_second"))
-                losses = _table(event.get("loss"))
-                for task in TASKS:
-                    value = _number(losses.get(task))
-                    if value is not None:
-                        self._losses[task].append(value)
-            case "dev":
-                for task in TASKS:
-                    self._scores[task].append(_number(event.get(_DEV_KEYS[task], event.get(task))))
-            case "warning" | "forgetting":
-                words = str(event.get("message") or "")
-                if words and words not in self._notes:  # a run that continues says it again
-                    self._notes.append(words)
-            case "gate":
-                self.gate = dict(event)
-            case "done":
-                self.done = dict(event)
-            case "error":
-                self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
-
-    def _words(self, status: RunStatus, state: str) -> tuple[str, str]:
-        message, hint = str(status.message or ""), str(status.hint or "")
-        if state in ("failed", "died"):
-            message, hint = self._error[0] or message, self._error[1] or hint
-        if state == "died":
-            reason = message if status.state == "failed" else _last_words(self.run)
-            return reason or "its process has ended", hint or _WHAT_NOW
-        return message, hint
+    def _take(self, event: events.TrainingEvent) -> None:
+        self._left = isinstance(event, events.Stopped)
+        match event:
+            case events.RunStarted():
+                self._start = event
+            case events.Step():
+                self._rate = event.documents_per_second
+                for task, values in self._losses.items():
+                    values.append(getattr(event.loss, task))
+            case events.DevScored():
+                # Relations as the comparison counts them: without regard to direction where their label has none.
+                found = (event.entity, event.unordered, event.coreference)
+                for scores, score in zip(self._scores.values(), found, strict=True):
+                    scores.append(score)
+            case events.Warned() | events.ForgettingMethod():
+                if event.message not in self._notes:  # a run that continues says it again
+                    self._notes.append(event.message)
 
 
 _WHAT_NOW = "Enter starts again; the complete log is the file log in the run folder"
@@ -207,69 +171,15 @@ _LOG_BYTES = 4000
 def _last_words(run: Run) -> str:
     """The end of what the process wrote."""
     try:
-        with (run.folder / "log").open("rb") as stream:
+        with (run.folder / LOG).open("rb") as stream:
             stream.seek(max(0, stream.seek(0, 2) - _LOG_BYTES))
             text = stream.read().decode("utf-8", "replace")
     except OSError:
-        return ""
-    lines = [
-        # Lines of JSON are events, which were read already.
-        line.strip()
-        for line in text.splitlines()
-        if line.strip() and not line.startswith("{")
-    ]
-    return "\n".join(lines[-3:])
-
-
-def _number(value: Any) -> float | None:
-    # True is an int in Python, and a training that diverges writes NaN, which no plot can show.
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    return int(_number(value) or 0)
-
-
-def best(scores: Iterable[float | None]) -> float | None:
-    """The highest of the known scores."""
-    return max((each for each in scores if each is not None), default=None)
-
-
-TARGET = "mean of tasks"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
-    """A score of both models.
-
-    Attributes:
-        name: What is scored.
-        before: F1 of the model that was in use, 0 to 100.
-        after: F1 of the new one.
-        low: Lower end of the 90 % interval of the difference.
-        high: Upper end of it.
-        probability: How likely the new one is better, 0 to 1.
-        gold: Items that there are to find.
-        deeper: Whether it is one label of the task above.
-    """
-
-    name: str
-    before: float
-    after: float
-    low: float
-    high: float
-    probability: float
-    gold: int
-    deeper: bool = False
-
-    @property
-    def direction(self) -> str:
-        """``better`` or ``worse`` where the whole interval says so, else ``unclear``."""
-        if self.low > 0:
-            return "better"
-        return "worse" if self.high < 0 else "unclear"
+        text = ""
+    lines = map(str.strip, text.splitlines())
+    # Lines of JSON are events, which were read already.
+    kept = [line for line in lines if line and not line.startswith("{")]
+    return "\n".join(kept[-3:]) or "its process has ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,105 +189,63 @@ class TrainingResult:
     Attributes:
         words: The verdict in a sentence.
         reasons: Why, and what to mind.
-        rows: The scores: all tasks, then each with its labels.
-        documents: Held-out abstracts that they come from.
         model: Name of the new model, empty where none came of it.
         offered: Whether the new model is not in use and can be taken.
-        blind: The scores on the abstracts that were not corrected from suggestions, where they were asked for.
+        compared: Both models on the held-out abstracts, ``None`` where that cannot be read.
+        blind: The same on the abstracts that were not corrected from suggestions, where they were asked for.
         blind_note: What those are worth.
     """
 
     words: str
     reasons: tuple[str, ...]
-    rows: tuple[ScoreComparison, ...]
-    documents: int
     model: str
     offered: bool
-    blind: tuple[ScoreComparison, ...] = ()
+    compared: Compared | None
+    blind: Compared | None = None
     blind_note: str = ""
 
+    @property
+    def headline(self) -> str:
+        """Tasks with both scores, in a line: ``entities 66.1 to 68.4, relations 40.2 to 41.0``."""
+        tasks = self.compared.tasks if self.compared else {}
+        return ", ".join(
+            f"{TASKS.get(task, task)} {score.before:.1f} to {score.after:.1f}"
+            for task, score in tasks.items()
+        )
 
-def training_result(
-    gate: Mapping[str, Any] | None,
-    model: str,
-    promoted: bool,
-    used: bool = False,
-    notes: tuple[str, ...] = (),
-) -> TrainingResult:
-    """The verdict for people.
+
+def training_result(run: Run, used: bool = False) -> TrainingResult | None:
+    """The result of a run that came to its end, ``None`` for any other.
 
     Args:
-        gate: The report of the comparison; ``None`` where there was none.
-        model: Name of the new model.
-        promoted: Whether the training put it in use.
-        used: Whether the person has taken it since.
-        notes: What the training itself says at its end.
+        run: The run.
+        used: Whether the person has taken the new model since.
     """
-    report = gate or {}
-    listed = report.get("reasons")
-    reasons = tuple(str(each) for each in listed) if isinstance(listed, list) else ()
-    offered = bool(model) and not promoted and not used and report.get("verdict") != "worse"
-    words = _words(str(report.get("verdict", "")), model, promoted, used)
-    documents = report.get("documents")
-    count = documents if isinstance(documents, int) else 0
-    blind = _table(report.get("blind"))
+    status, gate = run.status(), run.record().gate or {}
+    if status is None or status.state != "done":
+        return None
+    offered = bool(status.model) and not (status.promoted or used or status.verdict == "worse")
+    blind = gate.get("blind")
+    listed = gate.get("reasons")
     return TrainingResult(
-        words=words,
-        reasons=(*reasons, *notes) if offered else reasons,
-        rows=tuple(_rows(report)),
-        documents=count,
-        model=model,
-        offered=offered,
-        blind=tuple(_rows(blind)),
-        blind_note=str(blind.get("told") or ""),
+        f"{status.model} is in use now, because you chose it" if used else status.message,
+        (
+            *(map(str, listed) if isinstance(listed, list) else ()),
+            *([status.hint] if offered else []),
+        ),
+        status.model,
+        offered,
+        _compared(gate),
+        _compared(blind),
+        str(blind.get("told", "")) if isinstance(blind, Mapping) else "",
     )
 
 
-def headline(rows: tuple[ScoreComparison, ...]) -> str:
-    """Tasks with both scores, in a line: ``entities 66.1 to 68.4, relations 40.2 to 41.0``."""
-    tasks = [row for row in rows if not row.deeper and row.name != TARGET]
-    return ", ".join(f"{row.name} {row.before:.1f} to {row.after:.1f}" for row in tasks)
+def _compared(scores: Any) -> Compared | None:
+    # Only here: it takes numpy, which the start of the desk does not wait for.
+    from sciextract.metrics.promotion import Compared
 
-
-def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
-    if used:
-        return f"{model} is in use now, because you chose it"
-    if promoted:
-        return f"promoted: {model} is better and in use now"
-    if not model:
-        return "it produced no model"
-    if verdict == "worse":
-        return f"{model} is far worse than what predicts now; the old model stays in use. Finish more abstracts"
-    if verdict == "too few":
-        return f"too few abstracts to tell; the old model stays in use. Enter uses {model}"
-    if verdict == "promote":
-        return f"{model} is better, but not in use. Enter uses it"
-    return f"kept the old model. Enter uses {model} anyway"
-
-
-def _rows(report: Mapping[str, Any]) -> Iterator[ScoreComparison]:
-    target = _compared(TARGET, report.get("target"))
-    if target is not None:
-        yield target
-    tasks, labels = _table(report.get("tasks")), _table(report.get("labels"))
-    for task in TASKS:
-        found = _compared(NAMES[task], tasks.get(task))
-        if found is None:
-            continue
-        yield found
-        for label, scores in _table(labels.get(task)).items():
-            row = _compared(label, scores, deeper=True)
-            if row is not None:
-                yield row
-
-
-def _compared(name: str, scores: Any, deeper: bool = False) -> ScoreComparison | None:
     try:
-        values = {**scores, "name": name, "deeper": deeper}
-        return msgspec.convert(values, ScoreComparison)
-    except (TypeError, msgspec.ValidationError):
+        return convert(scores, Compared, "the comparison")
+    except FormatError:
         return None
-
-
-def _table(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import work
 from textual.binding import Binding, BindingType
 
 from sciextract.errors import SciextractError
@@ -16,18 +13,15 @@ from sciextract.retraining.remote.jobs import known_hosts, location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.training import plots
 from sciextract_app.training.plan import (
-    PYTHON,
+    USUAL,
     EarlierRuns,
-    TrainingOptions,
     TrainingPlan,
     nothing_to_learn,
     plan_lines,
-    problem_of_epochs,
-    problem_of_machine,
-    read_epochs,
+    problem_of_options,
     read_plan,
 )
 from sciextract_app.training.progress import RunProgress
@@ -37,7 +31,6 @@ from sciextract_app.widgets.dialogs import (
     ErrorDialog,
     KeyedDialog,
     LineDialog,
-    PathDialog,
     QuestionDialog,
     ask,
 )
@@ -46,124 +39,23 @@ from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen, word_lin
 if TYPE_CHECKING:
     from sciextract_app.training.work import RetrainingWork
 
-if TYPE_CHECKING:
-    from sciextract_app.training.work import RetrainingWork
 
-
-_HOST = "HOST or USER@HOST as for ssh, ~/.ssh/config applies; empty for this computer. Needs a key, no password."
-
-
-class TrainingSetup(PlotScreen):
-    """A screen on which the next training is set up.
-
-    Args:
-        service: The trainings of the project; keeps what is chosen.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("w", "where", "this computer, or another machine", id="retrain.where"),
-        Binding("d", "device", "another device", id="retrain.device"),
-        Binding("p", "python", "the Python of the other machine", id="retrain.python"),
-        Binding("b", "base", "a published data set, replayed in training", id="retrain.base"),
-        Binding("e", "epochs", "epochs", id="retrain.epochs"),
-    ]
-
-    def __init__(self, service: RetrainingWork) -> None:
-        super().__init__(f"{service.path.name}: retraining")
-        self._service = service
-
-    @property
-    def can_set_up(self) -> bool:
-        """Whether a training is planned now."""
-        return self._service.watch.live is None
-
-    def look(self) -> None:
-        """Show what has changed."""
-
-    def action_where(self) -> None:
-        """Choose this computer, a machine that is known, or type one."""
-        if self.can_set_up:
-            self._find_hosts()
-
-    def action_device(self) -> None:
-        """Choose the next device."""
-        self._set(device=self._setup.next_device)
-
-    def action_python(self) -> None:
-        """Name the Python of the other machine."""
-        host = self._setup.host
-        if self.can_set_up and host:
-            dialog = LineDialog(
-                f"Python on {host}",
-                self._setup.python,
-                f"a path there, such as ~/env/bin/python; empty for {PYTHON}",
-                lambda typed: problem_of_machine(host, typed or PYTHON),
-            )
-            ask(self.app, dialog, lambda typed: self._set(python=typed or PYTHON))
-
-    def action_base(self) -> None:
-        """Choose the published set, or leave it out again."""
-        if self._setup.base is not None:
-            self._set(base=None)
-        elif self.can_set_up:
-            dialog = PathDialog("Your copy of a published data set", Path.cwd())
-            ask(self.app, dialog, lambda path: self._set(base=path.resolve()))
-
-    def action_epochs(self) -> None:
-        """Type the number of epochs."""
-        if self.can_set_up:
-            now = self._setup.epochs
-            explained = "empty for as many as the recipe says; the best one is kept"
-            dialog = LineDialog("Epochs", str(now or ""), explained, problem_of_epochs)
-            ask(self.app, dialog, lambda typed: self._set(epochs=read_epochs(typed)))
-
-    @property
-    def _setup(self) -> TrainingOptions:
-        return self._service.setup
-
-    def _set(self, **changes: Any) -> None:
-        if self.can_set_up:
-            self._service.setup = replace(self._setup, **changes)
-            self.look()
-
-    @work(thread=True, exclusive=True, group="hosts", exit_on_error=False)
-    def _find_hosts(self) -> None:
-        """Reads what may lie on a slow disk, then asks."""
-        offered = [("", "this computer"), *((host, host) for host in known_hosts())]
-
-        def open_dialog() -> None:
-            dialog = LineDialog(
-                "Where to train",
-                self._setup.host,
-                _HOST,
-                lambda typed: problem_of_machine(typed) if typed else "",
-                offered,
-            )
-            ask(self.app, dialog, lambda host: self._set(host=host))
-
-        self.app.call_from_thread(open_dialog)
-
-    def _setup_hints(self) -> tuple[Hint, ...]:
-        python = (Hint("p", "Python"),) if self._setup.host else ()
-        base = "base" if self._setup.base is None else "no base"
-        return (
-            Hint("w", "where"),
-            Hint("d", "device"),
-            Hint("b", base),
-            Hint("e", "epochs"),
-            *python,
-        )
+_OPTIONS = (
+    "Options of sciextract retrain, such as --device cuda, --epochs 12, --base FILE for a published data set that is "
+    "trained on as well, or --remote [USER@]HOST for another machine: it needs a key for ssh, and the training texts "
+    "are sent there. Empty: "
+)
 
 
 POLL_SECONDS = 0.5
 _BACK = Hint("Esc", "back to the desk")
 
 
-class RetrainingScreen(TrainingSetup):
-    """Shows one training; closing it leaves the training alone.
+class RetrainingScreen(PlotScreen):
+    """Shows one training, or what would be trained; closing it leaves the training alone.
 
     Args:
-        service: The trainings of the project.
+        service: The trainings of the project; keeps the options.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -173,10 +65,12 @@ class RetrainingScreen(TrainingSetup):
         Binding("x", "stop", "stop", id="retrain.stop"),
         Binding("n", "plan", "a new training", id="retrain.new"),
         Binding("l", "last", "the result of the last training", id="retrain.last"),
+        Binding("o", "options", "options of the next training", id="retrain.options"),
     ]
 
     def __init__(self, service: RetrainingWork) -> None:
-        super().__init__(service)
+        super().__init__(f"{service.path.name}: retraining")
+        self._service = service
         self._watch = service.watch
         self._material: TrainingPlan | None = None
         self._shown: object = None
@@ -196,7 +90,7 @@ class RetrainingScreen(TrainingSetup):
         if state_of_message != self._message_state:  # the last message does not hold any more
             self._message_state = state_of_message
             self.show_message(Feedback())
-        state = (self._watch.live, self._watch.used, self._material, self._service.setup)
+        state = (self._watch.live, self._watch.used, self._material, self._service.options)
         if state != self._shown:
             # While it runs the pane stays where the person has scrolled to.
             top = self._watch.live is None
@@ -255,6 +149,20 @@ class RetrainingScreen(TrainingSetup):
             self._watch.show(last)
             self.look()
 
+    def action_options(self) -> None:
+        """Type options of the next training, or choose a machine that is known."""
+        if self._watch.live is None:
+            hosts = [f"--remote {host}" for host in known_hosts()]
+            offered = [("", USUAL), *zip(hosts, hosts, strict=True)] if hosts else []
+            typed, explained = self._service.options, f"{_OPTIONS}{USUAL}."
+            title = "Options of the training"
+            dialog = LineDialog(title, typed, explained, problem_of_options, offered)
+            ask(self.app, dialog, self._set_options)
+
+    def _set_options(self, options: str) -> None:
+        self._service.options = options
+        self.look()
+
     def _start(self, resumed: Run | None) -> None:
         problem = self._obstacle(resumed)
         if problem:
@@ -312,10 +220,10 @@ class RetrainingScreen(TrainingSetup):
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
             self.look()
 
-        start_job(self, "cancelling the job", work, failed, self.show_message)
+        start_job(self, "cancelling the job", work, failed)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -323,7 +231,9 @@ class RetrainingScreen(TrainingSetup):
         if found is None:
             return "still counting"
         missing = obstacle()
-        elsewhere = location_of(resumed) is not None if resumed else bool(self._service.setup.host)
+        elsewhere = "--remote" in self._service.options
+        if resumed is not None:
+            elsewhere = location_of(resumed) is not None
         if missing is not None and not elsewhere:
             return error_line(missing)
         if not self._service.writable:
@@ -335,7 +245,7 @@ class RetrainingScreen(TrainingSetup):
         if found is None or found.material is None:
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
-        rows = plan_lines(found.material, found.model, self._service.setup, found.earlier)
+        rows = plan_lines(found.material, found.model, self._service.options, found.earlier)
         lines += [Text(), *plots.named_lines(rows, width)]
         past = found.earlier.words
         problem = self._obstacle()
@@ -360,7 +270,7 @@ class RetrainingScreen(TrainingSetup):
         return (
             Hint("Enter", "start", not self._obstacle()),
             *((Hint("g", "go on"),) if earlier.stopped is not None else ()),
-            *self._setup_hints(),
+            Hint("o", "options"),
             *((Hint("l", "last one"),) if earlier.last is not None else ()),
             _BACK,
         )
@@ -371,17 +281,13 @@ class RetrainingScreen(TrainingSetup):
         def counted(plan: TrainingPlan) -> None:
             self._material = plan
             if plan.error is not None:
-                self.show_message(Feedback(error_line(plan.error), problem=True))
+                self.show_message(refusal(plan.error))
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
 
-        start_job(
-            self,
-            "counting",
-            lambda job: job.call(counted, read_plan(path, model)),
-            failed,
-            self.show_message,
-            exclusive=True,
-        )
+        def work(job: Job) -> None:
+            job.call(counted, read_plan(path, model))
+
+        start_job(self, "counting", work, failed, exclusive=True)

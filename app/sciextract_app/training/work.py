@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,12 +22,11 @@ from sciextract.workflows.models import choice
 from sciextract_app.opening import Remembered, remember
 from sciextract_app.shared.jobs import Job, start_job
 from sciextract_app.shared.view_models import Feedback
-from sciextract_app.training.plan import TrainingOptions, is_due, offer
+from sciextract_app.training.plan import is_due, offer
 from sciextract_app.training.progress import (
     RunProgress,
     RunReader,
     TrainingResult,
-    headline,
     training_result,
 )
 
@@ -44,22 +44,22 @@ class TrainingRequest:
         project: The project file.
         model: The model to start from; the one in use when ``None``.
         author: Who works: see :func:`sciextract.store.opening.person`.
-        setup: Where and how.
+        options: Further options of ``sciextract retrain``, as they are typed.
     """
 
     project: Path
     model: str | None = None
     author: str | None = None
-    setup: TrainingOptions = field(default_factory=TrainingOptions)
+    options: str = ""
 
 
 def command(request: TrainingRequest, folder: Path) -> list[str]:
     """The words that start a training in a run folder; one that was begun knows itself what was wanted of it."""
     words = [sys.executable, "-m", "sciextract", "retrain", "--json", "--run", str(folder)]
-    if is_begun(folder):
-        return [*words, "--device", request.setup.device]
-    words += ["--project", str(request.project), *request.setup.words()]
-    return [*words, "--model", request.model] if request.model else words
+    if not is_begun(folder):
+        words += ["--project", str(request.project), *shlex.split(request.options)]
+        words += ["--model", request.model] if request.model else []
+    return words
 
 
 def obstacle() -> SciextractError | None:
@@ -169,7 +169,7 @@ class TrainingWatch:
         """The epoch and how many there will be; (0, 0) before the first one, ``None`` when none works."""
         if self.live is None or not self.live.runs:
             return None
-        return self.live.epoch, self.live.epochs
+        return self.live.status.epoch, self.live.status.epochs
 
     @property
     def run(self) -> Run | None:
@@ -219,13 +219,7 @@ class TrainingWatch:
         """The result, once it is done."""
         if self._reader is None or self.live is None or self.live.state != "done":
             return None
-        status, done = self._reader.run.status(), self._reader.done
-        model = str(done.get("model") or (status.model if status else ""))
-        promoted = bool(done.get("promoted", status.promoted if status else False))
-        better = (self._reader.gate or {}).get("verdict") == "promote"
-        words = [done.get("message") if better else "", done.get("hint")]
-        lines = tuple(str(each) for each in words if each)
-        return training_result(self._reader.gate, model, promoted, self.used, lines)
+        return training_result(self._reader.run, self.used)
 
     def _watch(self, training: Training) -> None:
         self._training, self._reader = training, RunReader(training.run)
@@ -247,7 +241,7 @@ class RetrainingWork:
         watch: The training that is shown.
         model: The model that a training starts from, ``None`` for the one in use.
         path: The project.
-        setup: Where and how the next training shall run.
+        options: Options of the next training.
     """
 
     def __init__(
@@ -261,7 +255,7 @@ class RetrainingWork:
         self.path = screen.project.path
         self.watch = TrainingWatch(self.path)
         self.model = model
-        self.setup = TrainingOptions()
+        self.options = ""
         self._screen = screen
         self._author = author
         self._record = record
@@ -293,7 +287,7 @@ class RetrainingWork:
             return
         if outcome.model and not outcome.offered:
             self._predict(outcome.model)
-        scores = headline(outcome.rows)
+        scores = outcome.headline
         compared = f"New model: {scores} on your held-out abstracts. " if scores else ""
         use = "Use it?" if outcome.offered else "In use now"
         self._screen.show_reply(Feedback(f"{compared}{use} F8 shows it"))
@@ -304,7 +298,7 @@ class RetrainingWork:
         Raises:
             OutputError: It cannot begin.
         """
-        request = TrainingRequest(self.path.resolve(), self.model, self._author, self.setup)
+        request = TrainingRequest(self.path.resolve(), self.model, self._author, self.options)
         self.watch.start(request, resumed)
         self._record_offer(self._screen.desk.totals.done)
         self._draw()
@@ -326,7 +320,7 @@ class RetrainingWork:
         def failed(error: SciextractError) -> None:
             self._screen.dialogs.error("The new model cannot be used", error)
 
-        start_job(self._screen, "use", work, failed, self._screen.show_notice)
+        start_job(self._screen, "use", work, failed)
 
     def offer_after(self, feedback: Feedback) -> None:
         """Offer a training after an action, once for every twenty more abstracts that are done."""

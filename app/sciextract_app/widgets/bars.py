@@ -1,4 +1,4 @@
-"""Bars: header, legend, footer, messages, tabs, and the bar above two sides."""
+"""Bars: header, legend, footer, messages and tabs."""
 
 from __future__ import annotations
 
@@ -292,38 +292,6 @@ def message_text(feedback: Feedback, width: int) -> Text:
         return Text()
     sign = " ! " if feedback.problem else " "
     return Text(sign + fit(feedback.message, width - len(sign)))
-
-
-_LEAST_TITLE = 20
-
-
-class SidesBar(LineBar):
-    """Draws a title and counts, as far as there is room."""
-
-    DEFAULT_CSS = """
-    SidesBar { background: $panel; color: $foreground; }
-    """
-
-    _shown: tuple[str, tuple[str, ...]] = ("", ())
-
-    def show(self, title: str, counts: tuple[str, ...]) -> None:
-        """Draw this state."""
-        self.keep((title, counts))
-
-    def line(self, width: int) -> Text:
-        """The line."""
-        return sides_text(*self._shown, width)
-
-
-def sides_text(title: str, counts: tuple[str, ...], width: int) -> Text:
-    """Title and counts in so many cells: the title is cut first, then the last counts go."""
-    shown = list(counts)
-    while shown and _width(shown) + _LEAST_TITLE > width:
-        shown.pop()
-    line = Text(" ").append(fit(title, max(0, width - _width(shown) - 1)), "bold")
-    for each in shown:
-        line.append(_GAP).append(fit(each, width))
-    return line
 
 
 _TAB_LINE_LEAST_TITLE = 10

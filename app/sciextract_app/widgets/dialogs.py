@@ -207,6 +207,7 @@ class LineDialog(Dialog[str]):
         explained: What may be typed.
         problem_of: Why something cannot be taken; empty where it can.
         offered: Values to choose below the line, each with its words.
+        replaces: Whether typing replaces what stands there.
     """
 
     def __init__(
@@ -215,7 +216,9 @@ class LineDialog(Dialog[str]):
         text: str,
         explained: str,
         problem_of: Callable[[str], str],
-        offered: Sequence[tuple[str, str]] = (),
+        offered: Sequence[tuple[str, str | Text]] = (),
+        *,
+        replaces: bool = False,
     ) -> None:
         typed = ", or type another one" if offered else ""
         super().__init__(title, f"Enter confirms{typed}, Esc back")
@@ -223,13 +226,16 @@ class LineDialog(Dialog[str]):
         self._explained = explained
         self._problem_of = problem_of
         self._offered = tuple(offered)
+        self._replaces = replaces
 
     def content(self) -> list[Widget]:
         """The line, what may be typed, and what is offered."""
-        options = [Option(plain(shown)) for _, shown in self._offered]
+        options = [
+            Option(plain(shown) if isinstance(shown, str) else shown) for _, shown in self._offered
+        ]
         return [
             *([OptionList(*options)] if options else []),
-            Input(self._text, id="line", select_on_focus=False),
+            Input(self._text, id="line", select_on_focus=self._replaces),
             words(self._explained, "hint"),
             Static("", id="line-problem"),
         ]

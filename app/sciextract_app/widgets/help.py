@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import ClassVar
 
 from rich.table import Table
@@ -11,14 +10,17 @@ from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
-from sciextract.documents.schema import EntityType, RelationType
+from sciextract.documents.schema import LabelSchema
 from sciextract.text.characters import visible
 from sciextract_app.settings import AROUND
 from sciextract_app.shared import actions
 from sciextract_app.shared.actions import ACTIONS, Action, key_label
-from sciextract_app.widgets.dialogs import Dialog, words
+from sciextract_app.shared.view_models import DIGITS
+from sciextract_app.themes import label_style
+from sciextract_app.widgets.dialogs import Dialog, Result, words
 
 HelpRow = tuple[str, str, str]
 """Key, words, group."""
@@ -125,35 +127,44 @@ class KeysDialog(Dialog[None]):
         self.box.scroll_home(animate=False)
 
 
-class GuidelineDialog(Dialog[None]):
-    """The types of the schema with what they mean.
+class GuidelineDialog(Dialog[Result]):
+    """The types of the schema with what they mean; gives nothing by itself.
 
     Args:
-        types: The types.
-        at: The type that is shown first, by its place among them.
+        schema: The schema.
+        at: The type that is shown first, by its place among all of them.
+        hint: The keys.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,g", "leave", "back", id="dialog.close")]
+    FIRST = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "leave", "back", id="dialog.close")]
 
-    def __init__(self, types: Sequence[EntityType | RelationType], at: int = 0) -> None:
-        super().__init__("Definitions of the types", "↑ ↓ PgDn scroll, Enter or Esc closes")
-        self._types = types
+    def __init__(self, schema: LabelSchema, at: int = 0, hint: str = "Enter or Esc closes") -> None:
+        super().__init__("Types", hint)
+        self._schema = schema
         self._at = at
 
     def content(self) -> list[Widget]:
         """Definition and examples of each."""
-        found: list[Widget] = []
-        for place, each in enumerate(self._types):
-            classes = "label current" if place == self._at else "label"
-            found.append(words(f"{each.label} ({each.key})", classes))
-            found.append(words(each.definition or "no definition in the schema", "hint"))
+        variables, dark = self.app.theme_variables, self.app.current_theme.dark
+        options, entities = [], len(self._schema.entities)
+        for place, each in enumerate(self._schema.types, start=1):
+            kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
+            look = "" if self.app.no_color else label_style(each.label, variables, dark)
+            line = Text(f"{digit if digit <= DIGITS else ' '} ;{visible(each.key)}  ")
+            line.append("■ ", look).append(visible(each.label), "bold").append(f"  {kind}")
+            line.append(f"\n   {visible(each.definition) or 'no definition'}")
             if each.examples:
-                found.append(words("for example: " + "; ".join(each.examples), "hint"))
-        return found
+                line.append(f"\n   for example: {visible('; '.join(each.examples))}")
+            options.append(Option(line))
+        return [OptionList(*options) if options else words("The schema has no types yet")]
 
     def on_mount(self) -> None:
         """Begin at the type that is wanted."""
-        for heading in self.query(".current"):
-            # Only after a layout is it known where the heading stands.
-            scroll = partial(self.box.scroll_to_widget, heading, top=True, animate=False)
-            self.call_after_refresh(scroll)
+        super().on_mount()
+        for found in self.query(OptionList):
+            found.highlighted = self._at
+
+    @on(OptionList.OptionSelected)
+    def _selected(self) -> None:
+        self.dismiss(None)

@@ -35,6 +35,22 @@ def score(value: float | None) -> str:
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
 
 
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, cells: int) -> str:
+    """A lying bar, filled up with blanks to so many cells.
+
+    >>> bar(0.5, 5)
+    '██▌  '
+    """
+    eighths = round(min(max(share, 0.0), 1.0) * cells * 8)
+    if share > 0 and not eighths:
+        eighths = 1  # what is there is seen
+    whole, rest = divmod(eighths, 8)
+    return (_EIGHTHS[8] * whole + _EIGHTHS[rest].strip()).ljust(cells)
+
+
 class KeptLines(Widget):
     """Keeps its lines as the screen wants them, until they are refreshed.
 

@@ -17,29 +17,15 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sciextract.text.characters import visible
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.view_models import BarRow, Feedback
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
-_LYING = " ▏▎▍▌▋▊▉█"
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 9
 """Cells of one column, its gap included."""
 # In narrower columns a gap would take half of them.
 _GAP_FROM = 3
-
-
-def bar(share: float, cells: int) -> str:
-    """A lying bar, filled up with blanks to so many cells.
-
-    >>> bar(0.5, 5)
-    '██▌  '
-    """
-    eighths = round(_bounded(share) * cells * 8)
-    if share > 0 and not eighths:
-        eighths = 1  # what is there is seen
-    whole, rest = divmod(eighths, 8)
-    return (_LYING[8] * whole + _LYING[rest].strip()).ljust(cells)
 
 
 def stacked(shares: Sequence[float], cells: int) -> list[int]:
@@ -176,23 +162,6 @@ class BarPart:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class BarRow:
-    """One row.
-
-    Attributes:
-        name: What stands before the bar.
-        counts: Sizes of the parts.
-        after: What stands behind it.
-        heading: Whether it is only a line of words.
-    """
-
-    name: str
-    counts: tuple[float, ...] = ()
-    after: str = ""
-    heading: bool = False
-
-
 def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
     lines = [Text()]
@@ -215,13 +184,13 @@ def bar_lines(
         width: Cells of a line.
         whole: What a bar over the full width stands for.
     """
-    drawn = [row for row in rows if not row.heading]
+    drawn = [row for row in rows if row.counts]
     after = max((cell_len(row.after) for row in drawn), default=0)
     name = min(max((cell_len(row.name) for row in drawn), default=0), max(10, width // 3))
     room = max(_LEAST_BAR, width - name - after - 2 * len(_GAP))
     lines = []
     for row in rows:
-        if row.heading:
+        if not row.counts:
             lines.append(Text(visible(row.name), "bold"))
             continue
         line = Text(padded(row.name, name) + _GAP)

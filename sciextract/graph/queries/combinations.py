@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.graph.queries.nodes import NODE, Node, label_number, nodes_where
 from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.trends import wilson
 
@@ -100,11 +100,8 @@ def together(
         counts = {each.node.id: each.documents for each in others}
         found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
     quoter = Quoter(connection, [each.id for each in nodes])
-    relation = label_number(connection, question.relation, "relation")
-    return [
-        replace(each, quote=quoter.quote(each.node.id, relation))
-        for each in found[: question.limit]
-    ]
+    kind, best = label_number(connection, question.relation, "relation"), found[: question.limit]
+    return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
 
 
 # Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
@@ -121,36 +118,35 @@ GROUP BY o.node HAVING count(DISTINCT d.id) >= :least"""
 
 
 def _named_with(
-    connection: sqlite3.Connection, nodes: Sequence[Node], question: TogetherQuestion
+    connection: sqlite3.Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
-    relation = label_number(connection, question.relation, "relation")
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT document FROM node_document WHERE node IN (SELECT value FROM json_each(:nodes))
-        ), counted AS ({_NAMED if relation is None else _RELATED})
+        ), counted AS ({_RELATED if asked.relation else _NAMED})
         SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
         FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
         AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
         {
-            "nodes": json.dumps([each.id for each in nodes]), "relation": relation,
-            "least": question.least, "generic": question.generic,
-            "label": label_number(connection, question.label, "entity"),
+            "nodes": json.dumps([each.id for each in nodes]), "least": asked.least, "generic": asked.generic,
+            "label": label_number(connection, asked.label, "entity"),
+            "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
-        if not any(_holds(node, each) or _holds(each, node) for each in nodes):
+        if not any(_overlap(node, each) for each in nodes):
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
 
 
-def _holds(whole: Node, part: Node) -> bool:
-    """Whether a name holds another: "speech" is named wherever "speech recognition" is, which is no company."""
-    one, other = (f" {normal_form(each.name).spaced} " for each in (whole, part))
-    return other in one
+def _overlap(one: Node, other: Node) -> bool:
+    """Whether a name holds the other: "speech" is named wherever "speech recognition" is, which is no company."""
+    names = [f" {normal_form(each.name).spaced} " for each in (one, other)]
+    return names[0] in names[1] or names[1] in names[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +218,14 @@ def gaps(
         hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
         raise UsageError(problem, hint)
     label = label or ("Task" if node.label == "Method" else "Method")
-    question = TogetherQuestion(label, least=1, generic=generic)
-    partners = {each.node.id: each for each in _named_with(connection, [node], question)}
+    company = _named_with(connection, [node], TogetherQuestion(label, least=1, generic=generic))
+    partners = {each.node.id: each for each in company}
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
-    rows = connection.execute(
-        f"{NODE} WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id",
-        (label_number(connection, label, "entity"), generic, least),
-    )
+    where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
+    number = label_number(connection, label, "entity")
     tested, by_chance, found = 0, 0.0, []
-    for other in [Node(*row) for row in rows]:
-        if _holds(other, node) or _holds(node, other):
+    for other in nodes_where(connection, where, (number, generic, least)):
+        if _overlap(other, node):
             continue
         tested += 1
         expected = node.documents * other.documents / total
@@ -241,15 +235,14 @@ def gaps(
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    named = _nearest(connection, found[:limit], list(partners.values()))
-    return Gaps(tuple(named), tested, by_chance)
+    return Gaps(_with_nearest(connection, found[:limit], company), tested, by_chance)
 
 
-def _nearest(
-    connection: sqlite3.Connection, gaps: Sequence[Gap], partners: Sequence[Together]
-) -> list[Gap]:
+def _with_nearest(
+    connection: sqlite3.Connection, gaps: Sequence[Gap], company: Sequence[Together]
+) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
-    known = {each.node.id: each for each in partners if each.documents > 1}
+    known = {each.node.id: each for each in company if each.documents > 1}
     near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
     # The plus keeps SQLite from looking for each partner in each abstract.
     for gap, partner, documents in connection.execute(
@@ -264,7 +257,7 @@ def _nearest(
         best = sorted(near[each.node.id], reverse=True)[:_MOST_NEAREST]
         nearest = [(known[other].node, known[other].documents) for _, other in best]
         found.append(replace(each, nearest=tuple(nearest)))
-    return found
+    return tuple(found)
 
 
 def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:

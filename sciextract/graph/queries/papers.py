@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -28,6 +29,8 @@ class Years:
 
 
 ALL_YEARS = Years()
+IN_YEARS = "coalesce(d.year >= :first, :first IS NULL) AND coalesce(d.year <= :last, :last IS NULL)"
+"""Of the document ``d``, with the span's ends as values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,26 +102,26 @@ def papers_of(
         sentences: How many sentences to bring for each.
         limit: At most so many.
     """
-    both = "AND n.document IN (SELECT document FROM node_document WHERE node = ?) " * len(others)
+    numbers = [each.id for each in others]
+    both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     rows = connection.execute(
-        f"""{_PAPER} WHERE n.node = ? {both}
-        AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)
-        ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
-        (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
+        f"""{_PAPER}, max(n.mentions, n.matched + n.nested) AS mentions
+        FROM node_document n JOIN document d ON d.id = n.document
+        WHERE n.node = :node {both} AND {IN_YEARS}
+        ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
+        {"node": node.id, **asdict(years)},
     )
-    patterns = [_patterns(connection, [each.id]) for each in (node, *others)] if sentences else []
+    relations: dict[int, set[str]] = defaultdict(set)
+    for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
+        relations[document].add(label)
+    patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
     found: list[Paper] = []
-    for document, *rest in rows:
-        relations = {
-            row[0]
-            for other in others
-            for row in connection.execute(_RELATIONS, (node.id, other.id, document))
-        }
-        if related and not relations:
+    for row in rows:
+        paper = replace(_paper(row), relations=tuple(sorted(relations.get(row[0], ()))))
+        if related and not paper.relations:
             continue
-        paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            text = _text_of(connection, document)
+            text = _text_of(connection, paper.document)
             places = [_places(text, *each) for each in patterns]
             quoted = sentences_with(text, paper.published.title, places)[:sentences]
             paper = replace(paper, sentences=tuple(quoted))
@@ -128,22 +131,16 @@ def papers_of(
     return found
 
 
-_RELATIONS = """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
-JOIN label l ON l.id = e.label
-WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"""
-_PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors,
-    max(n.mentions, n.matched + n.nested) AS mentions
-FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id """
+_NAMES_BOTH = "AND n.document IN (SELECT document FROM node_document WHERE node = {}) "
+_RELATIONS = """SELECT s.document, l.name FROM edge e JOIN support s ON s.edge = e.id JOIN label l ON l.id = e.label
+WHERE e.head = ?1 AND e.tail IN (SELECT value FROM json_each(?2)) OR e.tail = ?1 AND e.head IN (SELECT value FROM json_each(?2))"""
+_PAPER = "SELECT d.id, d.doc_key, d.authors, d.doi, d.pmid, d.title, d.year, d.venue"
 
 
 def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
     """The paper of that number, without mentions and sentences."""
-    row = connection.execute(
-        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors, 0
-        FROM document d JOIN paper p ON p.document = d.id WHERE d.id = ?""",
-        (document,),
-    ).fetchone()
-    return _paper(row, ())
+    query = f"{_PAPER}, 0 FROM document d WHERE d.id = ?"
+    return _paper(connection.execute(query, (document,)).fetchone())
 
 
 def _text_of(connection: sqlite3.Connection, document: int) -> str:
@@ -151,10 +148,10 @@ def _text_of(connection: sqlite3.Connection, document: int) -> str:
     return unpacked(row[0])
 
 
-def _paper(row: tuple[Any, ...], relations: tuple[str, ...]) -> Paper:
-    document, doc_key, year, title, venue, doi, pmid, authors, mentions = row
-    published = Bibliography(doi, pmid, title, year, venue, tuple(json.loads(authors)))
-    return Paper(document, doc_key, published, mentions, relations)
+def _paper(row: tuple[Any, ...]) -> Paper:
+    document, doc_key, authors, *known, mentions = row
+    published = Bibliography(*(*known, tuple(json.loads(authors))))
+    return Paper(document, doc_key, published, mentions)
 
 
 _MOST_FORMS = 200
@@ -176,8 +173,11 @@ def _patterns(
 
 def _places(text: str, own: re.Pattern[str], borrowed: re.Pattern[str]) -> list[Place]:
     """Where a node is named; by names that coreference gave it only where it has no other in the text."""
-    named = [each.span() for each in own.finditer(text)]
-    return named or [each.span() for each in borrowed.finditer(text)]
+    return _spans(own, text) or _spans(borrowed, text)
+
+
+def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
+    return [each.span() for each in pattern.finditer(text)]
 
 
 class Quoter:
@@ -201,19 +201,19 @@ class Quoter:
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
-        for document, content in self._connection.execute(
-            _BOTH,
-            {"nodes": self._nodes, "other": node, "relation": relation, "most": _MOST_LOOKED_AT},
-        ):
+        values = {"nodes": self._nodes, "other": node, "relation": relation}
+        for document, content in self._connection.execute(_BOTH, values):
             text = unpacked(content)
-            ours, theirs = ([each.span() for each in one.finditer(text)] for one in (self._pattern, pattern))  # fmt: skip
+            ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             # To find sentences takes far longer than to see that none can hold both.
             near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
             if not near and (apart or not (ours and theirs)):
                 continue
-            paper = paper_numbered(self._connection, document)
-            found = sentences_with(text, paper.published.title, [ours, theirs])
-            one, other = ([each for each in found if {*places} & {*each.mentions}] for places in (ours, theirs))  # fmt: skip
+            paper, found = self._sentences(document, text, ours, theirs)
+            one, other = [
+                [each for each in found if not {*places}.isdisjoint(each.mentions)]
+                for places in (ours, theirs)
+            ]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
             if one and other and apart is None:
@@ -222,35 +222,37 @@ class Quoter:
 
     def defining(self, most: int) -> list[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
-        found = []
-        rows = self._connection.execute(
+        found: list[Paper] = []
+        for document, content in self._connection.execute(
             """SELECT n.document, t.content FROM node_document n JOIN text t ON t.document = n.document
             WHERE n.node IN (SELECT value FROM json_each(?)) ORDER BY n.mentions DESC, n.document""",
             (self._nodes,),
-        )
-        for document, content in rows:
+        ):
             text = unpacked(content)
             places = [
-                each.span()
-                for each in self._pattern.finditer(text)
-                if _DEFINES.match(text, each.end()) and _BEGINS.search(text, 0, each.start())
+                (start, end)
+                for start, end in _spans(self._pattern, text)
+                if _DEFINES.match(text, end) and _BEGINS.search(text, 0, start)
             ]
             if places:
-                paper = paper_numbered(self._connection, document)
-                (first, *_) = sentences_with(text, paper.published.title, [places])
-                found.append(replace(paper, sentences=(first,)))
+                paper, sentences = self._sentences(document, text, places)
+                found.append(replace(paper, sentences=tuple(sentences[:1])))
             if len(found) == most:
                 break
         return found
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
-        paper, text = paper_numbered(self._connection, document), _text_of(self._connection, document)  # fmt: skip
-        title = paper.published.title
-        places = [each.span() for each in self._pattern.finditer(text)]
-        found = sentences_with(text, title, [places])
-        found.sort(key=lambda each: each.text == title)
+        text = _text_of(self._connection, document)
+        paper, found = self._sentences(document, text, _spans(self._pattern, text))
+        found.sort(key=lambda each: each.text == paper.published.title)
         return replace(paper, sentences=tuple(found[:1]))
+
+    def _sentences(
+        self, document: int, text: str, *places: Sequence[Place]
+    ) -> tuple[Paper, list[NamingSentence]]:
+        paper = paper_numbered(self._connection, document)
+        return paper, sentences_with(text, paper.published.title, places)
 
 
 _DEFINES = re.compile(
@@ -261,12 +263,12 @@ _BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
-_BOTH = """SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
+_BOTH = f"""SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
 JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
 WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
     SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
     WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
-GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT :most"""
+GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT {_MOST_LOOKED_AT}"""
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
@@ -282,21 +284,16 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
 def sentences_with(
     text: str, title: str | None, places: Sequence[Sequence[Place]]
 ) -> list[NamingSentence]:
-    """The sentences with any of the places, those with places of most groups first, else in text order."""
+    """The sentences with any of the places, those with places of most groups first, else in text order.
+
+    A title in front is a sentence.
+    """
     found: list[tuple[int, NamingSentence]] = []
-    for start, end in sentence_places(text, title):
-        inside = [[each for each in some if start <= each[0] < end] for some in places]
-        mentions = sorted({each for some in inside for each in some})
-        if mentions:
-            sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
-            found.append((sum(map(bool, inside)), sentence))
-    return [each for _, each in sorted(found, key=lambda one: -one[0])]
-
-
-def sentence_places(text: str, title: str | None) -> Iterator[Place]:
-    """Where the sentences of an abstract begin and end; a title in front is one of them."""
     table = analyse(text, title_length=len(title) if title and text.startswith(title) else 0)
-    for sentence in table.sentences:
-        if sentence.token_end > sentence.token_start:
-            first, last = table.spans[sentence.token_start], table.spans[sentence.token_end - 1]
-            yield first.char_start, last.char_end
+    for each in map(table.char_span, table.sentences):
+        start, end = each.char_start, each.char_end
+        groups = [[place for place in some if start <= place[0] < end] for some in places]
+        if mentions := sorted({place for some in groups for place in some}):
+            sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
+            found.append((sum(map(bool, groups)), sentence))
+    return [each for _, each in sorted(found, key=lambda one: -one[0])]

@@ -12,9 +12,10 @@ from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import unpacked
-from sciextract.graph.queries.nodes import Node, entity_labels, narrower, node_of
+from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
+    IN_YEARS,
     NamingSentence,
     Paper,
     Years,
@@ -34,22 +35,22 @@ class Result:
     Attributes:
         metric: What is measured.
         material: What it is measured on; ``None`` where the abstract names nothing.
+        system: The method whose value it is, where the sentence tells.
         value: The number.
         unit: ``%``, or nothing.
         split: The part of the data: ``test``, ``val``, ``test-dev``...; empty where nobody tells.
         is_difference: Whether it is an improvement or another distance, not a value of its own.
-        system: The method whose value it is, where the sentence tells.
         paper: Whose abstract it is.
         sentence: Where it stands; its mentions are number, metric and, where it names it, material.
     """
 
     metric: Node
     material: Node | None
+    system: Node | None
     value: float
     unit: str
     split: str
     is_difference: bool
-    system: Node | None
     paper: Paper
     sentence: NamingSentence
 
@@ -72,13 +73,6 @@ class Result:
             **asdict(self.paper.published),
             "sentence": asdict(self.sentence),
         }
-
-
-_RESULTS = """SELECT r.document, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
-    v.char_start, v.char_end, v.places, t.content
-FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
-JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
-WHERE v.is_difference = ? AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)"""
 
 
 def results(
@@ -107,12 +101,12 @@ def results(
     Raises:
         UsageError: The graph has no nodes of the type Metric.
     """
-    if METRIC not in entity_labels(connection):
+    if METRIC not in types_of(connection, "entity"):
         raise UsageError(
             f"the graph has no nodes of the type {METRIC}",
             "results need a model that finds metrics",
         )
-    where = ""
+    where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:
             kinds = narrower(connection, node) if with_narrower else []
@@ -121,28 +115,21 @@ def results(
     if named:
         where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
     rows = connection.execute(
-        f"{_RESULTS}{where} ORDER BY r.document, r.number",
-        (differences, *(years.first,) * 2, *(years.last,) * 2),
+        f"""SELECT r.document, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
+            v.char_start, v.char_end, v.places, t.content
+        FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
+        JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
+        WHERE {where} ORDER BY r.document, r.number""",
+        {"differences": differences, **asdict(years)},
     ).fetchall()
-    known, papers = cache(lambda node: node_of(connection, node)), cache(paper_numbered)
-    found = []
-    for document, measure, measured_on, method, *told, start, end, places, content in rows:
-        value, unit, split, is_difference = told
+    known = cache(lambda node: None if node is None else node_of(connection, node))
+    papers, found = cache(paper_numbered), []
+    for document, *nodes, value, unit, split, is_difference, start, end, places, content in rows:
         ends = json.loads(places)
         marks = tuple(sorted(zip(ends[::2], ends[1::2], strict=True)))
-        found.append(
-            Result(
-                known(measure),
-                measured_on and known(measured_on),
-                value,
-                unit,
-                split,
-                bool(is_difference),
-                method and known(method),
-                papers(connection, document),
-                NamingSentence(start, end, unpacked(content)[start:end], marks),
-            )
-        )
+        sentence = NamingSentence(start, end, unpacked(content)[start:end], marks)
+        told = value, unit, split, bool(is_difference), papers(connection, document), sentence
+        found.append(Result(*(*map(known, nodes), *told)))
     sizes = Counter([each.board for each in found])
 
     def rank(each: Result) -> tuple[object, ...]:

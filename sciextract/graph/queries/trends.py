@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import HYPONYMS, NODE, Node, label_number, years_of
+from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -192,26 +193,14 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         "least": question.least, "label": label_number(connection, question.label, "entity"),
         "first": min(totals), "last": max(totals), "generic": question.generic,
     }  # fmt: skip
-    counts: dict[int, dict[int, int]] = {}
-    for node, year, documents in connection.execute(
-        f"""SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-        {wanted} AND y.year BETWEEN :first AND :last""",
-        values,
-    ):
-        counts.setdefault(node, {})[year] = documents
-    if question.narrower:
-        for node, year, documents in connection.execute(
-            f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
-                SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
-            ) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
-            WHERE d.year BETWEEN ? AND ? GROUP BY 1, 2""",
-            (min(totals), max(totals)),
-        ):
-            counts.setdefault(node, {})[year] = documents
+    counts: dict[int, dict[int, int]] = defaultdict(dict)
+    for query in (f"{_BY_YEAR} {wanted}", _WITH_NARROWER)[: 1 + question.narrower]:
+        for node, year, documents in connection.execute(query, values):
+            counts[node][year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
-    for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
-        years = counts.get(row[0], {})
+    for node in nodes_where(connection, f"{wanted} ORDER BY n.id", values):
+        years = counts[node.id]
         if sum(years.values()) < question.least:
             continue
         tested += 1
@@ -219,12 +208,20 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         late = [each for each in periods if each.middle > periods[-1].last - question.recent]
         # A slope needs two periods, however few years are recent.
         last = tuple(late if len(late) > 1 else periods[-2:])
-        trend = Trend(Node(*row), periods, last, *slope_and_z(last))
+        trend = Trend(node, periods, last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
     return Trends(tuple(clear[:limit]), tested)
+
+
+_BY_YEAR = """SELECT n.id, y.year, y.documents FROM node n
+JOIN node_year y ON y.node = n.id AND y.year BETWEEN :first AND :last"""
+_WITH_NARROWER = f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
+    SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
+) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
+WHERE d.year BETWEEN :first AND :last GROUP BY 1, 2"""
 
 
 def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
@@ -235,8 +232,8 @@ def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> t
 
 def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
     rows = connection.execute(
-        """SELECT year, documents FROM year_total
-        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) ORDER BY year""",
+        """SELECT year, count(*) FROM document
+        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",
         (since, until),
     )
     return dict(rows.fetchall())

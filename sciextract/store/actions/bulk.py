@@ -1,161 +1,25 @@
-"""Decisions about more than one item: whole layers and abstracts, identical strings, everything above a score."""
+"""A decision about a mention for all identical strings: of its document, and of the whole project."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import ALL_LAYERS, Layer, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import events
-from sciextract.store.actions import guard
-from sciextract.store.actions.coreference import accept_link, reject_link
-from sciextract.store.actions.entities import (
-    accept_entity,
-    add_entity,
-    reject_entity,
-    set_entity_label,
-)
-from sciextract.store.actions.relations import accept_relation, reject_relation
+from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import Context, DocumentState, NothingChanged, Outcome
-from sciextract.store.rows import Completeness, EntityRow, LinkRow, ProgressRow, RelationRow
+from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
-Undecided = Literal["refuse", "accept", "reject"]
 KIND = "all identical in the project"
 AT_A_TIME = 4
 """Documents a transaction: a key that decides something waits for it, so it is short."""
-
-
-def mark_done(
-    doc: DocumentState, context: Context, layers: Collection[Layer], undecided: Undecided = "refuse"
-) -> None:
-    """Nothing is left to do in these layers.
-
-    Args:
-        undecided: What becomes of items that nobody has decided.
-
-    Raises:
-        ActionRefusedError: There are such items and they are to be refused; says how many.
-    """
-    waiting = doc.count_undecided(*layers) if layers else 0
-    if waiting and undecided == "refuse":
-        raise ActionRefusedError(
-            f"{waiting} items are still undecided", "decide them, or accept or reject all of them"
-        )
-    _decide_undecided(doc, context, layers, accept=undecided == "accept")
-    set_completeness(doc, context, layers, Completeness.DONE)
-
-
-def accept_above(
-    doc: DocumentState, context: Context, score: float, layers: Collection[Layer] = ALL_LAYERS
-) -> None:
-    """Accept every undecided item with at least this score; arguments are accepted with their relation."""
-    _decide_undecided(doc, context, layers, accept=True, least=score)
-
-
-def _decide_undecided(
-    doc: DocumentState,
-    context: Context,
-    layers: Collection[Layer],
-    *,
-    accept: bool,
-    least: float | None = None,
-) -> None:
-    """Accept or reject what is undecided, perhaps only what has at least a score."""
-
-    def waits(row: EntityRow | RelationRow | LinkRow) -> bool:
-        enough = least is None or (row.score is not None and row.score >= least)
-        return row.state is State.UNDECIDED and enough
-
-    # Each item is looked at as it is by then: a decision takes others along, and may remove them.
-    if Layer.ENTITIES in layers:
-        for entity in doc.entities:
-            if waits(entity):
-                (accept_entity if accept else reject_entity)(doc, context, entity.id)
-    if Layer.RELATIONS in layers:
-        for relation in doc.relations:
-            now = doc.relation(relation.id)
-            if now is not None and waits(now):
-                (accept_relation if accept else reject_relation)(doc, context, now.id)
-    if Layer.COREFERENCE in layers:
-        for link in doc.links:
-            link_now = doc.link(*link.key)
-            if link_now is not None and waits(link_now):
-                (accept_link if accept else reject_link)(doc, context, link_now)
-
-
-def finish(doc: DocumentState, context: Context, layers: Collection[Layer]) -> None:
-    """Mark those of the layers as done in which nothing waits for a decision; the others stay as they are."""
-    finished = [layer for layer in layers if not doc.count_undecided(layer)]
-    if finished:
-        set_completeness(doc, context, finished, Completeness.DONE)
-
-
-def set_completeness(
-    doc: DocumentState, context: Context, layers: Collection[Layer], completeness: Completeness
-) -> None:
-    """How far these layers are; items stay as they are."""
-    progress = doc.progress or ProgressRow()
-    changed = {layer.value: completeness for layer in layers}
-    doc.put(replace(progress, **changed))  # type: ignore[arg-type]
-    context.items += 1
-
-
-def flag(doc: DocumentState, context: Context, flagged: bool) -> None:
-    """Set or clear the abstract's flag."""
-    doc.put(replace(doc.progress or ProgressRow(), flagged=flagged))
-    context.items += 1
-
-
-def note(doc: DocumentState, context: Context, text: str) -> None:
-    """Replace the abstract's note; empty text removes it."""
-    # Terminals can paste lone surrogates, which a TEXT column does not take.
-    safe = text.encode("utf-8", "replace").decode("utf-8")
-    doc.put(replace(doc.progress or ProgressRow(), note=safe))
-    context.items += 1
-
-
-def label_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
-    """Every occurrence of a string is an entity of this type.
-
-    Undecided entities on it are accepted with the type; where there is none, one is added. What a person
-    or an import has decided stays, rejections too, and so do occurrences inside of other entities.
-    """
-    for span in find_occurrences(doc, surface):
-        on_span = doc.on_fragments((span,))
-        undecided = [row for row in on_span if row.state is State.UNDECIDED]
-        rejected = any(row.state is State.REJECTED and row.label == label for row in on_span)
-        if rejected or any(row.in_view for row in on_span):
-            continue
-        # An entity that was just added stands in the way of the next occurrence, so rows are read each time.
-        taken = (
-            span.overlaps(fragment)
-            for row in doc.all_entities
-            if row.state is not State.REJECTED
-            for fragment in row.fragments
-        )
-        if undecided:
-            # One that has the label already is accepted instead of edited: it counts as right.
-            best = min(undecided, key=lambda row: row.label != label)
-            set_entity_label(doc, context, best.id, label)
-        elif not any(taken):
-            add_entity(doc, context, (span,), label)
-
-
-def find_occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
-    """Where a string stands in the text with whole tokens under it."""
-    start = doc.text.find(surface) if surface else -1
-    while start >= 0:
-        span = Span(start, start + len(surface))
-        if doc.stored.document.tokens.aligned(span) is not None:
-            yield span
-        start = doc.text.find(surface, start + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +38,16 @@ class MentionDecision:
 
     def apply(self, doc: DocumentState, context: Context) -> None:
         """Decide the same for all identical strings of a document, unless its entities are done."""
-        if doc.progress is not None and doc.progress.entities is not Completeness.DONE:
-            if not self.rejected:
-                label_identical(doc, context, self.text, self.label)
-                return
-            for row in doc.entities:
-                same = row.label == self.label and row.surface(doc.text) == self.text
-                if same and row.state is State.UNDECIDED:
-                    reject_entity(doc, context, row.id)
+        if doc.progress is None or doc.progress.entities is Completeness.DONE:
+            return
+        edit = Edit(doc, context)
+        if not self.rejected:
+            edit.label_identical(self.text, self.label)
+            return
+        for row in doc.entities:
+            same = row.label == self.label and row.surface(doc.text) == self.text
+            if same and row.state is State.UNDECIDED:
+                edit.reject_entity(row.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +75,9 @@ def decision_about(project: Project, number: int, entity_id: str) -> MentionDeci
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    doc = project.document_state(number)
-    row = guard.entity_of(doc, entity_id)
-    return MentionDecision(row.surface(doc.text), row.label, row.state is State.REJECTED)
+    edit = Edit(project.document_state(number), project.context(0))
+    row = edit.entity(entity_id)
+    return MentionDecision(row.surface(edit.doc.text), row.label, row.state is State.REJECTED)
 
 
 def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -41,7 +40,6 @@ INDEXES = ("document_words", "surface_words")
 _EXACT = (
     "entities", "relations", "clusters", "items", "undecided", "decided", "least_score", "greatest_score",
 )  # fmt: skip
-_COUNTS = "counts"
 
 
 class Severity(StrEnum):
@@ -116,13 +114,6 @@ def check_schema(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """The label schema can be read."""
     name = project_settings.current(connection).name  # the caller reports what cannot be read
     yield CheckResult("schema", Severity.GOOD, f"label schema {name!r}")
-
-
-def check_counts(connection: sqlite3.Connection) -> Iterator[CheckResult]:
-    """Nothing is fewer than at the last close without an event that tells why."""
-    drops = (f"items are missing: {each}" for each in count_drops(connection))
-    sound = "no items are missing since the project was last closed"
-    return _each_wrong(_COUNTS, drops, sound)
 
 
 def check_words(connection: sqlite3.Connection) -> Iterator[CheckResult]:
@@ -222,7 +213,7 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     """Everything in a project that cannot be understood; each is named where it is found first."""
     if row := connection.execute("PRAGMA foreign_key_check").fetchone():
         yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
-    whole = (events.read_events, project_settings.current, count_drops)
+    whole = (events.read_events, project_settings.current)
     readers: list[Callable[[], object]] = [partial(read, connection) for read in whole]
     for number in state_tables.all_numbers(connection):
         each = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)
@@ -255,35 +246,3 @@ def are_sources_unaltered(connection: sqlite3.Connection, number: int) -> bool:
         for _, body in kept:
             decode_annotations(body)
         return all(digest == digest_of(body) for digest, body in kept)
-
-
-def _count_content(connection: sqlite3.Connection) -> dict[str, int]:
-    """How much a project holds, and its newest event; from the derived rows, so that it is cheap."""
-    row = connection.execute(
-        """SELECT count(*), coalesce(sum(items), 0), coalesce(sum(decided), 0),
-            (SELECT coalesce(max(id), 0) FROM event) FROM summary"""
-    ).fetchone()
-    return dict(zip(("documents", "items", "decided", "event"), row, strict=True))
-
-
-def remember_counts(connection: sqlite3.Connection) -> None:
-    """Note the counts, inside the caller's transaction."""
-    counts = json.dumps(_count_content(connection))
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_COUNTS, counts))
-
-
-def count_drops(connection: sqlite3.Connection) -> list[str]:
-    """What is fewer than at the last close although no event has happened since; empty when all is well."""
-    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", _COUNTS)
-    if body is None:
-        return []
-    now = _count_content(connection)
-    with decoded(connection, "the counts of the last close"):
-        then = json.loads(body)
-        # Where somebody acted since, fewer items may be what they wanted.
-        fewer = [name for name in now if now[name] < then[name]]
-        return [
-            f"{name}: {then[name]} at the last close, {now[name]} now"
-            for name in fewer
-            if now["event"] <= then["event"]
-        ]

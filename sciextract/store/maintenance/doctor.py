@@ -40,7 +40,6 @@ _CHECKS: dict[str, _Check] = {
     "references": checks.check_references,
     "events": checks.check_log,
     "schema": checks.check_schema,
-    "counts": checks.check_counts,
     "words": checks.check_words,
 }
 

@@ -15,7 +15,7 @@ from sciextract.store.queries import (
     remove_queue,
     save_queue,
 )
-from sciextract.store.sqlite import from_sql, translated
+from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
     ModelPredictions,
@@ -140,8 +140,6 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
-    if order.most < 1:
-        raise UsageError(f"a queue of {order.most} abstracts is not possible", "use 1 or more")
     named = [find_model(each) for each in order.models]
     if order.by is By.RANDOM:
         if named:
@@ -198,8 +196,7 @@ def abstracts_of(project: Project, name: str) -> list[QueuedAbstract]:
     queue = read_queue(project, plain_name(name))
     if queue is None:
         raise _unknown(project, name)
-    with translated(project.path):
-        rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
+    rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
     return [
         QueuedAbstract(number, from_sql(key), from_sql(title), undecided, bool(done))
         for number, key, title, undecided, done in rows

@@ -108,10 +108,8 @@ class ModelPredictions:
         """What the model says, candidates included: what the project holds first, the rest after it."""
         missing = []
         for number in numbers:
-            kept = None
-            if self._kept_by is not None:
-                connection = self._project.connection
-                kept = predictions_of_model(connection, number, *self._kept_by)
+            connection, by = self._project.connection, self._kept_by
+            kept = predictions_of_model(connection, number, *by) if by else None
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:

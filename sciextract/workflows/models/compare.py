@@ -11,12 +11,7 @@ from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import scorable
-from sciextract.metrics.promotion import (
-    HELD_OUT,
-    GateReport,
-    Standard,
-    compare_models,
-)
+from sciextract.metrics.promotion import HELD_OUT, GateReport, Standard, compare_models
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.manifest import suggesting_models
 from sciextract.snapshot.supervision import positive_part

@@ -12,11 +12,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.text.characters import visible
 from sciextract.workflows.release.contents import Contents, fields_of
-from sciextract.workflows.release.figures import (
-    LONGEST_MENTION,
-    TOKENS_A_BIN,
-    as_markdown,
-)
+from sciextract.workflows.release.figures import LONGEST_MENTION, TOKENS_A_BIN, as_markdown
 
 _BAR = 30
 _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M"}

@@ -18,7 +18,7 @@ from sciextract.snapshot.manifest import LineFile
 from sciextract.store import Project
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
-from sciextract.store.sqlite import first_value, translated
+from sciextract.store.sqlite import first_value
 from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
@@ -100,8 +100,7 @@ class ReleaseJob:
 
     def _describe(self, project: Project, numbers: list[int], data: _Data, root: Path) -> None:
         """Everything but the data."""
-        with translated(project.path):
-            last = first_value(project.connection, "SELECT max(at) FROM event")
+        last = first_value(project.connection, "SELECT max(at) FROM event")
         splits = [each for each in _NAMES.values() if each in data.files]
         contents = Contents(
             project.path.stem,

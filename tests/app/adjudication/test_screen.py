@@ -9,7 +9,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from sciextract.store import EntityRef, open_project
-from sciextract_app.adjudication.screen import AdjudicationScreen, ComparisonScreen, DifferencesPane
+from sciextract_app.adjudication.screen import AdjudicationScreen, DifferencesPane
 from sciextract_app.widgets.bars import TooSmall
 from sciextract_app.widgets.dialogs import ChoiceDialog
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
@@ -151,13 +151,15 @@ async def test_nobody_else_is_there(tmp_path: Path) -> None:
         assert app.screen is desk_of(app)
 
 
-async def test_d_shows_and_d_closes(path: Path) -> None:
+async def test_d_compares_with_the_newest_model(path: Path) -> None:
     async with opened(path, size=(80, 24)) as (app, pilot):
         await pilot.press("p", "d")
-        await until(pilot, lambda: isinstance(app.screen, ComparisonScreen))
-        assert "2 rejected" in shown(pilot)
-        assert "⟦noun chunking⟧" in shown(pilot) or "✗noun chunking✗" in shown(pilot)
-        await pilot.press("?")
-        await until(pilot, lambda: isinstance(app.screen, KeysDialog))
-        await pilot.press("escape", "d")
+        await until(pilot, lambda: isinstance(app.screen, AdjudicationScreen))
+        assert "p.sciextract ⇄ model first@aaaaaaaa" in shown(pilot)
+        assert [each.here for each in _screen(app).adjudication.view().lines] == ["nothing"] * 2
+        assert "noun chunking" in shown(pilot) and "rejected here" in shown(pilot)
+        await pilot.press("d")
         await until(pilot, lambda: app.screen is desk_of(app))
+        await pilot.press("u", "d")
+        await until_shown(pilot, "The newest model and the annotations of this abstract agree")
+        assert app.screen is desk_of(app)

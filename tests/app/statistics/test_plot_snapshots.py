@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from sciextract.retraining.run_folder import RunStatus
 from sciextract_app.statistics import screen
 from sciextract_app.statistics.pages import PAGES
 from sciextract_app.training import plots as training_plots
 from sciextract_app.training.progress import RunProgress, training_result
-from tests.app.statistics.plots import AGREEMENT, DRAWN, PlotApp
-from tests.app.training.fake_child import gate
+from tests.app.statistics.plots import DRAWN, PlotApp
+from tests.app.training.children import ended_run
 
 Compare = Callable[..., bool]
 SIZES = [(80, 24), (120, 40)]
 BOTH = pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
 LIVE = RunProgress(
-    "training", 5, 8, 0.52, 184.0, "sci-7f5d368b", "cpu, 2 threads", 12.34,
+    "training", RunStatus("training", 1, "", epoch=5, epochs=8, share=0.52, remaining_seconds=184.0),
+    "sci-7f5d368b", "cpu, 2 threads", 12.34,
     {
         "entity": tuple(2 / (1 + place / 9) for place in range(40)),
         "relation": tuple(3 / (1 + place / 14) for place in range(40)),
@@ -43,7 +46,7 @@ def test_other_pages(snap_compare: Compare, name: str) -> None:
 
 
 def test_agreement(snap_compare: Compare) -> None:
-    app = PlotApp(lambda width, _: screen.agreement_lines(AGREEMENT, "", width), 2)
+    app = PlotApp(partial(screen.page_lines, DRAWN["agreement"]), 2)
     assert snap_compare(app, terminal_size=(80, 24))
 
 
@@ -61,7 +64,8 @@ def test_training(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 
 @BOTH
-def test_outcome(snap_compare: Compare, size: tuple[int, int]) -> None:
-    found = training_result(gate("keep"), "parsing-1f0c2a9b", promoted=False)
+def test_outcome(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
+    found = training_result(ended_run(tmp_path, "keep"))
+    assert found is not None
     app = PlotApp(lambda width, _: training_plots.outcome_lines(found, width), names=())
     assert snap_compare(app, terminal_size=size)

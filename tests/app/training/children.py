@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from sciextract.retraining.run_folder import Run, runs_of
+from sciextract.retraining.run_folder import Run, RunStatus, runs_of
 from sciextract_app.review import screen as review
 from sciextract_app.training import screen as retraining
 from sciextract_app.training import work as training
 from sciextract_app.training.work import TrainingRequest
 from tests.app.screens_support import made_project
+from tests.app.training.fake_child import ending, gate
 
 FAKE = Path(__file__).with_name("fake_child.py")
 Use = Callable[[str], None]
@@ -42,6 +43,14 @@ def child(monkeypatch: pytest.MonkeyPatch, project: Path) -> Iterator[Use]:
     for run in runs_of(project):
         (run.folder / "go").touch(exist_ok=True)
     wait_for(lambda: not any(run.is_alive() for run in runs_of(project)))
+
+
+def ended_run(folder: Path, verdict: str) -> Run:
+    """A run that came to its end with a verdict."""
+    run = Run(folder)
+    run.note(gate=gate(verdict))
+    run.write_status(RunStatus("done", 1, "", **ending(verdict)))
+    return run
 
 
 def wait_for(holds: Callable[[], Any], seconds: float = 20.0) -> None:

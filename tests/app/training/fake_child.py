@@ -58,6 +58,22 @@ def gate(verdict: str) -> dict[str, Any]:
     }
 
 
+def ending(verdict: str) -> dict[str, Any]:
+    """What the status says of a training that came to its end."""
+    words = {
+        "promote": "sci-p-2 is better and predicts in this project from now on",
+        "keep": "sci-p-2 is not clearly better; the previous model stays in use",
+        "worse": "sci-p-2 is far worse than what predicts now; the previous model stays in use",
+        "too few": "too few abstracts to decide whether sci-p-2 is better",
+    }
+    hint = "sciextract models use sci-p-2 uses it anyway"
+    promoted = verdict == "promote"
+    return {
+        "model": "sci-p-2", "verdict": verdict, "promoted": promoted,
+        "message": words[verdict], "hint": hint,
+    }  # fmt: skip
+
+
 def main(kind: str, folder: Path) -> None:
     from sciextract.retraining.run_folder import Run, RunStatus
 
@@ -88,18 +104,14 @@ def main(kind: str, folder: Path) -> None:
         loss = {"entity": 2 / epoch, "relation": 3 / epoch, "coreference": 1 / epoch}
         step = {"epoch": epoch, "documents": epoch * 20, "of": 160, "loss": loss}
         run.append({"event": "step", "documents_per_second": 12.3, **step})
-        dev = {"entity": 60 + epoch, "relation": 35 + epoch, "coreference": None, "mean": 48.0}
+        dev = {"entity": 60 + epoch, "unordered": 35 + epoch, "coreference": None, "mean": 48.0}
         run.append({"event": "dev", "epoch": epoch, "strict": 30.0, **dev})
     tell("training", epoch=3, share=0.34, remaining_seconds=272.0, seconds=140.0)
     while kind == "wait" and not again and not (folder / "go").exists():
         time.sleep(0.01)
     verdict = "too few" if kind == "wait" else kind
-    promoted = verdict == "promote"
-    run.append({"event": "gate", **gate(verdict)})
-    told = {"message": "", "hint": "sciextract models use sci-p-2 takes it all the same"}
-    run.append({"event": "done", "model": "sci-p-2", "folder": "x", "promoted": promoted, **told})
-    ended = {"model": "sci-p-2", "verdict": verdict, "promoted": promoted}
-    tell("done", epoch=EPOCHS, share=1.0, seconds=412.0, **ended)
+    run.note(gate=gate(verdict))
+    tell("done", epoch=EPOCHS, share=1.0, seconds=412.0, **ending(verdict))
 
 
 if __name__ == "__main__":

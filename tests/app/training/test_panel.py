@@ -14,6 +14,7 @@ from sciextract.documents.document import ModelId
 from sciextract.errors import ModelNotFoundError, install_command
 from sciextract.workflows.models import choice
 from sciextract_app.suggesting import predicting
+from sciextract_app.training import screen as retraining
 from sciextract_app.training import work as training
 from sciextract_app.training.screen import RetrainingScreen
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
@@ -74,15 +75,13 @@ class TestPanel:
             for words in (
                 "1 decision",
                 "starts from",
-                "device",
+                "options",
                 "takes",
                 "held out",
                 "too few",
                 "--gate",
             ):
                 assert words in told
-            await pilot.press("d")
-            await until_shown(pilot, "cpu: the processor")
 
     async def test_a_training_is_watched_to_its_end(
         self, project: Path, child: Use, used: list[str], size: tuple[int, int]
@@ -106,37 +105,23 @@ class TestPanel:
 
 @SIZES
 class TestSetup:
-    async def test_where_and_how_is_chosen_by_a_key_each(
-        self, project: Path, child: Use, size: tuple[int, int], tmp_path: Path
+    async def test_options_are_those_of_the_command(
+        self, project: Path, child: Use, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "gold.jsonl").touch()
+        monkeypatch.setattr(retraining, "known_hosts", lambda: ["gpubox"])
         async with opened(project, size=size) as (_, pilot):
             await pilot.press("enter", "f8")
             await until_shown(pilot, "trained on")
-            await pilot.press("p")  # nothing: there is no other machine
-            await pilot.press("w")
-            await until_shown(pilot, "Where to train")
-            await pilot.press(*"a b", "enter")
-            await until_shown(pilot, "is not a host name")
-            assert "--remote" in shown(pilot)  # as the command says it
-            await pilot.press(*["backspace"] * 3, *"me@box", "enter")
-            await until_shown(pilot, "me@box, over ssh")
-            await pilot.press("p", *["backspace"] * 7, *"a;b", "enter")
-            await until_shown(pilot, "is not a path without spaces")
-            await pilot.press(*["backspace"] * 3, "enter")
-            await until_shown(pilot, "python3  (p)")
-            await pilot.press("e", "0", "enter")
-            await until_shown(pilot, "not a number of epochs")
-            await pilot.press("backspace", "4", "enter")
-            await until_shown(pilot, "4  (e)")
-            await pilot.press("b")
-            await until_shown(pilot, "published data set")
-            await pilot.press(*str(tmp_path / "gold.jsonl"), "enter")
-            await until_shown(pilot, "no base")
-            await pilot.press("b")
-            await until_shown(pilot, "no published data set is replayed")
+            await pilot.press("o")
+            await until_shown(pilot, "Options of the training")
+            await pilot.press(*"--base 'a", "enter")
+            await until_shown(pilot, "No closing quotation")
+            await pilot.press(*" b'", "enter")
+            await until_shown(pilot, "--base 'a b'")
+            await pilot.press("o", "down", "enter")
+            await until_shown(pilot, "--remote gpubox")
             await pilot.press("escape", "f8")
-            await until_shown(pilot, "me@box, over ssh")  # the desk keeps it
+            await until_shown(pilot, "--remote gpubox")  # the desk keeps it
             assert list(project.parent.glob("home/runs/*")) == []
 
 
@@ -196,7 +181,7 @@ class TestEnds:
         child("promote")
         async with opened(project, load=RuleExtractor) as (app, pilot):
             await start(pilot)
-            await until_shown(pilot, "promoted: sci-p-2")
+            await until_shown(pilot, "sci-p-2 is better and predicts")
             assert "Enter" not in shown(pilot).splitlines()[-1]
             await until(pilot, lambda: desk_of(app).desk.header().model.startswith("later"))
             assert used == []  # the training did it
@@ -205,13 +190,13 @@ class TestEnds:
         child("keep")
         async with opened(project) as (_, pilot):
             await start(pilot)
-            await until_shown(pilot, "kept the old model")
+            await until_shown(pilot, "not clearly better")
         async with opened(project) as (_, pilot):
             await pilot.press("f8")
             await until_shown(pilot, "l shows the result of the last one")
             assert "about 7 min" in shown(pilot)
             await pilot.press("l")
-            await until_shown(pilot, "kept the old model")
+            await until_shown(pilot, "not clearly better")
             await pilot.press("n")
             await until_shown(pilot, "trained on")
 
@@ -239,7 +224,7 @@ class TestEnds:
         child("keep")
         async with opened(project) as (_, pilot):
             await start(pilot)
-            await until_shown(pilot, "kept the old model")
+            await until_shown(pilot, "not clearly better")
             await pilot.press("enter")
             await until_shown(pilot, "no model is called sci-p-2")
 

@@ -12,21 +12,20 @@ import pytest
 from sciextract.errors import MissingExtraError, OutputError, install_command
 from sciextract.retraining.run_folder import RunStatus
 from sciextract_app.training import work as training
-from sciextract_app.training.plan import TrainingOptions
 from sciextract_app.training.work import Training, TrainingRequest, TrainingWatch
 from tests.app.training.children import Use, newest, wait_for
 
 
 def test_the_command_says_what_the_person_chose(tmp_path: Path) -> None:
-    order = TrainingRequest(
-        tmp_path / "p.sciextract", "my-model", "ann", TrainingOptions(device="cuda")
-    )
+    options = "--device cuda --base 'my data.jsonl'"
+    order = TrainingRequest(tmp_path / "p.sciextract", "my-model", "ann", options)
     words = training.command(order, tmp_path / "run")
     assert words[:4] == [sys.executable, "-m", "sciextract", "retrain"]
     told = dict(pairwise(words))
     assert told["--project"] == str(order.project)
     assert told["--run"] == str(tmp_path / "run")
     assert (told["--model"], told["--device"]) == ("my-model", "cuda")
+    assert told["--base"] == "my data.jsonl"
     assert "--json" in words
 
 

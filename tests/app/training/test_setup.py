@@ -1,35 +1,16 @@
-"""Where a training shall run: what is offered, what is refused, what the command is told."""
+"""Where a training shall run: what is offered, and jobs on other machines."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from sciextract.errors import UsageError
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import configured_hosts, known_hosts
-from sciextract.retraining.remote.ssh import check_host
+from sciextract.retraining.remote.jobs import known_hosts
 from sciextract.retraining.run_folder import Run, RunStatus, new_run
-from sciextract_app.training.plan import (
-    TrainingOptions,
-    earlier_runs,
-    problem_of_epochs,
-    problem_of_machine,
-    read_epochs,
-)
+from sciextract_app.training.plan import earlier_runs, problem_of_options
 from sciextract_app.training.progress import RunProgress, RunReader
-
-CONFIG = """\
-# Machines of the group
-Host gpubox fast.example.org
-  HostName 10.0.0.7
-host=quoted "two words"
-Host *.example.org !bad ?x
-Include config.d/*
-Match host somewhere
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -39,82 +20,16 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCIEXTRACT_SSH", raising=False)
 
 
-class TestHosts:
-    @pytest.fixture
-    def config(self, tmp_path: Path) -> Path:
-        folder = tmp_path / ".ssh"
-        (folder / "config.d").mkdir(parents=True)
-        (folder / "config").write_text(CONFIG)
-        (folder / "config.d" / "cluster").write_text("Host login\nInclude ~/.ssh/config\n")
-        return folder / "config"
-
-    def test_names_without_patterns_in_their_order(self, config: Path) -> None:
-        assert configured_hosts() == ["gpubox", "fast.example.org", "quoted", "two words", "login"]
-
-    def test_what_the_command_would_refuse_is_not_offered(self, config: Path) -> None:
-        assert known_hosts() == ["gpubox", "fast.example.org", "quoted", "login"]
-
-    def test_machines_of_earlier_trainings_come_first(self, config: Path) -> None:
-        for host in ("old.example.org", "login"):
-            jobs.new_location(new_run(None), host, "python3", slurm=False)
-        assert set(known_hosts()[:2]) == {"old.example.org", "login"}
-        assert known_hosts().count("login") == 1
-
-    @pytest.mark.parametrize("data", [b"", b"\xff\x00Host \xe9", b'Host "open', b"Host\n=\n"])
-    def test_a_file_of_anything(self, config: Path, data: bytes) -> None:
-        config.write_bytes(data)
-        assert known_hosts() == []
-
-    def test_without_any_file(self) -> None:
-        assert known_hosts() == []
-
-    def test_the_file_that_ssh_is_told_to_read(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "other").write_text("Host elsewhere\n")
-        monkeypatch.setenv("SCIEXTRACT_SSH", f"ssh -F {tmp_path / 'other'}")
-        assert known_hosts() == ["elsewhere"]
+def test_machines_of_earlier_trainings_are_offered_once() -> None:
+    assert known_hosts() == []
+    for host in ("old.example.org", "login", "login"):
+        jobs.new_location(new_run(None), host, "python3", slurm=False)
+    assert sorted(known_hosts()) == ["login", "old.example.org"]
 
 
-class TestSetup:
-    def test_nothing_chosen_is_this_computer(self) -> None:
-        assert TrainingOptions().words() == ["--device", "auto"]
-        assert dict(TrainingOptions().lines())["where"].startswith("this computer")
-
-    def test_the_command_is_told_all_of_it(self, tmp_path: Path) -> None:
-        base = tmp_path / "scierc.jsonl"
-        chosen = TrainingOptions(
-            host="me@box", python="~/env/bin/python", device="cuda", base=base, epochs=3
-        )
-        told = dict(pairwise(chosen.words()))
-        assert (told["--remote"], told["--remote-python"]) == ("me@box", "~/env/bin/python")
-        assert (told["--device"], told["--base"], told["--epochs"]) == ("cuda", str(base), "3")
-        lines = dict(chosen.lines())
-        assert "me@box" in lines["where"] and "~/env/bin/python" in lines["its Python"]
-
-    def test_devices_go_round(self) -> None:
-        seen, setup = [], TrainingOptions()
-        for _ in range(5):
-            seen.append(setup.device)
-            setup = TrainingOptions(device=setup.next_device)
-        assert seen == ["auto", "cpu", "cuda", "mps", "auto"]
-
-    @pytest.mark.parametrize("host", ["a b", "-oProxyCommand=x", "a;b", "gpübox", "user@"])
-    def test_a_bad_host_is_refused_in_the_words_of_the_command(self, host: str) -> None:
-        with pytest.raises(UsageError) as refused:
-            check_host(host)
-        assert problem_of_machine(host) == f"{refused.value.message}; {refused.value.hint}"
-
-    def test_a_python_that_a_shell_would_read(self) -> None:
-        assert "--remote-python" in problem_of_machine("gpubox", "$(x)")
-        assert problem_of_machine("gpubox", "~/env/bin/python") == ""
-
-    @pytest.mark.parametrize("typed", ["0", "-1", "x", "1.5", "²", "٣"])
-    def test_what_is_no_number_of_epochs(self, typed: str) -> None:
-        assert "not a number of epochs" in problem_of_epochs(typed)
-
-    def test_epochs(self) -> None:
-        assert (read_epochs(" 7 "), read_epochs("  "), problem_of_epochs("7")) == (7, None, "")
+def test_options_that_cannot_be_told_apart() -> None:
+    assert "between two quotation marks" in problem_of_options("--base 'my data.jsonl")
+    assert problem_of_options("--base 'my data.jsonl' --epochs 3") == ""
 
 
 class TestJobsElsewhere:
@@ -141,7 +56,7 @@ class TestJobsElsewhere:
         why = "gpubox cannot be reached: timeout; next try in 5 seconds, the job continues"
         live = self._live(run, RunStatus("training", 1, "", epoch=2, epochs=8, lost=why))
         assert live.phase == "no connection to gpubox; the job keeps running there"
-        assert live.lost == why and live.runs
+        assert live.status.lost == why and live.runs
 
     def test_watching_that_was_stopped(self, run: Run) -> None:
         run.append({"event": "stopped", "message": "no longer following the job"})

@@ -278,15 +278,6 @@ def test_a_base_is_replayed_beside_what_the_start_model_says(
 
 
 @pytest.mark.full
-def test_decided_documents_come_back_with_swapped_entities(
-    retrain: Retrain, events: Events
-) -> None:
-    until_export(retrain, events, epochs=1, augment=0.5)
-    free = of_kind(events, "snapshot")["undecided"]
-    assert of_kind(events, "step")["of"] == 4 + free + 2
-
-
-@pytest.mark.full
 def test_without_free_abstracts_only_the_pull_is_left(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:

@@ -86,16 +86,6 @@ def test_what_is_known_is_not_counted_twice(tmp_path: Path) -> None:
     assert content(path) == before
 
 
-def test_strings_may_be_forgotten_between_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    build(tmp_path / "usual.graph", *field())
-    monkeypatch.setattr("sciextract.graph.building._MOST_REMEMBERED", 1)
-    monkeypatch.setattr("sciextract.graph.building._BATCH", 1)
-    build(tmp_path / "forgetful.graph", *field())
-    assert content(tmp_path / "forgetful.graph") == content(tmp_path / "usual.graph")
-
-
 def test_the_same_text_is_one_abstract(tmp_path: Path) -> None:
     twin = abstract("other name", field()[3].document.text, {"neural network": "Method"})
     report = build(tmp_path / "g.graph", field()[3], twin)
@@ -191,7 +181,7 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
     (folder / "2.jsonl.gz").write_bytes(gzip.compress(packed))
     (folder / "manifest.json").write_text("{}")
     report = build_graph(tmp_path / "g.graph", Reading([str(folder)], CountSettings(), {}))
-    assert (report.changes.added, report.bad) == (4, 2)
+    assert (report.changes.added, report.changes.bad) == (4, 2)
     assert report.exit_code == ExitCode.PARTIAL
 
 
@@ -210,7 +200,7 @@ def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     two = build_graph(together, Reading([str(folder)], CountSettings(), {}, workers=2))
     assert content(alone) == content(together)
     assert (two.changes.added, two.totals.documents) == (5, 5)
-    assert one.bad == two.bad == 2
+    assert one.changes.bad == two.changes.bad == 2
 
 
 def test_a_project_is_read_with_its_decisions(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def _deciding(project: Project) -> Iterator[int]:
 
 
 def _accept_all(doc, context) -> None:  # type: ignore[no-untyped-def]
-    from sciextract.store.actions.bulk import accept_above
+    from sciextract.store.actions.editing import Edit
 
-    accept_above(doc, context, 0.0)
+    Edit(doc, context).accept_above(0.0)
 
 
 def _abstract(number: int) -> AnnotatedDocument:

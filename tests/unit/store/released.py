@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, Project, RelationRef
 from sciextract.store.connection import VERSION
 from tests.unit.store.projects import (
     all_state,

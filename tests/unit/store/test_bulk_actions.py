@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, Project, RelationRef
-from sciextract.store.actions.bulk import find_occurrences
+from sciextract.store.actions.editing import find_occurrences
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.rows import ProgressRow
 from tests.unit.store.projects import (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sqlite3
 from pathlib import Path
 
 import pytest
 
+from sciextract.errors import ProjectReadOnlyError
 from sciextract.store import Project, open_project
 from sciextract.store.connection import is_network, mount_types
 from sciextract.store.maintenance.doctor import examine
@@ -49,7 +49,7 @@ def test_reading_leaves_nothing_behind(path: Path) -> None:
     before = path.read_bytes()
     with open_project(path, read=True) as project:
         assert project.numbers() == [1]
-        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        with pytest.raises(ProjectReadOnlyError):
             project.connection.execute("DELETE FROM progress")
     assert os.listdir(path.parent) == [path.name]
     assert path.read_bytes() == before

@@ -98,18 +98,13 @@ def _usable(name: str) -> bool:
     return name == "cpu" or torch.backends.mps.is_available()
 
 
-def encoder_of(network: nn.Module) -> nn.Module:
-    """The encoder of a network of any family."""
-    return network.get_submodule("words.encoder")
-
-
 def enable_checkpointing(network: nn.Module) -> None:
     """Lets the encoder's layers be computed a second time instead of kept (Chen et al. 2016, arXiv 1604.06174).
 
     Raises:
         UsageError: The encoder's family cannot do that.
     """
-    encoder = encoder_of(network)
+    encoder = network.get_submodule("words.encoder")
     if not getattr(encoder, "supports_gradient_checkpointing", False):
         raise UsageError(
             f"checkpointing is not possible with this encoder ({type(encoder).__name__})",

@@ -1,0 +1,690 @@
+"""One document under one event: everything that a person can do to it, and what the schema or the state refuses."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+from unicodedata import combining
+
+from sciextract.documents.annotations import ALL_LAYERS, Layer, State, new_id
+from sciextract.documents.spans import Span
+from sciextract.errors import ActionRefusedError, IllegalPairError
+from sciextract.store.document_state import Context, DocumentState
+from sciextract.store.incoming import same_relations
+from sciextract.store.rows import (
+    ClusterRow,
+    Completeness,
+    EntityRow,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+    edited_from,
+)
+
+Undecided = Literal["refuse", "accept", "reject"]
+Item = EntityRow | RelationRow | LinkRow
+_Row = TypeVar("_Row", EntityRow, RelationRow, ClusterRow, LinkRow)
+
+SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
+"""States in which a person has found an item right."""
+START, END = "start", "end"
+_TWO = 2
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """An entity of a document."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRef:
+    """A relation of a document."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRef:
+    """A mention's place in a cluster."""
+
+    cluster_id: str
+    entity_id: str
+
+
+ItemRef = EntityRef | RelationRef | LinkRef
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a person does to a document; what follows from a decision is done with it.
+
+    Every method raises :class:`~sciextract.errors.ActionRefusedError` where an item is not there (any more), or
+    the schema or the state does not allow it.
+
+    Attributes:
+        doc: The document.
+        context: Who acts, under which event; counts the items that change.
+    """
+
+    doc: DocumentState
+    context: Context
+
+    def entity(self, entity_id: str) -> EntityRow:
+        """The entity of that id."""
+        return _existing(self.doc.entity(entity_id), "entity", entity_id)
+
+    def relation(self, relation_id: str) -> RelationRow:
+        """The relation of that id."""
+        return _existing(self.doc.relation(relation_id), "relation", relation_id)
+
+    def decide(self, item: ItemRef, *, accept: bool) -> None:
+        """The item is right, or wrong."""
+        match item:
+            case EntityRef():
+                (self.accept_entity if accept else self.reject_entity)(item.id)
+            case RelationRef():
+                (self.accept_relation if accept else self.reject_relation)(item.id)
+            case LinkRef(cluster_id, entity_id):
+                link = self.doc.link(cluster_id, entity_id)
+                found = _existing(link, "mention of a cluster", entity_id)
+                (self.accept_link if accept else self.reject_link)(found)
+
+    def accept_items(self, items: Iterable[ItemRef]) -> None:
+        """These items are right."""
+        for item in items:
+            self.decide(item, accept=True)
+
+    def accept_entity(self, entity_id: str) -> None:
+        """The entity is right as it stands, unless it was rejected and the same entity is there now."""
+        row = self.entity(entity_id)
+        if row.state not in SETTLED:
+            self._accept(row)
+
+    def reject_entity(self, entity_id: str) -> None:
+        """The entity is wrong: its relations and its place in clusters go with it.
+
+        What a person added is removed; what a model or an import made stays as an explicit negative.
+        """
+        row = self.entity(entity_id)
+        for relation in self.doc.relations_of(entity_id):
+            self._reject(relation)
+        # Links before the row: a cluster that is left with one mention is dissolved by that.
+        for link in self.doc.links_of(entity_id):
+            self.reject_link(link)
+        if row.state is State.ADDED:
+            # The row goes, and no row may speak of it: what a model proposed about it goes, too, rejected or not.
+            for relation in self.doc.relations_of(entity_id):
+                self.doc.drop(relation)
+            for link in self.doc.links_of(entity_id):
+                self.doc.drop(link)
+                self._drop_if_empty(link.cluster_id)
+        self._reject(row)
+        self._touch(Layer.ENTITIES)
+
+    def set_entity_label(self, entity_id: str, label: str) -> None:
+        """The entity is of another type, which the schema must have."""
+        self._check_entity_label(label)
+        row = self.entity(entity_id)
+        if row.label == label:
+            self.accept_entity(entity_id)
+            return
+        self._check_single(row.fragments, label, row.id)
+        self._edit(row, label=label)
+        self._touch(Layer.ENTITIES)
+        # Relations that the new type makes illegal stay, and the person hears of it.
+        schema = self.context.schema
+        for relation in self.doc.relations_of(entity_id):
+            head, tail = self.doc.entity(relation.head), self.doc.entity(relation.tail)
+            known = relation.label in schema.relation_labels
+            if not (relation.in_view and known and head and tail):
+                continue
+            if not schema.relation(relation.label).allows(head.label, tail.label):
+                self.context.warnings.append(
+                    f"{relation.label} from {head.label} to {tail.label} is not a legal pair any more"
+                )
+
+    def set_fragments(self, entity_id: str, fragments: tuple[Span, ...]) -> None:
+        """The entity covers other characters of the text."""
+        self._check_fragments(fragments)
+        row = self.entity(entity_id)
+        if row.fragments != fragments:
+            self._check_single(fragments, row.label, row.id)
+            self._edit(row, fragments=fragments)
+            self._touch(Layer.ENTITIES)
+
+    def move_edge(self, entity_id: str, edge: str, steps: int, *, characters: bool = False) -> None:
+        """Move the start or the end of an entity; positive steps go towards the text's end.
+
+        Args:
+            entity_id: The entity.
+            edge: ``start`` or ``end``.
+            steps: Edges of tokens to pass; an edge inside a token goes to that token's edge first.
+            characters: Whether steps are characters, with combining marks and without blanks, instead.
+        """
+        if edge not in (START, END):
+            raise ActionRefusedError(f"unknown edge {edge!r}; choose from: {START}, {END}")
+        row = self.entity(entity_id)
+        fragment = row.fragments[0] if edge == START else row.fragments[-1]
+        place = fragment.char_start if edge == START else fragment.char_end
+        step = _next_character if characters else _next_token_edge
+        for _ in range(abs(steps)):
+            place = step(self.doc, edge, place, 1 if steps > 0 else -1)
+        empty = place >= fragment.char_end if edge == START else place <= fragment.char_start
+        if empty or not 0 <= place <= len(self.doc.text):  # -1 where no token is left to go to
+            raise ActionRefusedError("the entity would be empty or leave the text")
+        if edge == START:
+            moved = (Span(place, fragment.char_end), *row.fragments[1:])
+        else:
+            moved = (*row.fragments[:-1], Span(fragment.char_start, place))
+        self.set_fragments(entity_id, moved)
+
+    def add_entity(self, fragments: tuple[Span, ...], label: str) -> None:
+        """An entity that nobody had found. One that was undecided or rejected becomes accepted instead."""
+        self._check_entity_label(label)
+        self._check_fragments(fragments)
+        twins = [row for row in self.doc.on_fragments(fragments) if row.label == label]
+        twins.sort(key=lambda row: row.state is State.REJECTED)
+        if twins and not twins[0].in_view:
+            self._change(twins[0], state=State.ACCEPTED)
+        else:
+            self._check_single(fragments, label)
+            by, event_id = self.context.source_id, self.context.event_id
+            self._change(EntityRow(new_id(), fragments, label, None, State.ADDED, by, event_id))
+        self._touch(Layer.ENTITIES)
+
+    def accept_relation(self, relation_id: str) -> None:
+        """The relation is right as it stands, and so are its arguments."""
+        row = self.relation(relation_id)
+        if row.state is State.REJECTED:
+            self._check_single_relation(row)
+        # Mentions first: a relation may never hold while one of its mentions is undecided (find_broken_rules).
+        self._accept_mentions(row.head, row.tail)
+        if row.state not in SETTLED:
+            self._change(row, state=State.ACCEPTED)
+            self._touch(Layer.RELATIONS)
+
+    def reject_relation(self, relation_id: str) -> None:
+        """The relation is wrong; its arguments stay. What a person added is removed."""
+        self._reject(self.relation(relation_id))
+        self._touch(Layer.RELATIONS)
+
+    def set_relation_label(self, relation_id: str, label: str, *, illegal: bool = False) -> None:
+        """The relation is of another type; ``illegal`` allows one that the schema does not, between its arguments.
+
+        Raises:
+            IllegalPairError: The schema does not allow it between its arguments.
+        """
+        row = self.relation(relation_id)
+        if row.label == label:
+            self.accept_relation(relation_id)
+        else:
+            self._edit_relation(row, replace(row, label=label), illegal=illegal)
+
+    def invert_relation(self, relation_id: str, *, illegal: bool = False) -> None:
+        """The relation leads the other way; ``illegal`` allows one that the schema does not.
+
+        Raises:
+            IllegalPairError: The schema does not allow it that way.
+        """
+        row = self.relation(relation_id)
+        self._edit_relation(row, replace(row, head=row.tail, tail=row.head), illegal=illegal)
+
+    def add_relation(self, head: str, tail: str, label: str, *, illegal: bool = False) -> None:
+        """A relation that nobody had found. One that was undecided or rejected becomes accepted instead.
+
+        New relations of a symmetric type are made in text order; ``illegal`` allows what the schema does not.
+
+        Raises:
+            IllegalPairError: The schema does not allow it between these entities.
+        """
+        self._check_pair(label, head, tail, illegal=illegal)
+        symmetric = label in self.context.schema.symmetric_labels
+        if symmetric and self.entity(tail).char_start < self.entity(head).char_start:
+            head, tail = tail, head
+        known = same_relations(self.doc, (head, tail), symmetric, label)
+        # An undecided twin is accepted rather than a rejected one brought back.
+        known.sort(key=lambda row: row.state is State.REJECTED)
+        if known and not known[0].in_view:
+            self.accept_relation(known[0].id)
+            return
+        self._refuse_twin(known[:1])
+        self._accept_mentions(head, tail)
+        by, event_id = self.context.source_id, self.context.event_id
+        self._change(RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id))
+        self._touch(Layer.RELATIONS)
+
+    def accept_link(self, link: LinkRow) -> None:
+        """The mention belongs to the cluster; so does the cluster's anchor. Both leave other clusters.
+
+        A cluster that was taken apart, and whose other mentions went elsewhere, is refused.
+        """
+        anchor = self._anchor_of(link)
+        for each in {anchor.key: anchor, link.key: link}.values():
+            # A mention that was not in this cluster yet leaves all others; one that was, only proposed ones.
+            new = each.state in (State.UNDECIDED, State.REJECTED)
+            for other in self.doc.links_of(each.entity_id):
+                leaves = other.state is State.UNDECIDED or (
+                    new and other.state is not State.REJECTED
+                )
+                if leaves and other.cluster_id != each.cluster_id:
+                    self.reject_link(other)
+            self._accept_mentions(each.entity_id)
+            if each.state not in SETTLED:
+                self._change(each, state=State.ACCEPTED)
+        self._accept_cluster(link.cluster_id)
+        self._touch(Layer.COREFERENCE)
+
+    def reject_link(self, link: LinkRow) -> None:
+        """The mention does not belong to the cluster, which goes when only one is left."""
+        self._reject(link)
+        self._dissolve_if_alone(link.cluster_id)
+        self._touch(Layer.COREFERENCE)
+
+    def join(self, entity_id: str, cluster_id: str) -> None:
+        """The mention belongs to this cluster, and to no other one."""
+        self._check_coreference()
+        cluster, others = self._living_cluster(cluster_id), self._homes(entity_id, but=cluster_id)
+        self.entity(entity_id)
+        for link in others:
+            self.reject_link(link)
+        self._place(entity_id, cluster, was=others[0] if others else None)
+        self._settle(cluster)
+
+    def new_cluster(self, mentions: Collection[str]) -> None:
+        """These mentions mean the same thing."""
+        self._check_coreference()
+        if len(set(mentions)) < _TWO:
+            raise ActionRefusedError("a cluster needs at least two mentions")
+        cluster = self._add_cluster()
+        # Once each, in the order in which the person pointed at them.
+        for entity_id in dict.fromkeys(mentions):
+            self.entity(entity_id)
+            for link in self._homes(entity_id, but=cluster.id):
+                self.reject_link(link)
+            self._place(entity_id, cluster)
+
+    def leave(self, entity_id: str) -> None:
+        """The mention belongs to no cluster; a cluster that is left with one mention goes."""
+        homes = self._homes(entity_id)
+        if not homes:
+            raise ActionRefusedError(
+                f"{self.entity(entity_id).surface(self.doc.text)!r} is in no cluster"
+            )
+        for link in homes:
+            self.reject_link(link)
+
+    def merge(self, cluster_id: str, other_id: str) -> None:
+        """Both clusters mean the same thing: the mentions of the other one move here, undecided ones undecided."""
+        if cluster_id == other_id:
+            raise ActionRefusedError("a cluster cannot be merged with itself")
+        cluster, other = self._living_cluster(cluster_id), self._living_cluster(other_id)
+        moving = self.doc.members(other.id)
+        self.context.items += len(moving)
+        for link in moving:
+            self.doc.drop(link)  # without a trace: its mention moves to another cluster
+            self._move(link, cluster)
+        self._dissolve_if_alone(other.id)
+        self._settle(cluster)
+
+    def split(self, cluster_id: str, entity_id: str) -> None:
+        """This and the later mentions mean something else: they become a cluster of their own, unless it is one alone.
+
+        Only this mention's place is decided by that; later ones that nobody has decided stay undecided in the new
+        cluster, and are rejected in the old one, so that no prediction brings them back there.
+        """
+        self._living_cluster(cluster_id)
+        members = self.doc.members(cluster_id)
+        ids = [link.entity_id for link in members]
+        if entity_id not in ids[1:]:
+            raise ActionRefusedError(
+                "a cluster is split before one of its mentions, but not before its first one"
+            )
+        first, *later = members[ids.index(entity_id) :]
+        # One mention makes no cluster: it only leaves this one.
+        if not later:
+            self.reject_link(first)
+            return
+        new = self._add_cluster()
+        self.doc.drop(first)
+        self.context.items += 1 + len(later)
+        self._place(entity_id, new, was=first)
+        for link in later:
+            if link.state is State.UNDECIDED:
+                self.doc.put(replace(link, state=State.REJECTED, event_id=self.context.event_id))
+            else:
+                self.doc.drop(link)
+            self._move(link, new)
+        self._dissolve_if_alone(cluster_id)
+
+    def mark_done(self, layers: Collection[Layer], undecided: Undecided = "refuse") -> None:
+        """Nothing is left to do in these layers; undecided items are refused, accepted or rejected."""
+        waiting = self.doc.count_undecided(*layers) if layers else 0
+        if waiting and undecided == "refuse":
+            raise ActionRefusedError(
+                f"{waiting} items are still undecided",
+                "decide them, or accept or reject all of them",
+            )
+        self._decide_undecided(layers, accept=undecided == "accept")
+        self.set_completeness(layers, Completeness.DONE)
+
+    def accept_above(self, score: float, layers: Collection[Layer] = ALL_LAYERS) -> None:
+        """Accept every undecided item with at least this score; arguments are accepted with their relation."""
+        self._decide_undecided(layers, accept=True, least=score)
+
+    def finish(self, layers: Collection[Layer]) -> None:
+        """Mark those of the layers as done in which nothing waits for a decision; the others stay as they are."""
+        if finished := [layer for layer in layers if not self.doc.count_undecided(layer)]:
+            self.set_completeness(finished, Completeness.DONE)
+
+    def set_completeness(self, layers: Collection[Layer], completeness: Completeness) -> None:
+        """How far these layers are; items stay as they are."""
+        self.set_progress(**{layer.value: completeness for layer in layers})
+
+    def set_progress(self, **changes: Any) -> None:
+        """Change the completeness of layers, the flag or the note of the abstract."""
+        self.doc.put(replace(self.doc.progress or ProgressRow(), **changes))
+        self.context.items += 1
+
+    def label_identical(self, surface: str, label: str) -> None:
+        """Every occurrence of a string is an entity of this type.
+
+        Undecided entities on it are accepted with the type; where there is none, one is added. What a person
+        or an import has decided stays, rejections too, and so do occurrences inside of other entities.
+        """
+        for span in find_occurrences(self.doc, surface):
+            on_span = self.doc.on_fragments((span,))
+            undecided = [row for row in on_span if row.state is State.UNDECIDED]
+            rejected = any(row.state is State.REJECTED and row.label == label for row in on_span)
+            if rejected or any(row.in_view for row in on_span):
+                continue
+            # An entity that was just added stands in the way of the next occurrence, so rows are read each time.
+            taken = (
+                span.overlaps(fragment)
+                for row in self.doc.all_entities
+                if row.state is not State.REJECTED
+                for fragment in row.fragments
+            )
+            if undecided:
+                # One that has the label already is accepted instead of edited: it counts as right.
+                best = min(undecided, key=lambda row: row.label != label)
+                self.set_entity_label(best.id, label)
+            elif not any(taken):
+                self.add_entity((span,), label)
+
+    def _decide_undecided(
+        self, layers: Collection[Layer], *, accept: bool, least: float | None = None
+    ) -> None:
+        """Accept or reject what is undecided, perhaps only what has at least a score."""
+
+        def waits(row: Item | None) -> bool:
+            if row is None or row.state is not State.UNDECIDED:
+                return False
+            return least is None or (row.score is not None and row.score >= least)
+
+        # Each item is looked at as it is by then: a decision takes others along, and may remove them.
+        if Layer.ENTITIES in layers:
+            for entity in self.doc.entities:
+                if waits(self.doc.entity(entity.id)):
+                    self.decide(EntityRef(entity.id), accept=accept)
+        if Layer.RELATIONS in layers:
+            for relation in self.doc.relations:
+                if waits(self.doc.relation(relation.id)):
+                    self.decide(RelationRef(relation.id), accept=accept)
+        if Layer.COREFERENCE in layers:
+            for link in self.doc.links:
+                if waits(self.doc.link(*link.key)):
+                    self.decide(LinkRef(*link.key), accept=accept)
+
+    def _accept(self, row: EntityRow) -> None:
+        if row.state is State.REJECTED:
+            self._check_single(row.fragments, row.label, row.id)
+        self._change(row, state=State.ACCEPTED)
+        self._touch(Layer.ENTITIES)
+
+    def _accept_mentions(self, *entity_ids: str) -> None:
+        """What takes part in something accepted is accepted itself."""
+        for entity_id in entity_ids:
+            row = self.entity(entity_id)
+            if not row.in_view:
+                self._accept(row)
+
+    def _change(self, row: Item, **values: Any) -> None:
+        """Put a row with other values in its place by this event, and count it."""
+        self.doc.put(replace(row, event_id=self.context.event_id, **values))
+        self.context.items += 1
+
+    def _reject(self, row: Item) -> None:
+        """Remove what a person added; what a model or an import made stays as an explicit negative."""
+        if row.state is State.ADDED:
+            self.doc.drop(row)
+            self.context.items += 1
+        elif row.state is not State.REJECTED:
+            self._change(row, state=State.REJECTED)
+
+    def _edit(self, row: EntityRow | RelationRow, **values: Any) -> None:
+        """What a person added stays added; anything else is edited from now on and remembers what it was."""
+        # What nobody but the person ever said has no original that a model could learn from.
+        if row.state is not State.ADDED:
+            values |= {"state": State.EDITED, "was": edited_from(row)}
+        self._change(row, **values)
+
+    def _edit_relation(self, old: RelationRow, new: RelationRow, *, illegal: bool) -> None:
+        self._check_pair(new.label, new.head, new.tail, illegal=illegal)
+        self._check_single_relation(new)
+        self._accept_mentions(new.head, new.tail)
+        self._edit(old, label=new.label, head=new.head, tail=new.tail)
+        self._touch(Layer.RELATIONS)
+
+    def _touch(self, layer: Layer) -> None:
+        """A decision was made in a layer: it is in progress now, unless it is done."""
+        progress = self.doc.progress or ProgressRow()
+        if getattr(progress, layer) is Completeness.UNTOUCHED:
+            changed: dict[str, Any] = {layer.value: Completeness.IN_PROGRESS}
+            self.doc.put(replace(progress, **changed))
+
+    def _check_entity_label(self, label: str) -> None:
+        if label not in self.context.schema.entity_labels:
+            raise _unknown("entity type", label, self.context.schema.entity_labels)
+
+    def _check_fragments(self, fragments: tuple[Span, ...]) -> None:
+        """Refuse fragments that are not ascending, non-empty ranges of the text."""
+        end = 0
+        for each in fragments:
+            if not end <= each.char_start < each.char_end <= len(self.doc.text):
+                raise ActionRefusedError(
+                    f"the span [{each.char_start}, {each.char_end}) is not part of the text; expected "
+                    f"non-empty ranges from {end} to {len(self.doc.text)}, ascending"
+                )
+            end = each.char_end
+        if not fragments:
+            raise ActionRefusedError("an entity needs at least one span")
+
+    def _check_single(self, fragments: tuple[Span, ...], label: str, but: str = "") -> None:
+        """Refuse an entity that is there already, accepted or still undecided; ``but`` is its own id."""
+        # A rejected twin stands in nobody's way: the person may have changed their mind.
+        for twin in self.doc.on_fragments(fragments):
+            if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
+                name = twin.surface(self.doc.text)
+                how = "already" if twin.in_view else "by a proposal that is still undecided"
+                raise ActionRefusedError(
+                    f"{name!r} is a {label} {how}", "accept one, reject the other"
+                )
+
+    def _check_pair(self, label: str, head: str, tail: str, *, illegal: bool) -> None:
+        """Refuse a relation that the schema does not know or, unless ``illegal``, does not allow between the entities."""
+        schema = self.context.schema
+        if label not in schema.relation_labels:
+            raise _unknown("relation type", label, schema.relation_labels)
+        if head == tail:
+            raise ActionRefusedError("a relation needs two entities, head and tail are the same")
+        types = self.entity(head).label, self.entity(tail).label
+        # Types of mentions that came with a file may be unknown to the schema: no pair of theirs is illegal.
+        known = set(schema.entity_labels)
+        if not illegal and set(types) <= known and not schema.relation(label).allows(*types):
+            legal = ", ".join(schema.legal_relations(*types)) or "none"
+            back = ", ".join(schema.legal_relations(types[1], types[0])) or "none"
+            raise IllegalPairError(
+                f"{label} may not lead from {types[0]} to {types[1]}; allowed there: {legal}",
+                f"the other way round: {back}",
+            )
+
+    def _check_single_relation(self, row: RelationRow) -> None:
+        symmetric = row.label in self.context.schema.symmetric_labels
+        twins = same_relations(self.doc, (row.head, row.tail), symmetric, row.label)
+        self._refuse_twin(
+            [twin for twin in twins if twin.id != row.id and twin.state is not State.REJECTED]
+        )
+
+    def _refuse_twin(self, twins: list[RelationRow]) -> None:
+        for twin in twins:
+            names = [self.entity(end).surface(self.doc.text) for end in (twin.head, twin.tail)]
+            symmetric = twin.label in self.context.schema.symmetric_labels
+            hint = (
+                f"{twin.label} is symmetric: the direction makes no difference" if symmetric else ""
+            )
+            raise ActionRefusedError(
+                f"{names[0]!r} {twin.label} {names[1]!r} is there already", hint
+            )
+
+    def _check_coreference(self) -> None:
+        if not self.context.schema.coreference:
+            raise ActionRefusedError(
+                f"schema {self.context.schema.name!r} has no coreference",
+                "set coreference = true in the schema",
+            )
+
+    def _living_cluster(self, cluster_id: str) -> ClusterRow:
+        """The cluster, if it still has mentions."""
+        row = self.doc.cluster(cluster_id) if self.doc.members(cluster_id) else None
+        return _existing(row, "cluster", cluster_id)
+
+    def _homes(self, entity_id: str, but: str = "") -> list[LinkRow]:
+        return [
+            link
+            for link in self.doc.links_of(entity_id)
+            if link.state is not State.REJECTED and link.cluster_id != but
+        ]
+
+    def _anchor_of(self, link: LinkRow) -> LinkRow:
+        """The cluster's first mention; of a cluster that was taken apart the first one that is still free."""
+        if members := self.doc.members(link.cluster_id):
+            return members[0]
+        for entity in self.doc.entities:
+            companion = self.doc.link(link.cluster_id, entity.id)
+            free = entity.state is not State.REJECTED and not self._homes(entity.id)
+            if companion is not None and free and entity.id != link.entity_id:
+                return companion
+        raise ActionRefusedError(
+            f"{self.entity(link.entity_id).surface(self.doc.text)!r} would be the only mention of its cluster",
+            "join another cluster, or make a new one",
+        )
+
+    def _add_cluster(self) -> ClusterRow:
+        by, event_id = self.context.source_id, self.context.event_id
+        cluster = ClusterRow(new_id(), None, State.ADDED, by, event_id)
+        self.doc.put(cluster)
+        return cluster
+
+    def _dissolve_if_alone(self, cluster_id: str) -> None:
+        """Take a cluster apart that has fewer than two mentions left."""
+        members = self.doc.members(cluster_id)
+        if len(members) < _TWO:
+            for link in members:
+                self._reject(link)
+            self._drop_if_empty(cluster_id)
+            cluster = self.doc.cluster(cluster_id)
+            if cluster is not None and cluster.state is not State.REJECTED:
+                self._set_cluster(cluster, State.REJECTED)
+
+    def _drop_if_empty(self, cluster_id: str) -> None:
+        """Take a cluster out that no link speaks of, not even a rejected one."""
+        cluster = self.doc.cluster(cluster_id)
+        if cluster is not None and not any(e.cluster_id == cluster_id for e in self.doc.links):
+            self.doc.drop(cluster)
+
+    def _place(self, entity_id: str, cluster: ClusterRow, was: LinkRow | None = None) -> None:
+        """Put a mention into a cluster by a person's decision; where it was before is remembered."""
+        self._accept_mentions(entity_id)
+        known = self.doc.link(cluster.id, entity_id)
+        if known is not None:
+            settled = known.state in (State.ADDED, State.EDITED)
+            self._change(known, state=known.state if settled else State.ACCEPTED)
+        else:
+            score, by = was.score if was else None, self.context.source_id
+            link = LinkRow(cluster.id, entity_id, score, State.ADDED, by, self.context.event_id)
+            if was is not None and was.state is not State.ADDED:
+                # A mention that moves stays the model's, with the place that the model gave it.
+                first = edited_from(was)
+                link = replace(link, state=State.EDITED, source_id=was.source_id, was=first)
+            self._change(link)
+        self._touch(Layer.COREFERENCE)
+
+    def _move(self, link: LinkRow, cluster: ClusterRow) -> None:
+        """Put a mention into another cluster; one that nobody has decided waits there for its decision."""
+        if link.state is not State.UNDECIDED:
+            self._place(link.entity_id, cluster, was=link)
+        elif self.doc.link(cluster.id, link.entity_id) is None:
+            self._change(link, cluster_id=cluster.id)
+
+    def _settle(self, cluster: ClusterRow) -> None:
+        """A cluster that a person has worked on is not a guess any more; its anchor is accepted with it."""
+        anchor = next(iter(self.doc.members(cluster.id)), None)
+        if anchor is not None and anchor.state is State.UNDECIDED:
+            self._accept_mentions(anchor.entity_id)
+            self.doc.put(replace(anchor, state=State.ACCEPTED, event_id=self.context.event_id))
+        self._accept_cluster(cluster.id)
+
+    def _accept_cluster(self, cluster_id: str) -> None:
+        cluster = self.doc.cluster(cluster_id)
+        if cluster is not None and cluster.state in (State.UNDECIDED, State.REJECTED):
+            self._set_cluster(cluster, State.ACCEPTED)
+
+    def _set_cluster(self, cluster: ClusterRow, state: State) -> None:
+        self.doc.put(replace(cluster, state=state, event_id=self.context.event_id))
+
+
+def find_occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
+    """Where a string stands in the text with whole tokens under it."""
+    start = doc.text.find(surface) if surface else -1
+    while start >= 0:
+        span = Span(start, start + len(surface))
+        if doc.stored.document.tokens.aligned(span) is not None:
+            yield span
+        start = doc.text.find(surface, start + 1)
+
+
+def _next_token_edge(doc: DocumentState, edge: str, place: int, step: int) -> int:
+    """The nearest start or end of a token before or behind a place; -1 where there is none."""
+    # Tokens are in text order, so that their starts and their ends both ascend.
+    spans = doc.stored.document.tokens.spans
+    edges = [span.char_start if edge == START else span.char_end for span in spans]
+    index = bisect_right(edges, place) if step > 0 else bisect_left(edges, place) - 1
+    return edges[index] if 0 <= index < len(edges) else -1
+
+
+def _next_character(doc: DocumentState, edge: str, place: int, step: int) -> int:
+    """The next place that cuts off no combining mark and leaves no blank at the entity's edge."""
+    text, place = doc.text, place + step
+    while 0 < place < len(text) and (
+        combining(text[place]) or text[place if edge == START else place - 1].isspace()
+    ):
+        place += step
+    return place
+
+
+def _existing(row: _Row | None, kind: str, item_id: str) -> _Row:
+    if row is None:
+        problem = f"the {kind} {item_id} is not in this abstract (any more)"
+        hint = "it may have been changed in another window or by another person"
+        raise ActionRefusedError(problem, hint)
+    return row
+
+
+def _unknown(kind: str, label: str, allowed: tuple[str, ...]) -> ActionRefusedError:
+    return ActionRefusedError(
+        f"the schema has no {kind} {label!r}; choose from: {', '.join(allowed) or 'none'}"
+    )
