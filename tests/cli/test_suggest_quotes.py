@@ -179,7 +179,7 @@ def test_bad_records_are_named_and_others_read(command: Command, work: Path, pro
     made = command("suggest", "bad.jsonl", "--from", "quotes")
     assert made.code == ExitCode.PARTIAL
     for part in (
-        "bad.jsonl:1: ",
+        "bad.jsonl:1:2: broken JSON",
         "bad.jsonl:3: doc_key 'elsewhere': no such abstract in the project",
         "bad.jsonl:4: doc_key 'bad:4': no text or doc_key or id or document_id: a record is like",
         "bad.jsonl:5: doc_key 'b': quote: None found; expected a string",
