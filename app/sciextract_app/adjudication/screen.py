@@ -34,10 +34,6 @@ from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
 from sciextract_app.widgets.lines import FOCUS, RowsPane, fit, padded
 from sciextract_app.widgets.passage_view import DrawnPassage
 
-NARROW = 100
-"""Columns below which the sides stand one above the other."""
-
-
 MERGED = "merged"
 """The choice of all merged projects."""
 
@@ -189,11 +185,6 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         self.draw()
         self.set_interval(LOOK_SECONDS, self.look_for_changes)
         self.call_after_refresh(self.count)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Arrange the panes for the width."""
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.query_one(TooSmall).look()
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter."""
