@@ -327,16 +327,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     # The mouse
 
-    @on(PassageView.ItemClicked)
-    def _item_clicked(self, event: PassageView.ItemClicked) -> None:
-        if self.desk.mode in _POINTING:
-            self.show_result(self.desk.mouse.click(event.char))
-        else:
+    @on(PassageView.Clicked)
+    def _clicked(self, event: PassageView.Clicked) -> None:
+        if event.item_id and self.desk.mode not in _POINTING:
             self._focus_item(EntityRef(event.item_id))
-
-    @on(PassageView.TokenClicked)
-    def _token_clicked(self, event: PassageView.TokenClicked) -> None:
-        self.show_result(self.desk.mouse.click(event.char))
+        else:
+            self.show_result(self.desk.mouse.click(event.char))
 
     @on(PassageView.SpanDragged)
     def _span_dragged(self, event: PassageView.SpanDragged) -> None:
