@@ -141,11 +141,8 @@ def use(
     with _opened(project, author) as opened:
         model = choose(name, opened)
     where = f"in {project}" if project else "unless a project has its own model"
-    report(
-        {"model": model.id, "project": project},
-        f"{model.id} predicts {where}; sciextract models rollback takes that back",
-        as_json,
-    )
+    words = f"{model.id} predicts {where}; sciextract models rollback takes that back"
+    report({"model": model.id, "project": project}, words, as_json)
 
 
 @models.command()
@@ -165,11 +162,8 @@ def rollback(
     with _opened(project, author) as opened:
         current = take_back(opened)
     whose = {"project": "as previously chosen for the project", "user": "as you chose"}
-    report(
-        {"model": current.model.id, "by": current.by, "project": project},
-        f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}",
-        as_json,
-    )
+    words = f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}"
+    report({"model": current.model.id, "by": current.by, "project": project}, words, as_json)
 
 
 @models.command()

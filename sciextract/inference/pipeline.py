@@ -65,11 +65,8 @@ class Labels:
 
     def classes_without(self, wanted: frozenset[str]) -> list[int]:
         """Classes of the entity labels that are not wanted; none when all are wanted."""
-        return [
-            number
-            for number, label in enumerate(self.entities, 1)
-            if wanted and label not in wanted
-        ]
+        classes = enumerate(self.entities, 1)
+        return [number for number, label in classes if wanted and label not in wanted]
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,15 +135,15 @@ class _Items:
                 entities[row] = given
                 continue
             span, (best, *others) = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
+            own = self._id("entity", span.char_start, span.char_end, best.label)
+            likely = [e for e in others if e.label and e.score >= LEAST_ALTERNATIVE]
             entities[row] = Entity(
-                id=self._id("entity", span.char_start, span.char_end, best.label),
-                fragments=(span,),
-                label=best.label,
-                score=best.score,
+                own,
+                (span,),
+                best.label,
+                best.score,
                 source=self._source,
-                alternatives=tuple(
-                    each for each in others if each.label and each.score >= LEAST_ALTERNATIVE
-                ),
+                alternatives=tuple(likely),
             )
         # A mention without a type is nothing by itself.
         linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
@@ -156,29 +156,20 @@ class _Items:
             head, tail = ids[relation.head], ids[relation.tail]
             found = ranked.get((relation.head, relation.tail), [])
             others = [each for each in found if each.label != relation.label]
-            relations.append(
-                Relation(
-                    id=self._id("relation", head, tail, relation.label),
-                    head=head,
-                    tail=tail,
-                    label=relation.label,
-                    score=round(relation.score, SCORE_DIGITS),
-                    source=self._source,
-                    alternatives=tuple(others[:MOST_ALTERNATIVES]),
-                )
-            )
+            score, best_others = round(relation.score, SCORE_DIGITS), others[:MOST_ALTERNATIVES]
+            says = (self._id("relation", head, tail, relation.label), head, tail, relation.label)
+            made = Relation(*says, score, source=self._source, alternatives=tuple(best_others))
+            relations.append(made)
         clusters = []
         for cluster in self._raw.clusters:
             mentions = tuple(ids[mention] for mention in cluster.mentions)
             scores = tuple(round(score, SCORE_DIGITS) for score in cluster.scores)
+            own, mean = (
+                self._id("cluster", *mentions),
+                round(sum(scores) / len(scores), SCORE_DIGITS),
+            )
             clusters.append(
-                Cluster(
-                    id=self._id("cluster", *mentions),
-                    mentions=mentions,
-                    score=round(sum(scores) / len(scores), SCORE_DIGITS),
-                    source=self._source,
-                    mention_scores=scores,
-                )
+                Cluster(own, mentions, mean, source=self._source, mention_scores=scores)
             )
         considered = self._candidates(settings.candidate_score) if settings.candidates else None
         return Annotations(tuple(entities.values()), tuple(relations), tuple(clusters), considered)

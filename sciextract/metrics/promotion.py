@@ -14,10 +14,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resample_f1, share_better
+from sciextract.metrics.bootstrap import (
+    HEADLINES,
+    Floats,
+    counts_of,
+    f1_of,
+    resample_f1,
+    share_better,
+)
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.scorer import (
-    CONLL_METRICS,
     ScorePath,
     Tallies,
     relation_label_tallies,
@@ -225,18 +231,14 @@ class _Task(NamedTuple):
     counted: ScorePath
 
 
+_UNORDERED = ("relation", "boundaries", "unordered")
 TASKS = (
     _Task(Layer.ENTITIES, "ner", (("ner", "all"),), ("ner", "all")),
-    _Task(
-        Layer.RELATIONS,
-        "relation",
-        (("relation", "boundaries", "unordered"),),
-        ("relation", "boundaries", "unordered"),
-    ),
+    _Task(Layer.RELATIONS, "relation", (_UNORDERED,), _UNORDERED),
     _Task(
         Layer.COREFERENCE,
         "coreference",
-        tuple([("coreference", name) for name in CONLL_METRICS]),
+        HEADLINES["coreference.conll"],
         ("coreference", "clusters"),
     ),
 )

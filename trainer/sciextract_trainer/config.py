@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -261,12 +261,3 @@ def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     return convert(
         dict(values), TrainConfig, place, closed=True, error=UsageError, hint="see docs/recipes.md"
     )
-
-
-def with_later_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that were stored before some of today's were known, with the defaults of those.
-
-    A default always means what was done before the setting was known.
-    """
-    defaults = {each.name: each.default for each in fields(TrainConfig) if each.name != "encoder"}
-    return {**plain(defaults), **stored}

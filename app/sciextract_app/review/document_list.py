@@ -87,7 +87,8 @@ def row_parts(row: DocumentSummary, width: int, current: bool) -> tuple[str, str
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f"{row.uncertainty:.2f}" if row.undecided else ""
     behind = f"{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
-    decided = bar(1 - row.undecided / row.items, _BAR) if row.items and width >= _BAR_FROM else ""
+    share = 1 - row.undecided / row.items if row.items else 0.0
+    decided = bar(share, _BAR) if width >= _BAR_FROM else ""
     note = f"{f' {NOTED}' if row.noted else ''}{year}{' ' if decided else ''}"
     room = max(0, width - len(before) - len(note) - len(decided) - len(behind))
     return before + padded(row.title or "(no title)", room) + note, decided, behind

@@ -69,6 +69,11 @@ class Labels:
 
         def add(name: str) -> None:
             self._change(partial(label_changes.add_type, kind=kind, label=name), at, then)
+            if done := self._screen.desk.totals.done:
+                finished = f"the {counted(done, 'finished abstract')}"
+                self._screen.show_notice(
+                    Feedback(f"{finished} count as without {name}: look there")
+                )
 
         self._ask_name(f"New {kind} type", "", "Its name in files and models", kind, add)
 
@@ -150,4 +155,4 @@ class Labels:
             screen.show_notice(problem(f"not renamed: {error_line(error)}"))
 
         screen.show_notice(Feedback(f"renaming {old}"), passing=True)
-        start_job(screen, "the change of labels", work, failed, screen.show_notice)
+        start_job(screen, "the change of labels", work, failed)

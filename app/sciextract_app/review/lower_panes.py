@@ -82,7 +82,8 @@ def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style
     line.append(label, style)
     line.append(padded(row.tail, max(1, room)))
     line.append(ILLEGAL if row.illegal else " ", "bold")
-    line.append(f"{score(row.score)} {SIGNS[row.state]}")
+    known = score(row.score)
+    line.append(f"«{known.strip()[:3]}»" if row.sure else f"{known} ").append(SIGNS[row.state])
     if row.focused:
         line.stylize("reverse")
     elif row.state is State.UNDECIDED:
@@ -325,6 +326,8 @@ class LowerPanes(Vertical):
         # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
+            self.query_one(RelationsPane).set_class(in_relations, "-active")
+            self.query_one(ClustersPane).set_class(in_clusters, "-active")
         if self.current == before:
             self.watch_current(before)
 

@@ -131,10 +131,10 @@ class FooterBar(LineBar):
 def footer_lines(
     hints: tuple[Hint, ...], mode: str, width: int, height: int = 1
 ) -> tuple[Text, ...]:
-    """The keys in so many lines and cells: those without room become an ellipsis, from the last one not pinned.
+    """The keys in so many lines and cells: those without room become an ellipsis, from the last of the seldom ones.
 
-    Then pinned ones go from the front of the last; the last key of all, which leads to the others or out of a
-    mode, is kept where anything is.
+    Then those that are not pinned go, then pinned ones from the front of the last; the last key of all, which leads
+    to the others or out of a mode, is kept where anything is.
     """
     sign = Text(" ")
     if not isinstance(mode, Mode):
@@ -146,11 +146,15 @@ def footer_lines(
     kept = []
     for hint in hints:
         key, words = visible(hint.key), visible(hint.words)
-        live = Text().append(key, "bold").append(f" {words}")
+        live = Text().append(key, "" if hint.seldom else "bold").append(f" {words}")
         kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
     place = -1  # of the ellipsis
     while True:
-        parts = [part for _, part in kept]
+        parts, group = [], kept[0][0].group if kept else 0
+        for hint, part in kept:
+            behind = "│ " if hint.group != group else ""
+            parts.append(Text().append(behind, "dim").append_text(part))
+            group = hint.group
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
         lines = tuple(_flowing(sign, parts, width))
@@ -159,6 +163,7 @@ def footer_lines(
         if len(kept) <= 1:
             return lines[:height]
         free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
+        free = [at for at in free if kept[at][0].seldom] or free
         place = free[-1] if free else len(kept) - 2
         kept.pop(place)
 

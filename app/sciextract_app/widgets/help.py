@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from textual import on
@@ -150,9 +151,11 @@ class GuidelineDialog(Dialog[Result]):
         options, entities = [], len(self._schema.entities)
         for place, each in enumerate(self._schema.types, start=1):
             kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
-            look = "" if self.app.no_color else label_style(each.label, variables, dark)
+            colour = None if self.app.no_color else label_style(each.label, variables, dark).color
             line = Text(f"{digit if digit <= DIGITS else ' '} ;{visible(each.key)}  ")
-            line.append("■ ", look).append(visible(each.label), "bold").append(f"  {kind}")
+            line.append("■ ", Style(color=colour)).append(visible(each.label), "bold").append(
+                f"  {kind}"
+            )
             line.append(f"\n   {visible(each.definition) or 'no definition'}")
             if each.examples:
                 line.append(f"\n   for example: {visible('; '.join(each.examples))}")

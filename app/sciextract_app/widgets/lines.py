@@ -248,6 +248,7 @@ class LinesPane(Scrolled, can_focus=False):
         border-top: solid $panel;
         border-title-color: $text-muted;
     }
+    LinesPane.-active { border-top: heavy $primary; border-title-color: $primary; border-title-style: bold; }
     """
 
     _count = 0

@@ -72,9 +72,6 @@ class Head:
 
     def logits(self, wide: Floats, narrow: Floats) -> Floats:
         """Scores of the classes. Shape: (rows, classes)."""
-        return self.finished(wide @ self.linear, wide @ self.inner, narrow)
-
-    def finished(self, linear: Floats, inner: Floats, narrow: Floats) -> Floats:
-        """The logits from products that were made elsewhere: ``wide @ linear`` and ``wide @ inner``."""
-        hidden = np.maximum(inner + self.inner_bias, 0)
-        return np.asarray(narrow @ self.narrow + linear + hidden @ self.outer, dtype=np.float32)
+        hidden = np.maximum(wide @ self.inner + self.inner_bias, 0)
+        linear = narrow @ self.narrow + wide @ self.linear
+        return np.asarray(linear + hidden @ self.outer, dtype=np.float32)
