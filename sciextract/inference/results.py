@@ -136,15 +136,9 @@ class _Items:
                 continue
             span, (best, *others) = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
             own = self._id("entity", span.char_start, span.char_end, best.label)
-            likely = [e for e in others if e.label and e.score >= LEAST_ALTERNATIVE]
-            entities[row] = Entity(
-                own,
-                (span,),
-                best.label,
-                best.score,
-                source=self._source,
-                alternatives=tuple(likely),
-            )
+            likely = tuple(e for e in others if e.label and e.score >= LEAST_ALTERNATIVE)
+            typed = (own, (span,), best.label, best.score)
+            entities[row] = Entity(*typed, source=self._source, alternatives=likely)
         # A mention without a type is nothing by itself.
         linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
         linked |= {row for each in self._raw.relations for row in (each.head, each.tail)}

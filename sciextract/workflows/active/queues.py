@@ -74,11 +74,8 @@ class MadeQueue:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        made = {
-            "name": self.queue.name,
-            "by": self.queue.sort,
-            "abstracts": len(self.queue.numbers),
-        }
+        queue = self.queue
+        made = {"name": queue.name, "by": queue.sort, "abstracts": len(queue.numbers)}
         return made | {"of": self.pool, "models": list(self.models), "predicted": self.predicted}
 
 
