@@ -288,7 +288,8 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
         if options.remote is None:
             result = run_retraining(request, folder, LocalTrainer(here), listener)
         else:
-            from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer
+            from sciextract.retraining.remote.start import RemoteTarget
+            from sciextract.retraining.remote.trainer import RemoteTrainer
 
             python = options.remote_python or "python3"
             target = RemoteTarget(options.remote, python, device, options.slurm)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from itertools import chain
 from typing import TypeAlias
 
@@ -76,6 +77,52 @@ def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[Numbe
                 line = _not_utf8(raw[at], source.path, number, byte_start + at)
         yield number, line
         byte_start += len(raw) + skipped
+
+
+Block: TypeAlias = list[NumberedLine]
+"""The lines of one record."""
+
+
+class Edge(Enum):
+    """What a line is for the blocks around it."""
+
+    INSIDE = "part of the block"
+    FIRST = "the first of the next block"
+    BETWEEN = "part of none"
+
+
+def blocks_of(source: Source, edge_of: Callable[[str, Block], Edge]) -> Iterator[Block]:
+    """The lines of a file in blocks, none of them empty.
+
+    Args:
+        source: The file.
+        edge_of: What a line is, seen from the block so far (which may be empty).
+
+    Raises:
+        FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
+    """
+    block: Block = []
+    for number, line in decoded_lines(source):
+        edge = Edge.INSIDE if isinstance(line, FormatError) else edge_of(line, block)
+        if edge is not Edge.INSIDE and block:
+            yield block
+            block = []
+        if edge is not Edge.BETWEEN:
+            block.append((number, line))
+    if block:
+        yield block
+
+
+def readable_lines(block: Block) -> list[tuple[int, str]]:
+    """The lines of a block.
+
+    Raises:
+        FormatError: One of them cannot be read.
+    """
+    for _, line in block:
+        if isinstance(line, FormatError):
+            raise line
+    return [(number, str(line)) for number, line in block]
 
 
 def decoded_content(source: Source) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
@@ -84,8 +84,7 @@ class GraphTotals:
     linked: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuildReport:
+class BuildReport(NamedTuple):
     """What a build did.
 
     Attributes:
@@ -121,8 +120,7 @@ def _ignore(*_: object) -> None:
     """The default of a listener."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildListener:
+class BuildListener(NamedTuple):
     """Functions that a build calls.
 
     Attributes:

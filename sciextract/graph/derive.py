@@ -19,14 +19,10 @@ from sciextract.graph.vocabulary import Vocabulary, link_nodes
 @cache
 def known_symmetric() -> frozenset[str]:
     """Relation types that every bundled label schema which has them calls symmetric."""
-    schemas = [load_schema(name) for name in bundled_schemas()]
-    symmetric = {label for each in schemas for label in each.symmetric_labels}
-    directed = {
-        label
-        for each in schemas
-        for label in each.relation_labels
-        if label not in each.symmetric_labels
-    }
+    symmetric, directed = set[str](), set[str]()
+    for schema in map(load_schema, bundled_schemas()):
+        symmetric.update(schema.symmetric_labels)
+        directed.update({*schema.relation_labels} - {*schema.symmetric_labels})
     return frozenset(symmetric - directed)
 
 

@@ -192,8 +192,7 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedMention:
+class NamedMention(NamedTuple):
     """An entity with the key that it has by itself.
 
     Attributes:
@@ -224,8 +223,7 @@ _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(NamedTuple):
     """The meaning of one or more mentions of an abstract.
 
     Attributes:
@@ -384,20 +382,20 @@ def _evidence(
 
 def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
     """The values that an abstract reports; a mention without a name means what names its concept."""
-    spots: dict[str, Spot] = {}
+    document, spots = annotated.document, dict[str, Spot]()
     for concept in concepts:
         label = next((clean(e.entity.label) for e in concept.mentions if e.key == concept.key), "")
         for mention in concept.mentions:
             span = mention.entity.span
             known = clean(mention.entity.label) if mention.key else label
             if (key := concept.named_by(mention)) and known in (METRIC, METHOD, *MATERIALS):
-                spots[mention.entity.id] = Spot(span.char_start, span.char_end, key, known)
+                ends = span.char_start, span.char_end
+                spots[mention.entity.id] = Spot(*ends, key, known, document.text[slice(*ends)])
     evaluated: dict[int, list[Spot]] = {}
     for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
         head, tail = spots.get(each.head), spots.get(each.tail)
         related = each.label == "EVALUATE-FOR" and each.state is not State.REJECTED
         if related and head and tail and tail.label == METHOD:
             evaluated.setdefault(head.start, []).append(tail)
-    document, tokens = annotated.document, annotated.document.tokens
-    sentences = map(tokens.char_span, tokens.sentences)
+    sentences = map(document.tokens.char_span, document.tokens.sentences)
     return find_values(document.text, sentences, sorted(spots.values()), evaluated)

@@ -60,31 +60,30 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
     for number, each in ((node, name), (taken, other)):
         if number is None and (each is name or repair.kind == "merge"):
             find_node(connection, each)  # says which names are like it
-    if repair.kind == "merge" and taken == node:
-        raise GraphError(
-            f"{name!r} and {other!r} are one node already: to merge them would make a circle",
-            "sciextract graph repairs lists what was merged; --undo N takes it back",
-        )
     known = [each for each in repairs_of(connection) if each.kind == "rename"]
     given = {normal_form(each.other).key for each in known}
-    if repair.kind == "split" and normal_form(name).key in given:
-        hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
-        raise GraphError(f"{name!r} was given to a node by a reader: no abstract has it", hint)
     merged = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
-    if repair.kind == "split" and not connection.execute(merged, (own,)).fetchone():
-        raise GraphError(
-            f"{name!r} was not merged into another name, or only where an abstract expands it",
-            f"{as_command('sciextract', 'graph', 'neighbours', name)} lists names with the rules that merged them",
-        )
-    if repair.kind == "rename" and taken not in (None, node):
+    problem = hint = ""
+    if repair.kind == "merge" and taken == node:
+        problem = f"{name!r} and {other!r} are one node already: to merge them would make a circle"
+        hint = "sciextract graph repairs lists what was merged; --undo N takes it back"
+    elif repair.kind == "split" and normal_form(name).key in given:
+        problem = f"{name!r} was given to a node by a reader: no abstract has it"
+        hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
+    elif repair.kind == "split" and not connection.execute(merged, (own,)).fetchone():
+        problem = f"{name!r} was not merged into another name, or only where an abstract expands it"
+        listing = as_command("sciextract", "graph", "neighbours", name)
+        hint = f"{listing} lists names with the rules that merged them"
+    elif repair.kind == "rename" and taken not in (None, node):
+        problem = f"{other!r} is another node"
         hint = f"merge them: {as_command('sciextract', 'graph', 'merge', name, other)}"
-        raise GraphError(f"{other!r} is another node", hint)
-    if repair.kind == "rename" and not normal_form(other).key:
-        raise GraphError(f"{other!r} is no name: its normal form is empty", "choose another one")
+    elif repair.kind == "rename" and not normal_form(other).key:
+        problem, hint = f"{other!r} is no name: its normal form is empty", "choose another one"
+    if problem:
+        raise GraphError(problem, hint)
     _change_names(connection, repair)
-    connection.execute(
-        "INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", (repair.kind, name, other)
-    )
+    row = (repair.kind, name, other)
+    connection.execute("INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", row)
     return repair.kind in ("merge", "split")
 
 

@@ -10,8 +10,9 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,8 +72,7 @@ class Section(NamedTuple):
     statements: list[Statement]
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """What a graph tells about a node.
 
     Attributes:
@@ -127,7 +127,8 @@ def write_survey(
 def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     """What a graph tells about a node."""
     quoter = Quoter(connection, [node.id])
-    defined = [Statement("As defined", each) for each in quoter.defining(_MOST_DEFINITIONS)]
+    first = islice(quoter.defining(), _MOST_DEFINITIONS)
+    defined = [Statement("As defined", each) for each in first]
     known = types_of(connection, "relation")
     if HYPONYM in known:
         for edge in neighbours(
@@ -155,8 +156,8 @@ def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     words = "Named together less than a fifth as often as chance would have it."
     sections.append(Section("Open gaps", words, _gaps(connection, node)))
     words = "Those with the name in the title, then those that name most of the above."
-    first = _first_papers(connection, node, quoter, company)
-    sections.append(Section("Papers to read first", words, first))
+    papers = _first_papers(connection, node, quoter, company)
+    sections.append(Section("Papers to read first", words, papers))
     return Survey(
         node.name,
         f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}",

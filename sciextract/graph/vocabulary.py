@@ -154,13 +154,13 @@ def link_nodes(connection: sqlite3.Connection) -> None:
 
     A node whose best name has several identifiers gets none.
     """
-    found: dict[int, dict[tuple[bool, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for node, name, identifier, preferred in connection.execute(
-        "SELECT m.node, m.name, v.identifier, v.preferred FROM vocabulary v JOIN meaning m ON m.key = v.key"
-    ):
-        found[node][node == name, bool(preferred)].add(identifier)
-    best = {node: ranks[max(ranks)] for node, ranks in found.items()}
-    connection.executemany(
-        "UPDATE node SET vocabulary_id = ? WHERE id = ?",
-        [(next(iter(some)), node) for node, some in best.items() if len(some) == 1],
+    connection.execute(
+        """WITH ranked AS (
+            SELECT m.node, v.identifier,
+                rank() OVER (PARTITION BY m.node ORDER BY m.name = m.node DESC, v.preferred DESC) AS place
+            FROM vocabulary v JOIN meaning m ON m.key = v.key
+        )
+        UPDATE node SET vocabulary_id = r.identifier FROM (
+            SELECT node, identifier FROM ranked WHERE place = 1 GROUP BY node HAVING count(DISTINCT identifier) = 1
+        ) r WHERE r.node = node.id"""
     )

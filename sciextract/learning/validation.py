@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.settings import TASKS
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
@@ -155,7 +155,7 @@ def validate(
         on_progress(done, jobs)
         done += 1
         rest = [each for place, each in enumerate(ordered) if place not in set(left_out)]
-        return learn(rest[:size], schema, states)
+        return learn(rest[:size], schema, states, WRITTEN)
 
     documents: list[TrainingDocument] = []
     low: list[AnnotatedDocument] = []

@@ -98,14 +98,14 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     if not unknown_labels(prepared.schema, start.config):
         return lambda documents: start
     from sciextract.inference.adapter.states import EncoderStates
-    from sciextract.learning.adapter import learn
+    from sciextract.learning.adapter import WRITTEN, learn
 
     with open_project(prepared.request.path, read=True) as project:
         states = EncoderStates(Extractor.load(base_for(project)))
 
     def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
         own = [each for each in documents if each.origin is Origin.PROJECT]
-        return learn(own, prepared.schema, states)
+        return learn(own, prepared.schema, states, WRITTEN)
 
     return adapter
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from sciextract.store import ItemRef
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
-from sciextract_app.review.document_order import DocumentOrder
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared.actions import MOVING, Action
 from sciextract_app.shared.view_models import Feedback, Guard, Mode, guarded, problem
@@ -55,9 +54,6 @@ HANDLERS: Mapping[str, Handler] = {
     "next-mention": linking.step_mention,
     "previous-mention": linking.step_mention,
     **{f"type-{digit}": deciding.set_type for digit in range(1, 10)},
-}
-
-ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = {
     "next-abstract": navigation.step_abstract,
     "previous-abstract": navigation.step_abstract,
     "first-abstract": navigation.open_end,
@@ -68,9 +64,11 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "intended": navigation.keep_finding,
     "done": navigation.done,
 }
-"""Those that follow the order of the abstracts."""
 _ALONG_CLUSTER = frozenset({"next-mention", "previous-mention"})
-_WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
+_WITHOUT_ABSTRACT = frozenset(
+    {"undo", "redo", "next-abstract", "previous-abstract", "first-abstract", "last-abstract"}
+    | {"go-to", "next-finding", "previous-finding", "intended"}
+)
 
 
 def only_moves(state: ReviewState, action: Action | None) -> bool:
@@ -80,27 +78,22 @@ def only_moves(state: ReviewState, action: Action | None) -> bool:
     return action.layer == MOVING or action.id in _ALONG_CLUSTER or bool(action.request)
 
 
-def press(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Do what a key means in the present mode; only the very next key can insist on what was refused.
 
     Args:
         state: The state of the desk.
-        documents: The order of the abstracts.
         key: The key's name.
         action: What the key is bound to, for the modes in which bindings hold.
     """
     refused = state.refused
-    feedback = _press(state, documents, key, action)
+    feedback = _press(state, key, action)
     if state.refused is refused:
         state.refused = None
     return feedback
 
 
-def _press(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     # Only a and & may still speak of the mention that was decided before this key.
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
@@ -108,7 +101,7 @@ def _press(
     if state.mode is Mode.COUNTING and key not in _WAITING:
         state.leave_mode()  # the person does not wait: the count runs alongside
     if state.mode is not Mode.REVIEW:
-        return _in_mode(state, documents, key, action)
+        return _in_mode(state, key, action)
     # Every other key takes back the question whether the abstract is done.
     asked, state.asked_done = state.asked_done, False
     if action is None:
@@ -122,14 +115,10 @@ def _press(
     if state.view is None and action.id not in _WITHOUT_ABSTRACT:
         return problem("No abstract is open")
     state.asked_done = asked and action.id == "done"
-    if action.id in ALONG:
-        return ALONG[action.id](state, documents, action)
     return HANDLERS[action.id](state, action)
 
 
-def _in_mode(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
     if key == "escape":
         return _escape(state)
     match state.mode:
@@ -152,7 +141,7 @@ def _in_mode(
         case Mode.MERGE:
             return linking.press_merge(state, key)
         case Mode.GO_TO:
-            return navigation.press_place(state, documents, key)
+            return navigation.press_place(state, key)
         case Mode.COUNTING:
             return bulk.press_counting(state)
         case Mode.TYPE if selecting.selected(state):

@@ -69,6 +69,11 @@ class Labels:
 
         def add(name: str) -> None:
             self._change(partial(label_changes.add_type, kind=kind, label=name), at, then)
+            if done := self._screen.desk.totals.done:
+                finished = f"the {counted(done, 'finished abstract')}"
+                self._screen.show_notice(
+                    Feedback(f"{finished} count as without {name}: look there")
+                )
 
         self._ask_name(f"New {kind} type", "", "Its name in files and models", kind, add)
 

@@ -184,6 +184,8 @@ def inspector(state: ReviewState) -> Inspector:
     if row is None:
         token = view.token_span(state.cursor).of(view.text)
         note = "no mention here; a type key adds one" if token else "this abstract has no text"
+        if not view.schema.entities:
+            note = "no types yet: 1 asks for the name of the first, g lists them"
         return Inspector(named(token) if token else "", (("", note), *_note(view)))
     if isinstance(row, EntityRow):
         title = f"{named(row.surface(view.text))} · {row.label or 'no type'}"

@@ -34,7 +34,7 @@ class Questions:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        within = desk.document_order.numbers
+        within = desk.state.documents.numbers
         found = review.undecided_items(desk.state.project.connection)
         wanted = None if within is None else set(within)
         self._items = [

@@ -28,7 +28,7 @@ from sciextract_app import opening
 from sciextract_app.adjudication.backlog import open_differences
 from sciextract_app.adjudication.presenter import Adjudication
 from sciextract_app.review import bulk
-from sciextract_app.review.background import AcceptanceCounter, BulkWork, ImportWork
+from sciextract_app.review.background import BulkWork, ImportWork
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.dialogs import ReviewDialogs
 from sciextract_app.review.document_list import DocumentList
@@ -114,7 +114,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         learning: Learns from finished abstracts in the background.
         bulk: Decides in the whole project in the background.
         retraining: The trainings of the project.
-        acceptance: Counts the decisions of a large project.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(SHELL)
@@ -155,7 +154,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
         )
-        self.acceptance = AcceptanceCounter(self)
         self._drawn_schema = project.schema
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
@@ -285,7 +283,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.show_result(feedback)
 
     def _aim(self) -> None:
-        self.predictions.order.aim(self.desk.number, self.desk.document_order.numbers)
+        self.predictions.order.aim(self.desk.number, self.desk.state.documents.numbers)
 
     def do(self, action: str) -> None:
         """Do an action of the registry, as its key does."""
@@ -372,10 +370,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     # Changes of the file by others
 
     def poll_changes(self) -> None:
-        """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
+        """Show what another process or a worker wrote; the focus stays where it is."""
         if self.desk.is_stale():
             self._read_changes()
-        self.acceptance.poll()
 
     def _read_changes(self) -> None:
         documents = self.desk.totals.documents
@@ -506,8 +503,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         notices = [self._options.notice]
         if left := open_differences(self.project):
             notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
-        if not self.project.schema.entities:
-            notices.append("No types yet: move to a word, and 1 asks for the first; g lists them")
         if not self.writable:
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):

@@ -112,7 +112,7 @@ class Totals:
     Attributes:
         documents: Abstracts.
         done: Those that are done in every layer.
-        acceptance: Share of decided items of the model that were right as they stood, ``None`` without any.
+        acceptance: Share of decided items of the model that were right as they stood, ``None`` without any or in a large project.
     """
 
     documents: int
@@ -121,21 +121,13 @@ class Totals:
 
 
 MANY = 5_000
-"""Abstracts from which on the decisions are counted in the background: a quarter of a second at 100,000."""
+"""Abstracts from which on the decisions are not counted: that takes a quarter of a second at 100,000."""
 
 
-def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Totals:
-    """Count the abstracts, and in small projects the decisions, too.
-
-    Args:
-        connection: The project's.
-        before: What was counted last; its acceptance stands until it is counted anew.
-    """
+def totals(connection: sqlite3.Connection) -> Totals:
+    """Count the abstracts, and in small projects the decisions, too."""
     documents, done = review.count_done(connection)
-    # What was counted last stands until the worker has counted anew.
-    if documents >= MANY:
-        return Totals(documents, done, before.acceptance if before else None)
-    return Totals(documents, done, review.acceptance(connection))
+    return Totals(documents, done, review.acceptance(connection) if documents < MANY else None)
 
 
 NEWS_SECONDS = 8.0

@@ -143,7 +143,7 @@ class LearningWork:
         done, project = self._screen.desk.totals.done, self._screen.project
         if self._start_engine is None or not self._screen.writable or not self.is_on:
             return
-        if done == self._learned:
+        if done == self._learned or not project.schema.entities:
             return
         if self._is_suggesting:  # what is newly finished matters more than abstracts further on
             self._screen.workers.cancel_group(self._screen, self.NAME)

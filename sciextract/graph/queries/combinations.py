@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
@@ -169,8 +169,7 @@ class Gap:
     nearest: tuple[tuple[Node, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(NamedTuple):
     """The answer.
 
     Attributes:

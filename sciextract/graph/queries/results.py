@@ -16,10 +16,11 @@ from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
     IN_YEARS,
+    PAPER,
     NamingSentence,
     Paper,
     Years,
-    paper_numbered,
+    paper_of,
 )
 from sciextract.graph.values import METRIC
 
@@ -115,7 +116,7 @@ def results(
     if named:
         where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
     rows = connection.execute(
-        f"""SELECT r.document, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
+        f"""SELECT {PAPER}, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
             v.char_start, v.char_end, v.places, t.content
         FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
         JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
@@ -123,13 +124,13 @@ def results(
         {"differences": differences, **asdict(years)},
     ).fetchall()
     known = cache(lambda node: None if node is None else node_of(connection, node))
-    papers, found = cache(paper_numbered), []
-    for document, *nodes, value, unit, split, is_difference, start, end, places, content in rows:
+    found = []
+    for *row, value, unit, split, is_difference, start, end, places, content in rows:
         ends = json.loads(places)
         marks = tuple(sorted(zip(ends[::2], ends[1::2], strict=True)))
         sentence = NamingSentence(start, end, unpacked(content)[start:end], marks)
-        told = value, unit, split, bool(is_difference), papers(connection, document), sentence
-        found.append(Result(*(*map(known, nodes), *told)))
+        told = value, unit, split, bool(is_difference), paper_of(row[:-3]), sentence
+        found.append(Result(*(*map(known, row[-3:]), *told)))
     sizes = Counter([each.board for each in found])
 
     def rank(each: Result) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,7 @@ class Subtopic:
     mean_year: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Subtopics:
+class Subtopics(NamedTuple):
     """The answer.
 
     Attributes:

@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, years_of
@@ -149,8 +149,7 @@ class TrendQuestion:
     narrower: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Trends:
+class Trends(NamedTuple):
     """The answer.
 
     Attributes:

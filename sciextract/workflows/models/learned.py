@@ -14,7 +14,7 @@ from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.promise import held_out
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.supervision import positive_part
@@ -84,7 +84,7 @@ def learn_model(
     states = EncoderStates(base, limit_mib=2048)
     validation = validate(finished, project.schema, states, on_progress)
     started = time.monotonic()
-    adapter = learn(finished, project.schema, states)
+    adapter = learn(finished, project.schema, states, WRITTEN)
     seconds = time.monotonic() - started
     known = not unknown_labels(project.schema, base.config)
     documents, gate, held = validation.documents, None, None

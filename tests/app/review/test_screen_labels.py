@@ -99,7 +99,7 @@ async def test_a_project_begins_without_types(tmp_path: Path) -> None:
     with create_project(path, load_schema("empty")) as project:
         import_files(project, [str(tmp_path / "a.txt")])
     async with opened(path, load=RuleExtractor) as (app, pilot):
-        await until_shown(pilot, "No types yet")
+        await until_shown(pilot, "no types yet")
         await pilot.press("v", "l", "1", *"Tool", "enter")
         await until_shown(pilot, "added as Tool")
         await pilot.press("w", "2")  # no such type: says how to add one

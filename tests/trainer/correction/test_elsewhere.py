@@ -19,7 +19,8 @@ from sciextract.inference.model_folder import open_folder
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, attach
+from sciextract.retraining.remote.start import RemoteTarget
+from sciextract.retraining.remote.trainer import RemoteTrainer, attach
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split
