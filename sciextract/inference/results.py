@@ -158,12 +158,10 @@ class _Items:
         for cluster in self._raw.clusters:
             mentions = tuple(ids[mention] for mention in cluster.mentions)
             scores = tuple(round(score, SCORE_DIGITS) for score in cluster.scores)
-            own, mean = (
-                self._id("cluster", *mentions),
-                round(sum(scores) / len(scores), SCORE_DIGITS),
-            )
+            own, mean = self._id("cluster", *mentions), sum(scores) / len(scores)
+            score = round(mean, SCORE_DIGITS)
             clusters.append(
-                Cluster(own, mentions, mean, source=self._source, mention_scores=scores)
+                Cluster(own, mentions, score, source=self._source, mention_scores=scores)
             )
         considered = self._candidates(settings.candidate_score) if settings.candidates else None
         return Annotations(tuple(entities.values()), tuple(relations), tuple(clusters), considered)
