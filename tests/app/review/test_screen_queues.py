@@ -228,4 +228,4 @@ class TestMessages:
         async with opened(project) as (app, _):
             found = {each.title for each in app.get_system_commands(app.screen)}
             assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
-            assert {"list: random", "undecided items by disagreement"} <= found
+            assert {"list: random", "undecided items by uncertainty"} <= found
