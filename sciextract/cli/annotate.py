@@ -151,17 +151,10 @@ class AnnotateOptions:
             raise UsageError(
                 "--promise chooses the thresholds", "leave out --threshold, or the promise"
             )
-        return ModelChoice(
-            model=self.model,
-            thresholds=parse_thresholds(self.threshold or []),
-            candidates=self.candidates,
-            only=parse_labels(self.only or []),
-            promise=parse_promise(self.promise or []),
-            confidence=self.confidence,
-            options=RunOptions(
-                **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
-            ),
-        )
+        how = RunOptions(**{each.name: getattr(self, each.name) for each in fields(RunOptions)})
+        least, promise = parse_thresholds(self.threshold or []), parse_promise(self.promise or [])
+        only = parse_labels(self.only or [])
+        return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
 
     def target(self) -> Target:
         """Where the results go."""
@@ -396,11 +389,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
 
     with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
         done = job.run(screen.listener(), screen.line.update, on_model)
-    report(
-        done.to_json(),
-        describe_project(done),
-        as_json=options.as_json,
-        aside=export is not None and output is None,
-        quiet=options.quiet,
-    )
+    aside = export is not None and output is None
+    words, quiet = describe_project(done), options.quiet
+    report(done.to_json(), words, options.as_json, aside=aside, quiet=quiet)
     return done.exit_code

@@ -107,11 +107,8 @@ def cancel(job: _Job) -> None:
 
     run, location = find_job(job)
     cancel_job(run, location)
-    say(
-        "",
-        f"{run.name} on {location.host} is stopped",
-        as_command("sciextract", "jobs", "clean", run.name),
-    )
+    clean_up = as_command("sciextract", "jobs", "clean", run.name)
+    say("", f"{run.name} on {location.host} is stopped", clean_up)
 
 
 @jobs.command()

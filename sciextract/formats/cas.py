@@ -22,7 +22,12 @@ from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, object_at, objects_at
-from sciextract.formats.layers import encodable, entities_in_text
+from sciextract.formats.layers import (
+    encodable,
+    entities_in_text,
+    fitting_mentions,
+    fitting_relations,
+)
 from sciextract.formats.safe_xml import xml_safe
 from sciextract.formats.sink import FolderWriter
 from sciextract.formats.xmi import (
@@ -122,31 +127,22 @@ class CasBuilder:
         for span in tokens.spans:
             self._add(TOKEN, span)
         spans: dict[str, Any] = {}
-        labels: dict[str, str] = {}
         for entity in entities_in_text(document):
             if len(entity.fragments) > 1:
                 self._losses["discontinuous entity"] += 1
                 continue
-            label = labels[entity.id] = self._safe(entity.label)
+            label = self._safe(entity.label)
             spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
         annotations = document.annotations.in_states(NOT_REJECTED)
-        for relation in annotations.relations:
-            head, tail = spans.get(relation.head), spans.get(relation.tail)
-            if head is None or tail is None:
-                self._losses["relation of an entity that does not fit"] += 1
-                continue
+        for head, tail, relation in fitting_relations(annotations, spans, self._losses):
             features = {"Governor": head, "Dependent": tail, "label": self._safe(relation.label)}
             self._add(RELATION_LAYER, Span(tail.begin, tail.end), **features)
         for cluster in annotations.clusters:
-            fitting = [mention for mention in cluster.mentions if mention in spans]
-            unfit = len(cluster.mentions) - len(fitting)
-            self._losses += Counter({"mention of an entity that does not fit": unfit})
             # Each link knows the next one, so they are made from the last to the first.
             link = None
-            for mention in reversed(fitting):
-                place = Span(spans[mention].begin, spans[mention].end)
-                kind = labels[mention] or None
-                link = self._add(LINK, place, next=link, referenceType=kind)
+            for mention in reversed(fitting_mentions(cluster, spans, self._losses)):
+                place = Span(mention.begin, mention.end)
+                link = self._add(LINK, place, next=link, referenceType=mention.label)
             if link is not None:
                 self.cas.add(self._types.get_type(CHAIN)(first=link))
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
 from sciextract.formats.decoding import NumberedLine
 
@@ -54,14 +54,18 @@ def split_keywords(lines: Iterable[str]) -> list[str]:
 
 
 @dataclass(slots=True)
-class _TaggedRecord(Block):
+class _TaggedRecord:
     """A record's values by tag, each value as its wrapped lines.
 
     Attributes:
+        first_line: The number of the line at which it starts.
+        error: The first error in it, which makes it a bad record.
         parts: The lines of every value under a tag.
         last: The tag of the value that a line without a tag continues with; empty before the first.
     """
 
+    first_line: int
+    error: FormatError | None = None
     parts: dict[str, list[list[str]]] = field(default_factory=dict)
     last: str = ""
 
@@ -162,7 +166,7 @@ def _read_tagged(
                 continue
             record = record or _TaggedRecord(number)
             if isinstance(line, FormatError):
-                record.fail(line)
+                record.error = record.error or line
                 continue
             gap = False
             if tag:
@@ -170,12 +174,14 @@ def _read_tagged(
             elif record.last:
                 record.parts[record.last][-1].append(line.strip())
             else:
-                place = Place(source.path, number)
-                record.fail(place.error(f"{quoted(line)} found; expected {syntax.allowed}"))
+                problem = f"{quoted(line)} found; expected {syntax.allowed}"
+                record.error = record.error or Place(source.path, number).error(problem)
         if record:
             yield record
 
     def read(record: _TaggedRecord, number: int) -> AnnotatedDocument:
+        if record.error:
+            raise record.error
         found = mapped(record)
         fields = found.fields
         keep_unusable(fields, found.given, syntax.id)

@@ -27,12 +27,18 @@ class Spot(NamedTuple):
         end: Where it ends, exclusive.
         key: The normal form of what it names.
         label: Its entity type.
+        name: Its words.
     """
 
     start: int
     end: int
     key: str
     label: str
+    name: str
+
+    def overlaps(self, other: Spot) -> bool:
+        """Whether they share a character."""
+        return self.start < other.end and other.start < self.end
 
 
 class Value(NamedTuple):
@@ -224,18 +230,14 @@ def find_values(
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    some = [
-        (each.char_start, each.char_end)
-        for each in sentences
-        if each.char_end - each.char_start < _LONGEST
-        and NUMBER.search(text, each.char_start, each.char_end)
-    ]
+    ends = [(each.char_start, each.char_end) for each in sentences]
+    some = [(a, b) for a, b in ends if b - a < _LONGEST and NUMBER.search(text, a, b)]
     if not some or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
     # What a sentence that names no material is about, where the abstract names a single data set.
-    nowhere = Spot(0, 0, "", MATERIALS[0])
+    nowhere = Spot(0, 0, "", MATERIALS[0], "")
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
     for start, end in some:
         sentence = text[start:end]
@@ -244,23 +246,23 @@ def find_values(
             for each in spots
             if start <= each.start < each.end <= end
         ]
-        metrics = [
-            each
-            for each in inside
-            if each.label == METRIC and not _NO_METRIC.fullmatch(sentence[each.start : each.end])
-        ]
+        measured = [each for each in inside if each.label == METRIC]
+        metrics = [each for each in measured if not _NO_METRIC.fullmatch(each.name)]
         for found in _MEASURE.finditer(sentence):
-            if not any(each.start < found.end() and found.start() < each.end for each in inside):
-                metrics.append(Spot(*found.span(), normal_form(found[0]).key, METRIC))
+            metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
+            if not any(map(metric.overlaps, inside)):
+                metrics.append(metric)
         named = [each for each in inside if each.label != METHOD]
-        sure = _unmarked(sentence, [*named, *metrics])
-        others = [
-            one for one in inside if not any(each.start <= one.start < each.end for each in sure)
+        # Proper names that something is measured on and that no model marked.
+        sure = [
+            Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0], each[1])
+            for each in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
         ]
-        inside = [*others, *sure]
+        rest = [one for one in inside if not any(two.start <= one.start < two.end for two in sure)]
+        inside = [*rest, *sure]
         materials = sorted([each for each in inside if _is_material(sentence, each)])
         chains = _chains(sentence, materials)
-        unnamed = not any(_PROPER.search(sentence[each.start : each.end]) for each in materials)
+        unnamed = not any(_PROPER.search(each.name) for each in materials)
         elsewhere = nowhere if _SEVERAL.search(sentence) else sole
         seen: set[str] = set()
         for group in _groups(sentence, sorted(metrics), inside, chains):
@@ -273,49 +275,41 @@ def find_values(
             if not measured_on:
                 continue
             method = _method(text, start, group, inside, spots, evaluated)
-            for number, metric, material in zip(
-                group.numbers, group.metrics, measured_on, strict=True
-            ):
+            told = group.numbers, group.metrics, measured_on
+            for number, metric, material in zip(*told, strict=True):
                 places = [number.span(), metric[:2]]
                 if material in materials:
                     places.append(material[:2])
-                yield Value(
-                    metric.key,
-                    material.key,
-                    "" if method == material.key else method,
-                    float(number["value"]),
-                    "%" if number["unit"] else "",
-                    _split_of(sentence, metric, material if material in materials else nowhere),
-                    group.is_difference,
-                    start,
-                    end,
-                    tuple([start + each for place in places for each in place]),
-                )
+                split = _split_of(sentence, metric, material if material in materials else nowhere)
+                value = float(number["value"]), "%" if number["unit"] else "", split
+                own = "" if method == material.key else method
+                marks = tuple([start + each for place in places for each in place])
+                where = start, end, marks
+                yield Value(metric.key, material.key, own, *value, group.is_difference, *where)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     """The mentions, and other places of the same words; what is called a data set is no metric."""
     named: dict[str, Spot] = {}
     for each in spots:
-        name = text[each.start : each.end]
-        is_data = each.label == METRIC and _DATA_HEAD.search(name)
-        named.setdefault(name, each._replace(label=MATERIALS[0]) if is_data else each)
-    found = [each._replace(label=named[text[each.start : each.end]].label) for each in spots]
+        is_data = each.label == METRIC and _DATA_HEAD.search(each.name)
+        named.setdefault(each.name, each._replace(label=MATERIALS[0]) if is_data else each)
+    found = [each._replace(label=named[each.name].label) for each in spots]
     for name in sorted(named, key=len, reverse=True):
         start = text.find(name)
         while start >= 0:
             end = start + len(name)
             beside = text[max(start - 1, 0) : start] + text[end : end + 1]
-            whole = not any(map(str.isalnum, beside))
-            if whole and not any(start < each.end and each.start < end for each in found):
-                found.append(named[name]._replace(start=start, end=end))
+            other = named[name]._replace(start=start, end=end)
+            if not any(map(str.isalnum, beside)) and not any(map(other.overlaps, found)):
+                found.append(other)
             start = text.find(name, end)
     return sorted(found)
 
 
 def _is_material(sentence: str, spot: Spot) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
-    before, name = sentence[: spot.start], sentence[spot.start : spot.end]
+    before, name = sentence[: spot.start], spot.name
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
@@ -327,20 +321,11 @@ def _is_material(sentence: str, spot: Spot) -> bool:
 
 def _is_data_set(text: str, spot: Spot) -> bool:
     """Whether a material is one data set with a name."""
-    name = text[spot.start : spot.end]
+    name = spot.name
     inner = " " not in name and re.search(r"(?<=\S)[A-Z0-9]", name)
     named = _DATA_HEAD.search(name) or (inner and _ON.search(text[: spot.start]))
-    return (
-        bool(named and _PROPER.search(name)) and not name.endswith("s") and _is_material(text, spot)
-    )
-
-
-def _unmarked(sentence: str, spots: Sequence[Spot]) -> list[Spot]:
-    """Proper names that something is measured on and that no model marked."""
-    return [
-        Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0])
-        for each in _UNMARKED.finditer(_covered(sentence, spots))
-    ]
+    proper = named and _PROPER.search(name) and not name.endswith("s")
+    return bool(proper) and _is_material(text, spot)
 
 
 def _covered(sentence: str, spots: Iterable[Spot]) -> str:
@@ -376,7 +361,7 @@ def _groups(
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
         whole = all("." not in each["value"] and not each["unit"] for each in numbers)
         # Whole numbers before a plain word count it: "814 usefulness assessments".
-        counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
+        counts = whole and after and not _PROPER.search(after[0].name)
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
@@ -386,9 +371,8 @@ def _groups(
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
-        is_distance = not (tie and not followed and tie["change"]) and _is_distance(
-            sentence, numbers, chosen[0]
-        )
+        rises = tie and not followed and tie["change"]
+        is_distance = not rises and _is_distance(sentence, numbers, chosen[0])
         begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
         yield _Group(numbers, several, begin, last, is_distance)
 
@@ -416,7 +400,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
     if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
         return False
-    words = sentence[metric.start : metric.end]
+    words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
     first = min(start, metric.start) if metric.end <= start else start
@@ -465,11 +449,11 @@ def _measured_on(
         return ()
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
-        named = _PROPER.search(sentence[after[0].start : after[0].end])
+        named = _PROPER.search(after[0].name)
         return shared(after) if named or _DIRECTLY_ON.fullmatch(between) else ()
     if not named_before or len(before) != 1:
         return ()
-    name = sentence[before[0][-1].start : before[0][-1].end]
+    name = before[0][-1].name
     preceding = sentence[: before[0][-1].start]
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return shared(before[0]) if is_data_set else ()
@@ -509,25 +493,19 @@ def _method(
 def _own_method(text: str, spots: Iterable[Spot]) -> str:
     """The method that the abstract proposes, where it gives it a name."""
     for each in spots:
-        name = text[each.start : each.end]
         titled = each.start == 0 and text[each.end : each.end + 1] == ":"
         proposed = titled or _PROPOSED.search(text[max(each.start - 120, 0) : each.start])
-        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", name):
+        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", each.name):
             return each.key
     return ""
 
 
 def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
     """The part of the data that the value is of, as far as the words of and next to material and metric say."""
-    around = [sentence[metric.start : metric.end]]
-    if material.start < material.end:
-        before = max(material.start - 24, 0)
-        around += [
-            sentence[material.start : material.end + 18],
-            sentence[before : material.start],
-        ]
-    for words in around:
-        if found := _SPLIT.search(words):
-            name = found[1].casefold()
-            return _SPLITS.get(name, name)
-    return ""
+    around = [metric.name]
+    if material.name:
+        around.append(sentence[material.start : material.end + 18])
+        around.append(sentence[max(material.start - 24, 0) : material.start])
+    found = next(filter(None, map(_SPLIT.search, around)), None)
+    name = found[1].casefold() if found else ""
+    return _SPLITS.get(name, name)

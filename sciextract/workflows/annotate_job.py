@@ -114,7 +114,7 @@ class Target:
                 yield partial
             return
         if self.path is not None:
-            stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
+            stream: Any = OutputFile(self.path, append=earlier is not None)
         else:
             encoding = None if self.export else getattr(sys.stdout, "encoding", None)
             stream = StandardOutput(encoding or "utf-8", is_view=self.export is None)
@@ -160,18 +160,14 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         rate = self.counts.documents / self.seconds if self.seconds else 0.0
+        bad, quarantined = self.left_out
         summary = asdict(self.counts) | {
-            "resumed": self.resumed,
-            "bad": self.left_out[0],
-            "quarantined": self.left_out[1],
-            "seconds": round(self.seconds, 3),
-            "documents_per_second": round(rate, 2),
+            "resumed": self.resumed, "bad": bad, "quarantined": quarantined,
+            "seconds": round(self.seconds, 3), "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
-            "export": self.export,
-            "output": self.output,
-            "quarantine": self.quarantine or None,
-            "losses": dict(self.losses),
-        }
+            "export": self.export, "output": self.output,
+            "quarantine": self.quarantine or None, "losses": dict(self.losses),
+        }  # fmt: skip
         # Absent, not null: scripts tell the kinds of runs apart by it.
         absent = {"warned", *(_OF_WORKERS if self.quarantine is None else ())}
         return {key: value for key, value in summary.items() if key not in absent}
@@ -216,12 +212,7 @@ class AnnotateJob:
                 "--predicted writes predicted_* fields, which only scierc has", "add --to scierc"
             )
         predictor = self._load(schema, listener)
-        model_of = (
-            predictor.model_of
-            if isinstance(predictor, AutoExtractor)
-            else lambda document: predictor.model
-        )
-        earlier = self.target.earlier(model_of)
+        earlier = self.target.earlier(getattr(predictor, "model_of", lambda _: predictor.model))
         if earlier is not None:
             items = earlier.remaining(items, listener.before)
         with self.target.destination(earlier) as destination:
@@ -244,16 +235,10 @@ class AnnotateJob:
                 counts = annotate(items, predictor, writer, listener)
             writer.close()
         note_at_the_end(self.choice, self.given, counts, listener)
-        return Report(
-            counts,
-            earlier.documents if earlier else 0,
-            (counts.bad, 0),
-            time.monotonic() - started,
-            predictor.model,
-            self.target.export,
-            self.target.path,
-            dict(writer.losses),
-        )
+        resumed, seconds = earlier.documents if earlier else 0, time.monotonic() - started
+        place = (self.target.export, self.target.path)
+        left_out, losses = (counts.bad, 0), dict(writer.losses)
+        return Report(counts, resumed, left_out, seconds, predictor.model, *place, losses)
 
     def _load(self, schema: LabelSchema | None, listener: Listener) -> Extractor | AutoExtractor:
         """The predictor; what a person should know of it goes to the listener before the first record."""

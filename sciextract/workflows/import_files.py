@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
@@ -94,14 +94,8 @@ class ImportReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            **asdict(self.counts),
-            "bad": self.bad,
-            "warned": self.warned,
-            "added_labels": self.added_labels,
-            "notes": self.notes,
-            "seconds": round(self.seconds, 3),
-        }
+        more = {"bad": self.bad, "warned": self.warned, "added_labels": self.added_labels}
+        return asdict(self.counts) | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
 
 
 def import_files(
@@ -304,14 +298,10 @@ def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
     def undecided(item: _Item) -> _Item:
         return replace(item, state=State.UNDECIDED, source=source or f"{item.source}{_PREDICTED}")
 
-    original = document.annotations
-    annotations = replace(
-        original,
-        entities=tuple(map(undecided, original.entities)),
-        relations=tuple(map(undecided, original.relations)),
-        clusters=tuple(map(undecided, original.clusters)),
-    )
-    return replace(document, annotations=annotations)
+    found = document.annotations
+    entities, relations = map(undecided, found.entities), map(undecided, found.relations)
+    proposed = (tuple(entities), tuple(relations), tuple(map(undecided, found.clusters)))
+    return replace(document, annotations=Annotations(*proposed, found.candidates))
 
 
 def source_of(path: str) -> str:

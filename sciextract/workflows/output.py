@@ -39,13 +39,13 @@ class OutputFile(io.TextIOBase):
 
     Args:
         path: The file.
-        byte_start: Where to continue in an existing file, whose rest is cut off; ``None`` starts it anew.
+        append: Whether to continue at the end of the file; else it starts anew.
     """
 
-    def __init__(self, path: str, byte_start: int | None = None) -> None:
+    def __init__(self, path: str, append: bool = False) -> None:
         self._path = path
-        self._byte_start = byte_start
-        self._byte_end = byte_start or 0
+        self._append = append
+        self._byte_end = 0
         self._raw: io.FileIO | None = None
 
     def writable(self) -> bool:
@@ -60,12 +60,9 @@ class OutputFile(io.TextIOBase):
         """
         data = text.encode("utf-8")
         with reported_as(self._path):
-            if self._raw is None and self._byte_start is None:
-                self._raw = io.FileIO(self._path, "w")
-            elif self._raw is None:
-                self._raw = io.FileIO(self._path, "r+")
-                self._raw.truncate(self._byte_start)
-                self._raw.seek(self._byte_start or 0)
+            if self._raw is None:
+                self._byte_end = os.path.getsize(self._path) if self._append else 0
+                self._raw = io.FileIO(self._path, "a" if self._append else "w")
             rest = memoryview(data)
             try:
                 while rest:  # an unbuffered file may take less than it is given
@@ -326,7 +323,6 @@ def write_whole(output: str | None, strict: bool, write: Callable[[Any], _Made])
         return report
 
 
-_BLOCK_BYTES = 1 << 16
 _OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
 
 
@@ -337,30 +333,17 @@ class EarlierRun:
     Attributes:
         path: The file.
         model_of: The model that predicts a document now.
-        byte_end: Where the last complete line ends; a torn line may follow.
         documents: Documents found done so far.
     """
 
     path: str
     model_of: Callable[[Document], ModelId]
-    byte_end: int
     documents: int = 0
 
     @classmethod
     def open(cls, path: str, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The earlier run that a file holds, ``None`` when there is no such regular file."""
-        if not os.path.isfile(path):
-            return None
-        end = 0
-        # From the end in blocks: a file of a million lines is not read whole to find its last one.
-        with open(path, "rb") as stream:
-            start = stream.seek(0, os.SEEK_END)
-            while start and not end:
-                block_end, start = start, max(0, start - _BLOCK_BYTES)
-                stream.seek(start)
-                position = stream.read(block_end - start).rfind(b"\n")
-                end = start + position + 1 if position >= 0 else 0
-        return cls(path, model_of, end)
+        return cls(path, model_of) if os.path.isfile(path) else None
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
@@ -388,11 +371,15 @@ class EarlierRun:
 
     def lines(self) -> Iterator[bytes]:
         """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
+        end = 0
         with open(self.path, "rb") as stream:
-            while stream.tell() < self.byte_end:
-                yield stream.readline()
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                yield line
         with reported_as(self.path):
-            os.truncate(self.path, self.byte_end)
+            os.truncate(self.path, end)
 
     def refuse_more(self) -> NoReturn:
         """The inputs have come to their end before the lines.

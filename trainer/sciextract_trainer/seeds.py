@@ -11,7 +11,6 @@ from sciextract.codec import encode
 from sciextract.errors import UsageError
 from sciextract.retraining.events import Listener, SeedScored, SeedStarted
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.evaluate import learned_tasks
 from sciextract_trainer.run import TrainingJob, origin_of, run_training
 
@@ -100,7 +99,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
         if kept.scores is None or not own.output.is_dir():
             scores[seed] = f1_by_task(run_training(own, listener), own)
         else:  # finished by an earlier call
-            before = {**with_later_settings(kept.config or {}), **kept.origin}
+            before = {**(kept.config or {}), **kept.origin}
             now = {**own.config.to_json(), **origin_of(own)}
             if changed := sorted(key for key in now if before.get(key) != now[key]):
                 key = changed[0]

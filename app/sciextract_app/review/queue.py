@@ -34,7 +34,6 @@ class Queue:
         view: The abstract.
         order: How undecided items follow each other.
         seed: Of the random order.
-        before: The queue before this one, which serves again where its view does.
     """
 
     def __init__(
@@ -42,30 +41,10 @@ class Queue:
         view: DocumentView,
         order: Order = Order.TEXT,
         seed: int = 0,
-        before: Queue | None = None,
     ) -> None:
         self._view = view
         self._order = order
         self._seed = seed
-        self._places: list[Key]
-        self._keys: list[Key]
-        self.items: list[ItemRef]
-        self.undecided: list[ItemRef]
-        # In other orders the keys are not places, so that the queue is made anew.
-        in_text = before is not None and {order, before._order} == {Order.TEXT}
-        if before is not None and in_text and view.follows(before._view):
-            self._places, self.items = list(before._places), list(before.items)
-            self._keys, self.undecided = list(before._keys), list(before.undecided)
-            # Only what has changed is taken out, and put where it is now.
-            affected = _affected(before._view, view)
-            for item in _items_among(before._view, affected):
-                _take_out(before.place(item), item, self._places, self.items)
-                _take_out(before.place(item), item, self._keys, self.undecided)
-            for item in _items_among(view, affected):
-                _put_in(self.place(item), item, self._places, self.items)
-                if is_undecided(view, item):
-                    _put_in(self.place(item), item, self._keys, self.undecided)
-            return
         # Mentions are placed as in :meth:`place`, but without its look-ups: an abstract may have thousands.
         placed: list[tuple[Key, ItemRef, bool]] = [
             (
@@ -154,42 +133,3 @@ def _items_of(links: list[LinkRow]) -> Iterator[ItemRef]:
     first = 0 if waits[0] and not any(waits[1:]) else 1
     for link in links[first:]:
         yield LinkRef(link.cluster_id, link.entity_id)
-
-
-_Ids = tuple[set[str], set[str], set[str]]
-"""Of mentions, relations and clusters."""
-
-
-def _affected(before: DocumentView, after: DocumentView) -> _Ids:
-    """What is in another state or at another place than before."""
-    keys: dict[str, set[str]] = {"entity": set(), "relation": set(), "link": set()}
-    for table, key in after.changed:
-        if table in keys:
-            keys[table].add(key[0])
-    for mention in after.moved:
-        for view in (before, after):
-            keys["relation"].update(row.id for row in view.relations_of.get(mention, ()))
-            keys["link"].update(row.cluster_id for row in view.homes.get(mention, ()))
-    return keys["entity"], keys["relation"], keys["link"]
-
-
-def _items_among(view: DocumentView, ids: _Ids) -> Iterator[ItemRef]:
-    """Those of some items that a view has."""
-    mentions, relations, clusters = ids
-    yield from (EntityRef(each) for each in mentions if each in view.by_id)
-    yield from (RelationRef(each) for each in relations if each in view.relation_by_id)
-    for cluster in clusters:
-        if links := view.members.get(cluster):
-            yield from _items_of(links)
-
-
-def _take_out(place: Key, item: ItemRef, places: list[Key], items: list[ItemRef]) -> None:
-    found = bisect_left(places, place)
-    if found < len(items) and items[found] == item:
-        del places[found], items[found]
-
-
-def _put_in(place: Key, item: ItemRef, places: list[Key], items: list[ItemRef]) -> None:
-    found = bisect_left(places, place)
-    places.insert(found, place)
-    items.insert(found, item)

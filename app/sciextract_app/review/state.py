@@ -294,10 +294,10 @@ class ReviewState:
             self.leave_mode()
             return False
         project = self.project
-        self.view = DocumentView(document, project.schema, project.sources, self.view)
+        self.view = DocumentView(document, project.schema, project.sources)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
-        self.queue = Queue(self.view, order, self.seed, self.queue)
+        self.queue = Queue(self.view, order, self.seed)
         self.letters.give(self.view)
         self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True

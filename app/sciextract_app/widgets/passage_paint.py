@@ -14,7 +14,7 @@ from rich.style import Style
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import Mark, Passage, Role
-from sciextract_app.widgets.passage_layout import Line
+from sciextract_app.widgets.paragraphs import Line
 from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 
 FOCUSED, SURE, UNDECIDED, UNCERTAIN = "⟦⟧", "«»", "‹›", "‹?"

@@ -113,11 +113,9 @@ def merged_config(configs: list[ModelConfig]) -> ModelConfig:
     entities = dict.fromkeys(label for each in configs for label in each.labels.entities)
     relations = dict.fromkeys(label for each in configs for label in each.labels.relations.labels)
     symmetric = frozenset().union(*(each.labels.relations.symmetric for each in configs))
-    labels = Labels(
-        tuple(entities),
-        RelationLayout(tuple(relations), symmetric),
-        any(each.labels.coreference for each in configs),
-        max(each.labels.max_span_width for each in configs),
-    )
+    layout = RelationLayout(tuple(relations), symmetric)
+    coreference = any(each.labels.coreference for each in configs)
+    width = max(each.labels.max_span_width for each in configs)
+    labels = Labels(tuple(entities), layout, coreference, width)
     names = "+".join(each.schema_name for each in configs)
     return replace(configs[0], name=AUTO, labels=labels, schema_name=names, schema_hash="")

@@ -175,12 +175,9 @@ def pool_of(project: Project) -> AbstractPool:
     known = list(known_documents(project.connection))
     unfinished = [each for each in known if each.done != ALL_LAYERS]
     if not unfinished:
-        raise ActionRefusedError(
-            "no abstract of the project is left to correct"
-            if known
-            else "there is no abstract in the project",
-            "sciextract import adds abstracts",
-        )
+        left = "no abstract of the project is left to correct"
+        problem = left if known else "there is no abstract in the project"
+        raise ActionRefusedError(problem, "sciextract import adds abstracts")
     return AbstractPool(
         tuple(each.number for each in unfinished),
         frozenset(each.number for each in unfinished if each.decided),

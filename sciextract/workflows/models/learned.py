@@ -14,7 +14,7 @@ from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.promise import held_out
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.supervision import positive_part
@@ -84,7 +84,7 @@ def learn_model(
     states = EncoderStates(base, limit_mib=2048)
     validation = validate(finished, project.schema, states, on_progress)
     started = time.monotonic()
-    adapter = learn(finished, project.schema, states)
+    adapter = learn(finished, project.schema, states, WRITTEN)
     seconds = time.monotonic() - started
     known = not unknown_labels(project.schema, base.config)
     documents, gate, held = validation.documents, None, None
@@ -92,16 +92,11 @@ def learn_model(
         before = base.stream([each.annotated.document for each in documents])
         symmetric, shown = project.schema.symmetric_labels, validation.shown
         gate = gate_predictions(documents, before, shown, symmetric, standard=CROSS_VALIDATED)
-    config = replace(
-        adapter.config,
-        name=name,
-        settings=replace(adapter.config.settings, candidates=False),
-        scores=validation.to_json(),
-        origin={
-            "learned from": f"{counted(len(finished), 'abstract')} of a project",
-            "base": str(base.model),
-        },
-    )
+    taught = f"{counted(len(finished), 'abstract')} of a project"
+    origin = {"learned from": taught, "base": str(base.model)}
+    settings = replace(adapter.config.settings, candidates=False)
+    scores = validation.to_json()
+    config = replace(adapter.config, name=name, settings=settings, scores=scores, origin=origin)
     if documents:
         source = f"{len(documents)} finished abstracts, each predicted by a model that had not learned from it"
         gold = [positive_part(each) for each in documents]

@@ -123,16 +123,9 @@ class KnownModel:
 
     def to_json(self) -> dict[str, Any]:
         """What ``models list --json`` says of it."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "hash": self.hash,
-            "folder": str(self.folder),
-            "bundled": self.bundled,
-            "distribution": self.distribution or None,
-            "since": self.since or None,
-            "problem": self.problem or None,
-        }
+        own = {"id": self.id, "name": self.name, "hash": self.hash, "folder": str(self.folder)}
+        origin = {"bundled": self.bundled, "distribution": self.distribution or None}
+        return own | origin | {"since": self.since or None, "problem": self.problem or None}
 
 
 def known_models() -> list[KnownModel]:

@@ -31,16 +31,8 @@ def describe_croissant(contents: Contents) -> str:
     """
     files, sets = [], []
     for split, (path, sha256) in contents.data.items():
-        files.append(
-            {
-                "@type": "cr:FileObject",
-                "@id": path,
-                "name": path,
-                "contentUrl": path,
-                "encodingFormat": "application/jsonlines",
-                "sha256": sha256,
-            }
-        )
+        about = {"@type": "cr:FileObject", **dict.fromkeys(("@id", "name", "contentUrl"), path)}
+        files.append(about | {"encodingFormat": "application/jsonlines", "sha256": sha256})
         fields = fields_of(contents.with_text).items()
         described = [_describe_field(f"{split}/{name}", kind, path, name) for name, kind in fields]
         sets.append({"@type": "cr:RecordSet", "@id": split, "name": split, "field": described})

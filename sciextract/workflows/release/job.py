@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
+from sciextract import atomic
 from sciextract.codec import encode
 from sciextract.documents.schema_file import schema_to_toml
 from sciextract.errors import UsageError, explain_write_errors
@@ -14,7 +15,6 @@ from sciextract.formats import Writer, open_writer
 from sciextract.formats.json_values import dump_line
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.documents import Split, split_of
-from sciextract.snapshot.manifest import LineFile
 from sciextract.store import Project
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
@@ -107,7 +107,10 @@ class ReleaseJob:
             project.schema,
             self.terms,
             data.figures,
-            {split: (f"data/{split}.jsonl", data.files[split].entry.sha256) for split in splits},
+            {
+                split: (f"data/{split}.jsonl", atomic.sha256_of(root / "data" / f"{split}.jsonl"))
+                for split in splits
+            },
             self.with_text,
             self.everything,
             agree_when_merged(project, {*numbers}),
@@ -126,9 +129,7 @@ class ReleaseJob:
         files = sorted(each for each in root.rglob("*") if each.is_file())
         with (root / CHECKSUMS).open("w", encoding="utf-8", newline="\n") as sums:
             for each in files:
-                with each.open("rb") as stream:
-                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
-                sums.write(f"{digest}  {each.relative_to(root).as_posix()}\n")
+                sums.write(f"{atomic.sha256_of(each)}  {each.relative_to(root).as_posix()}\n")
 
 
 class _Data:
@@ -146,7 +147,7 @@ class _Data:
         self._project = project
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
-        self.files: dict[str, LineFile] = {}
+        self.files: dict[str, TextIO] = {}
         self.figures = Figures()
 
     def add(self, number: int) -> None:
@@ -154,12 +155,13 @@ class _Data:
         document = self._project.document(number)
         split = _NAMES[split_of(document.document.text_sha256)]
         if split not in self.files:
-            self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
+            path = self._root / "data" / f"{split}.jsonl"
+            self.files[split] = path.open("w", encoding="utf-8", newline="\n")
             if self._spec:
                 self._writers[split] = self._open(self._spec, split)
         record, replaced = release_record(document, self._spec is not None)
         self._losses += Counter({_SURROGATE: replaced})
-        self.files[split].write(dump_line(record))
+        self.files[split].write(f"{dump_line(record)}\n")
         if self._spec:
             self._writers[split].write(document)
         self.figures.add(split, document)
