@@ -21,18 +21,19 @@ from sciextract.errors import (
     ProjectFullError,
     ProjectMissingError,
 )
-from sciextract.store.connection import (
+from sciextract.store.sqlite import (
     KEPT_ASIDE,
     check_project,
     connect,
+    damaged,
     free_bytes,
     has_log,
     is_sound,
     problems,
     settle,
     snapshot,
+    translated,
 )
-from sciextract.store.sqlite import damaged, translated
 
 KEPT = 10
 MANUAL = "asked for"
