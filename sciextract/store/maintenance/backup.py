@@ -168,10 +168,7 @@ def restore(backup: Path, project: Path) -> Path | None:
             )
         _clear_log(project)
     clear_killed(place)
-    with (
-        closing(connect(backup, "read")) as source,
-        atomic.replacing(place, durable=True) as copy,
-    ):
+    with closing(connect(backup, "read")) as source, atomic.replacing(place, durable=True) as copy:
         _copy(source, backup, copy)
         with closing(connect(copy, "immutable")) as made:
             if damage := problems(made):

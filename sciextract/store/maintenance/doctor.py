@@ -15,12 +15,7 @@ from typing import Any
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import state_tables
 from sciextract.store.maintenance import checks
-from sciextract.store.maintenance.backup import (
-    Backup,
-    folder_of,
-    list_backups,
-    newest_sound,
-)
+from sciextract.store.maintenance.backup import Backup, folder_of, list_backups, newest_sound
 from sciextract.store.maintenance.checks import CheckResult, Severity
 from sciextract.store.opening import open_project
 from sciextract.store.sqlite import (
