@@ -23,10 +23,9 @@ from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
 from sciextract.workflows.output import check_target, write_whole
-from sciextract.workflows.release.card import write_card, write_guideline
 from sciextract.workflows.release.contents import Contents, release_record
-from sciextract.workflows.release.croissant import describe_croissant
 from sciextract.workflows.release.figures import Figures
+from sciextract.workflows.release.pages import describe_croissant, write_card, write_guideline
 
 CHECKSUMS = "SHA256SUMS"
 _NAMES = {Split.TRAIN: "train", Split.DEV: "dev", Split.GATE: "test"}
