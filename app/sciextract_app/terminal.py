@@ -26,6 +26,7 @@ from textual.message import Message
 
 from sciextract_app.settings import QUIT, load_theme
 from sciextract_app.themes import THEMES, usual_theme
+from sciextract_app.widgets.bars import COLUMNS, ROWS
 
 
 class LastingOutput:
@@ -248,6 +249,8 @@ class TerminalApp(App[None]):
     CSS_PATH = Path(__file__).with_name("app.tcss")  # a name alone is taken as next to the subclass
     TITLE = "sciextract"
     BINDINGS: ClassVar[list[BindingType]] = [QUIT]
+    HORIZONTAL_BREAKPOINTS = COLUMNS
+    VERTICAL_BREAKPOINTS = ROWS
 
     def __init__(self) -> None:
         super().__init__()

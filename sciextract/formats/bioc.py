@@ -42,7 +42,7 @@ from sciextract.formats.bioc_passages import (
     score_of,
     unused,
 )
-from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems
+from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
@@ -298,9 +298,7 @@ def _add_passages(
     safe: Callable[[str], str],
 ) -> None:
     """Add the title, if it is known and no entity crosses its end, and the rest; the first has the bibliography."""
-    title = document.fields.get("title")
-    titled = isinstance(title, str) and title and document.text.startswith(f"{title}\n")
-    cut = len(str(title)) if titled else 0
+    cut = title_length_of(document.text, document.fields)
     crossed = any(each.span.char_start <= cut < each.span.char_end for each in entities)
     layout = [("abstract", 0, len(text))]
     if cut and not crossed and len(text) > cut + 1:

@@ -9,13 +9,13 @@ the leftmost counts as matched, the others as nested.
 from __future__ import annotations
 
 import re
-import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -101,7 +101,7 @@ class _Pattern:
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
-def match_names(connection: sqlite3.Connection) -> None:
+def match_names(connection: Connection) -> None:
     """Fill ``node_document`` by extracted, matched and nested names, and ``unmatched``.
 
     Args:
@@ -141,7 +141,7 @@ def match_names(connection: sqlite3.Connection) -> None:
 _UNMATCHED = "INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)"
 
 
-def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
+def _patterns(connection: Connection) -> dict[str, _Pattern]:
     (names,) = connection.execute("SELECT count(*) FROM name").fetchone()
     least = 1 if names <= _MOST_NAMES else 2
     numbers = dict(connection.execute("SELECT key, id FROM name"))
@@ -182,7 +182,7 @@ def _is_proper(surface: str) -> bool:
 
 
 def _places(
-    connection: sqlite3.Connection, patterns: Mapping[str, _Pattern]
+    connection: Connection, patterns: Mapping[str, _Pattern]
 ) -> Iterator[tuple[int, int, bool, int, int, int]]:
     """How often a pattern names a node in a text, in lower case or as a proper name.
 

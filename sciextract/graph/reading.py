@@ -61,15 +61,8 @@ class Reading:
         """
         files: list[str] = []
         for path in expand_inputs(self.inputs):
-            below = [
-                each for each in Path(path).rglob("*") if each.is_file() and not is_aside(each)
-            ]
-            inside = [
-                each
-                for each in sorted(map(str, below))
-                if unpacked_name(each).lower().endswith(".jsonl")
-                or each.lower().endswith(".parquet")
-            ]
+            below = [one for one in Path(path).rglob("*") if one.is_file() and not is_aside(one)]
+            inside = list(filter(_is_data, sorted(map(str, below))))
             # A folder without JSONL or Parquet files is one input of a format that is a folder.
             files += inside or [path]
         # Neighbouring files are one input, so that many small parts keep all workers busy.
@@ -148,6 +141,10 @@ def _prepare_worker() -> None:
     # Ctrl+C is for the build, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=end_with_parent, daemon=True).start()
+
+
+def _is_data(path: str) -> bool:
+    return unpacked_name(path).lower().endswith((".jsonl", ".parquet"))
 
 
 def read_years(path: Path) -> dict[str, int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
@@ -139,7 +139,7 @@ def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
             yield Term(str(concept), str(name), preferred)
 
 
-def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> None:
+def keep_vocabulary(connection: Connection, terms: Iterable[Term]) -> None:
     """Replace the vocabulary of a graph; the caller holds a transaction."""
     connection.execute("DELETE FROM vocabulary")
     rows = [(normal_form(each.name).key, each.identifier, each.preferred) for each in terms]
@@ -149,7 +149,7 @@ def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> No
     )
 
 
-def link_nodes(connection: sqlite3.Connection) -> None:
+def link_nodes(connection: Connection) -> None:
     """Give nodes the identifiers of their names: of the node's own name first, of preferred ones before synonyms.
 
     A node whose best name has several identifiers gets none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -53,7 +53,7 @@ class Dialog(ModalScreen[Result | None]):
     def compose(self) -> ComposeResult:
         """The box with the dialog's own widgets."""
         with VerticalScroll(classes="dialog-box", can_focus=False) as box:
-            box.border_title = self._title
+            box.border_title = plain(self._title)
             box.border_subtitle = self._hint
             yield from self.content()
 
@@ -102,26 +102,36 @@ def plain(text: str, style: str = "") -> Text:
     return Text(visible(text, keep="\n"), style)
 
 
-def words(text: str, classes: str = "") -> Static:
-    """Words in a dialog."""
-    return Static(plain(text), classes=classes)
+def words(text: str | Text, classes: str = "") -> Static:
+    """Words in a dialog; a text with looks of its own holds nothing that a terminal would obey."""
+    return Static(plain(text) if isinstance(text, str) else text, classes=classes)
 
 
-class ErrorDialog(Dialog[None]):
-    """An error with its hint."""
+class TextDialog(Dialog[None]):
+    """Words to read.
+
+    Args:
+        title: What they are about.
+        parts: Words with the name of their look, empty for the usual one.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
 
-    def __init__(self, title: str, error: SciextractError) -> None:
-        super().__init__(title, "Enter or Esc closes")
-        self._error = error
+    def __init__(self, title: str, parts: Iterable[tuple[str | Text, str]]) -> None:
+        super().__init__(title, "↑ ↓ PgDn scroll, Enter or Esc closes")
+        self._parts = parts
 
     def content(self) -> list[Widget]:
-        """Message and hint."""
-        found: list[Widget] = [words(self._error.message, "problem")]
-        if self._error.hint:
-            found.append(words(self._error.hint, "hint"))
-        return found
+        """The words."""
+        return [words(*part) for part in self._parts]
+
+
+class ErrorDialog(TextDialog):
+    """An error with its hint."""
+
+    def __init__(self, title: str, error: SciextractError) -> None:
+        hint = [(error.hint, "hint")] if error.hint else []
+        super().__init__(title, [(error.message, "problem"), *hint])
 
 
 class ChoiceDialog(Dialog[str]):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from sqlite3 import Connection
 from typing import Any
 
 from sciextract.documents.bibliography import Bibliography
@@ -82,7 +82,7 @@ class Paper:
 
 
 def papers_of(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     others: Sequence[Node] = (),
     *,
@@ -148,7 +148,7 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, nodes: Sequence[int]
+    connection: Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
@@ -172,7 +172,7 @@ class Quoter:
         nodes: The numbers of the node; further ones count as the same.
     """
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+    def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
@@ -233,9 +233,9 @@ WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, 
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
 _BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
-    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
-    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
 GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
 
 

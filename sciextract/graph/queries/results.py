@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cache
+from sqlite3 import Connection
 from typing import Any
 
 from sciextract.errors import UsageError
@@ -77,7 +77,7 @@ class Result:
 
 
 def results(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     metric: Node | None = None,
     material: Node | None = None,
@@ -103,10 +103,8 @@ def results(
         UsageError: The graph has no nodes of the type Metric.
     """
     if METRIC not in types_of(connection, "entity"):
-        raise UsageError(
-            f"the graph has no nodes of the type {METRIC}",
-            "results need a model that finds metrics",
-        )
+        problem = f"the graph has no nodes of the type {METRIC}"
+        raise UsageError(problem, "results need a model that finds metrics")
     where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:
