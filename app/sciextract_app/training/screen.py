@@ -19,9 +19,9 @@ from sciextract_app.training.plan import (
     USUAL,
     EarlierRuns,
     TrainingPlan,
+    check_options,
     nothing_to_learn,
     plan_lines,
-    problem_of_options,
     read_plan,
 )
 from sciextract_app.training.progress import RunProgress
@@ -156,7 +156,7 @@ class RetrainingScreen(PlotScreen):
             offered = [("", USUAL), *zip(hosts, hosts, strict=True)] if hosts else []
             typed, explained = self._service.options, f"{_OPTIONS}{USUAL}."
             title = "Options of the training"
-            dialog = LineDialog(title, typed, explained, problem_of_options, offered)
+            dialog = LineDialog(title, typed, explained, check_options, offered)
             ask(self.app, dialog, self._set_options)
 
     def _set_options(self, options: str) -> None:
