@@ -192,10 +192,8 @@ class Quoter:
             if not near and (apart or not (ours and theirs)):
                 continue
             found = sentences_with(paper, text, [ours, theirs])
-            one, other = [
-                [each for each in found if not {*places}.isdisjoint(each.mentions)]
-                for places in (ours, theirs)
-            ]
+            one = [each for each in found if not {*ours}.isdisjoint(each.mentions)]
+            other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
             if one and other and apart is None:
