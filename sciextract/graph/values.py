@@ -81,6 +81,9 @@ _MEASURE = re.compile(
     r"|F_?[0-9](?:[- ](?:score|measure))?|F-?(?:score|measure)s?|AUC|AUROC|ROC[- ]AUC|mAP|m?IoU|MAE|RMSE|MSE|MRR|EER"
     r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
 )
+# "specificity at 95 % sensitivity of 30.1 %": the second one is a condition.
+_AT = re.compile(r"\sat\s[0-9.]+\s?\\?%\s$")
+_RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
 # "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
 _CHANGES = (
     r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|loss(?:es)?|margins?|higher|lower|better"
@@ -113,7 +116,7 @@ _NO_UNIT = re.compile(
     r"|relative|absolute|percentage|improvements?)\b)"
 )
 _DISTANCE = (
-    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|gap\w*|advantage\w*|another|additional|absolute"
+    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional|absolute"
     r"|relative|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
@@ -127,6 +130,21 @@ _DISTANCE_AFTER = re.compile(
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
 )
+# "achieves up to 5 % accuracy improvement", whatever comes before.
+_CHANGE_AFTER = re.compile(
+    r"\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|decreases?|declines?|degradations?)\b"
+)
+# "the discrepancy between both AUC values was 6 %", "improving the accuracy (up to 6 %)"
+_CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
+_CHANGED_BEFORE = re.compile(
+    r"\b(?:improv|increas|reduc|boost|enhanc|decreas)\w+\s(?:[\w-]+\s){0,3}$"
+)
+# "is better than others (up to 20 %"
+_BETTER_UP_TO = re.compile(
+    r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
+)
+_OF = re.compile(r"\sof\s(?:the\s|its\s)?")
+_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s")
 _IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b", re.IGNORECASE)
 _REACHED = re.compile(r"\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
@@ -137,7 +155,8 @@ _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*", re.IGNORECASE
+    r"(?:.*\b)?(?:SOTA|results?|performance|CIs?|confidence intervals?)|.*(?:arrow|dollar).*|[^(]*\)|\W*",
+    re.IGNORECASE,
 )
 _NO_MATERIAL = re.compile(
     r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
@@ -154,6 +173,8 @@ _DATA_HEAD = re.compile(
 )
 _ON = re.compile(r"\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE)
 _FOR = re.compile(r"\b(?:for|in)\s(?:[\w-]+\s){0,2}$", re.IGNORECASE)
+# "networks and the PondBank data set" are two, whatever the first one is.
+_ALSO = re.compile(r"\b(?:and|or)\s(?:the\s|our\s)?$")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
 # One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
@@ -180,12 +201,13 @@ _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
 _NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
-    r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
+    r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compar(?:ed|isons?)\s(?:to|with)|before|without|relative\sto|versus|vs\.?|baselines?"
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$", re.IGNORECASE
+    r"\b(?:compared(?:\s(?:to|with))?|than|versus|against|humans?|baselines?\sthat)\b([^;]{0,80})$",
+    re.IGNORECASE,
 )
 _REACHES = re.compile(
     r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
@@ -205,11 +227,21 @@ _PROPOSED = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
-    r"\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"\b(?<!cross-)(?<!cross\s)(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|testing|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
     r"|part|partition|portion|subset)?\b))",
     re.IGNORECASE,
 )
-_SPLITS = {"valid": "val", "validation": "val", "development": "dev", "test-standard": "test-std"}
+_SPLIT_SET = re.compile(
+    r"\b(?:train|training|test|testing|val|validation|dev|development)\s(?:set|split|data|dataset)\b",
+    re.IGNORECASE,
+)
+_SPLITS = {
+    "testing": "test",
+    "valid": "val",
+    "validation": "val",
+    "development": "dev",
+    "test-standard": "test-std",
+}
 
 
 class _Group(NamedTuple):
@@ -256,9 +288,15 @@ def find_values(
             if start <= each.start < each.end <= end
         ]
         metrics = [
-            each
+            _ranked(sentence, each)
             for each in inside
             if each.label == METRIC and not _NO_METRIC.fullmatch(sentence[each.start : each.end])
+        ]
+        ends = {each.end for each in metrics}
+        metrics = [
+            each
+            for each in metrics
+            if not ((at := _AT.search(sentence, 0, each.start)) and at.start() in ends)
         ]
         for found in _MEASURE.finditer(sentence):
             if not any(each.start < found.end() and found.start() < each.end for each in inside):
@@ -324,10 +362,17 @@ def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     return sorted(found)
 
 
+def _ranked(sentence: str, metric: Spot) -> Spot:
+    """The metric with "top-5" or "balanced" before it, which makes it another one, whether or not a model knows that."""
+    if not (found := _RANK.search(sentence[: metric.start])):
+        return metric
+    return metric._replace(key=normal_form(sentence[found.start() : metric.end]).key)
+
+
 def _is_material(sentence: str, spot: Spot) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
     before, name = sentence[: spot.start], sentence[spot.start : spot.end]
-    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
+    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name) or " and " in name:
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
     of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
@@ -387,7 +432,15 @@ def _groups(
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
         whole = all("." not in each["value"] and not each["unit"] for each in numbers)
         # Whole numbers before a plain word count it: "814 usefulness assessments".
-        counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
+        name = sentence[after[0].start : after[0].end] if after else ""
+        counts = whole and not _PROPER.search(name)
+        if after and followed and _OF.fullmatch(sentence, end, after[0].start):
+            counts = counts or not _MEASURE.search(name)  # "6.7 % of the mean force" is a share
+        # "F-score of 0.91 for the fields" is no number of fields.
+        tied = before and _MEASURE.search(sentence[before[-1].start : before[-1].end])
+        tied = tied and _IS.fullmatch(sentence, before[-1].end, start)
+        if tied and after and _FOR_THE.search(sentence[end : after[0].start]):
+            followed = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
@@ -427,6 +480,8 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
     if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
         return False
+    if _CHANGE_AFTER.match(sentence, end):
+        return True
     words = sentence[metric.start : metric.end]
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
@@ -439,12 +494,17 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        return bool(_IS_DISTANCE.search(words) or _CHANGE_OF.search(sentence[: metric.start]))
+        before, up_to = sentence[: metric.start], "up to" in sentence[metric.end : start]
+        changed = up_to and _CHANGED_BEFORE.search(before)
+        changed = changed or _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
+        return bool(changed or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
         or _IS_DISTANCE.search(sentence[numbers[-1].end() : metric.start])
         or _GAINS_OF.search(sentence[:start])
+        or _BETTER_UP_TO.search(sentence[:start])
+        or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
         or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
@@ -481,7 +541,9 @@ def _measured_on(
     if not named_before or len(before) != 1:
         return ()
     name = sentence[before[0][-1].start : before[0][-1].end]
-    preceding = sentence[: before[0][-1].start]
+    preceding = sentence[: before[0][0].start]
+    if _ALSO.search(preceding):
+        return ()
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return shared(before[0]) if is_data_set else ()
 
@@ -497,7 +559,7 @@ def _method(
     """Whose value it is: never what the sentence says is outperformed."""
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
-    others = compared and ("that" in compared[0] or not _REACHED.search(compared[0]))
+    others = compared and ("that" in compared[0] or not _REACHED.search(compared[1]))
     if others and not group.is_difference:
         return ""
     for each in evaluated.get(start + group.metrics[0].start, ()):
@@ -537,6 +599,8 @@ def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
             sentence[material.start : material.end + 18],
             sentence[before : material.start],
         ]
+    elif len(named := set(_SPLIT_SET.findall(sentence))) == 1:
+        around += named
     for words in around:
         if found := _SPLIT.search(words):
             name = found[1].casefold()
