@@ -437,10 +437,10 @@ def _groups(
         if after and followed and _OF.fullmatch(sentence, end, after[0].start):
             counts = counts or not _MEASURE.search(name)  # "6.7 % of the mean force" is a share
         # "F-score of 0.91 for the fields" is no number of fields.
-        tied = before and _MEASURE.search(sentence[before[-1].start : before[-1].end])
-        tied = tied and _IS.fullmatch(sentence, before[-1].end, start)
-        if tied and after and _FOR_THE.search(sentence[end : after[0].start]):
-            followed = None
+        if before and after and _FOR_THE.search(sentence[end : after[0].start]):
+            measure = _MEASURE.search(sentence[before[-1].start : before[-1].end])
+            if measure and _IS.fullmatch(sentence, before[-1].end, start):
+                after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
@@ -450,7 +450,7 @@ def _groups(
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
-        is_distance = not (tie and not followed and tie["change"]) and _is_distance(
+        is_distance = not (tie and not (after and followed) and tie["change"]) and _is_distance(
             sentence, numbers, chosen[0]
         )
         begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
