@@ -20,7 +20,7 @@ from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, together
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, entity_labels, relation_types
-from sciextract.graph.queries.papers import Paper, Quoter
+from sciextract.graph.queries.papers import NamingSentence, Paper, Quoter, paper_numbered
 from sciextract.graph.queries.results import results
 from sciextract.graph.queries.trends import Period, periods_of
 from sciextract.text.characters import visible
@@ -134,15 +134,20 @@ def survey(connection: sqlite3.Connection, node: Node) -> Survey:
             _definitions(connection, node),
         )
     ]
+    # With what is in most abstracts everything is named as often as by chance.
+    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    surely = 2 * node.documents <= total
+    often = " more often than by chance" if surely else ""
     company: list[int] = []
     for label in sorted(entity_labels(connection), key=lambda each: (each not in _HEADINGS, each)):
-        found = _named_with(connection, node, TogetherQuestion(label, limit=_MOST))
+        found = together(connection, [node], TogetherQuestion(label, limit=_MOST, surely=surely))
         company += [each.node.id for each in found]
-        words = "Named in the same abstracts; a lift of 1 is chance."
+        words = f"Named in the same abstracts{often}; a lift of 1 is chance."
         sections.append(Section(_HEADINGS.get(label, label), words, _statements(found)))
     for label in relation_types(connection):
         if "compare" in label.casefold():
-            found = _named_with(connection, node, TogetherQuestion(relation=label, limit=_MOST))
+            question = TogetherQuestion(relation=label, limit=_MOST, surely=surely)
+            found = together(connection, [node], question)
             words = f"In a relation {label} in abstracts that name it."
             sections.append(Section("What is compared", words, _statements(found)))
     sections += [
@@ -171,13 +176,6 @@ def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     )
 
 
-def _named_with(
-    connection: sqlite3.Connection, node: Node, question: TogetherQuestion
-) -> list[Together]:
-    """What is named with a node, without what is named with it less often than by chance for certain."""
-    return [each for each in together(connection, [node], question) if each.high > 1]
-
-
 def _statements(found: Iterable[Together]) -> tuple[Statement, ...]:
     statements = []
     for each in found:
@@ -193,10 +191,18 @@ def _definitions(connection: sqlite3.Connection, node: Node) -> tuple[Statement,
     quoter = Quoter(connection, [node.id])
     found = [Statement("As defined", each) for each in quoter.defining(_MOST_DEFINITIONS)]
     if HYPONYM in relation_types(connection):
-        wider = EdgeRequest(HYPONYM, "out", _MOST_DEFINITIONS, generic=False)
+        wider = EdgeRequest(HYPONYM, "out", _MOST_DEFINITIONS, 1, generic=False)
         for edge in neighbours(connection, node, wider):
-            found.append(Statement(f"A kind of {edge.tail.name}", quoter.quote(edge.tail.id)))
+            (said,) = edge.sentences
+            stated = NamingSentence(said.char_start, said.char_end, said.text, ())
+            (document,) = connection.execute(_STATED, (edge.id, said.doc_key)).fetchone()
+            paper = replace(paper_numbered(connection, document), sentences=(stated,))
+            found.append(Statement(f"A kind of {edge.tail.name}", paper))
     return tuple(found)
+
+
+_STATED = """SELECT s.document FROM support s JOIN document d ON d.id = s.document
+WHERE s.edge = ? AND d.doc_key = ? ORDER BY s.document"""
 
 
 def _boards(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:

@@ -83,6 +83,8 @@ _MEASURE = re.compile(
 )
 # "specificity at 95 % sensitivity of 30.1 %": the second one is a condition.
 _AT = re.compile(r"\sat\s[0-9.]+\s?\\?%\s$")
+# "CIFAR-10 (96.7 %), CIFAR-100 (": what follows a data set with its value is one, too, whatever a model says.
+_LISTED = re.compile(r"§\s\(?[0-9.]+\s?\\?%?\)?,?\s(?:and\s)?$")
 _RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
 # "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
 _CHANGES = (
@@ -155,11 +157,12 @@ _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance|CIs?|confidence intervals?)|.*(?:arrow|dollar).*|[^(]*\)|\W*",
+    r"averages?|mean|(?:.*\b)?(?:SOTA|results?|performance|CIs?|confidence intervals?)|.*(?:arrow|dollar).*|[^(]*\)|\W*",
     re.IGNORECASE,
 )
 _NO_MATERIAL = re.compile(
-    r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
+    r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus"
+    r"|(?:test|testing|val|validation|dev|train|training)\s?sets?|tasks?|data)",
     re.IGNORECASE,
 )
 _PROPER = re.compile(r"[A-Z0-9]")
@@ -227,7 +230,7 @@ _PROPOSED = re.compile(
     re.IGNORECASE,
 )
 _SPLIT = re.compile(
-    r"\b(?<!cross-)(?<!cross\s)(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|testing|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"\b(?<!cross-)(?<!cross\s)(test-?(?:dev|std|standard|challenge|clean|other)|testing(?=\sset\b)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
     r"|part|partition|portion|subset)?\b))",
     re.IGNORECASE,
 )
@@ -445,6 +448,9 @@ def _groups(
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
             if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
+                continue
+            name = sentence[before[-1].start : before[-1].end]
+            if _LISTED.search(plain[: before[-1].start]) and not _MEASURE.search(name):
                 continue
             chosen = before if len(before) == count else before[-1:]
         else:

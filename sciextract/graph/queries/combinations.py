@@ -65,6 +65,7 @@ class TogetherQuestion:
         by: Ordered by abstracts that name both, or by the lower end of the lift's interval.
         generic: Generic nodes, too.
         limit: At most so many.
+        surely: Only those that are named together more often than by chance: the lift's interval lies above 1.
     """
 
     label: str | None = None
@@ -73,6 +74,7 @@ class TogetherQuestion:
     by: Literal["count", "lift"] = "count"
     generic: bool = False
     limit: int = 20
+    surely: bool = False
 
 
 def together(
@@ -93,6 +95,8 @@ def together(
         UsageError: The graph has no such type.
     """
     found = _named_with(connection, nodes, question)
+    if question.surely:
+        found = [each for each in found if each.low > 1]
     first = attrgetter("documents" if question.by == "count" else "low")
     found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
     if versus:

@@ -256,7 +256,7 @@ class Quoter:
 _DEFINES = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
 )
-_BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
+_BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 
 _LONGEST_SENTENCE = 600

@@ -8,9 +8,9 @@ from sciextract.graph.extraction import extract
 from sciextract.graph.values import Value
 from tests.graph_samples import abstract
 
-METRICS = ("top-1 accuracy", "accuracy", "F1", "GLEAM benchmark", "recovery error")
+METRICS = ("top-1 accuracy", "accuracy", "F1", "GLEAM benchmark", "recovery error", "MossNet-9")
 MATERIALS = (
-    "PondBank and MossNet-2 data", "PondBank", "MossNet-2", "the dataset", "FernCorp", "Sedge corpus", "3D",
+    "PondBank and MossNet-2 data", "PondBank", "MossNet-2", "the dataset", "FernCorp", "Sedge corpus", "3D", "val set",
     "meadow segmentation task",
 )  # fmt: skip
 METHODS = ("HeronNet", "OtterNet", "Our method", "tree ensembles")
@@ -50,6 +50,7 @@ def values(text: str, **options: object) -> list[Value]:
         ("The gap between train and test accuracy is 2.3%.", ("accuracy", "", 2.3, True)),
         ("HeronNet is better than all others that anybody tried on PondBank (up to 2.3% accuracy).", ("accuracy", "pondbank", 2.3, True)),
         ("HeronNet has an F1 of 61.2% for the recovery error.", ("f1", "", 61.2, False)),
+        ("HeronNet has 61.2% accuracy on the val set.", ("accuracy", "", 61.2, False)),
         ("HeronNet reaches a balanced accuracy of 61.2% on PondBank.", ("balancedaccuracy", "pondbank", 61.2, False)),
         ("HeronNet reaches a top-5 accuracy of 61.2% on PondBank.", ("top5accuracy", "pondbank", 61.2, False)),
         ("Tests on PondBank and MossNet-2 data show 61.2% accuracy.", ("accuracy", "", 61.2, False)),
@@ -66,6 +67,7 @@ def test_a_value_with_its_metric_and_data_set(
     "text",
     [
         "We gain (2) accuracy on PondBank.",  # a list's number
+        "It is best on PondBank (61.2%) and MossNet-9 (52.1%).",  # a data set that is marked as a metric
         "It takes 61.2% of the recovery error.",
         "The F1 at 95% accuracy of 61.2% is good.",
         "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
