@@ -134,7 +134,7 @@ _GAINS_OF = re.compile(
 )
 # "achieves up to 5 % accuracy improvement", whatever comes before.
 _CHANGE_AFTER = re.compile(
-    r"\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|decreases?|declines?|degradations?)\b"
+    r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|decreases?|declines?|degradations?)\b"
 )
 # "the discrepancy between both AUC values was 6 %", "improving the accuracy (up to 6 %)"
 _CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
@@ -162,7 +162,7 @@ _NO_METRIC = re.compile(
 )
 _NO_MATERIAL = re.compile(
     r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus"
-    r"|(?:test|testing|val|validation|dev|train|training)\s?sets?|tasks?|data)",
+    r"|(?:test|testing|val|validation|dev|train|training)\s?(?:data\s?)?sets?|(?:training\s|test\s)?data|tasks?)",
     re.IGNORECASE,
 )
 _PROPER = re.compile(r"[A-Z0-9]")

@@ -84,6 +84,8 @@ def test_several_metrics_share_one_data_set() -> None:
     found = values("We report accuracy and F1 on PondBank (91.2%, 88.4%).")
     told = [(each.metric.casefold(), each.material, each.value) for each in found]
     assert told == [("accuracy", "pondbank", 91.2), ("f1", "pondbank", 88.4)]
+    found = values("HeronNet achieves 2.3% accuracy and 1.2% F1 improvements.")
+    assert [(each.value, each.is_difference) for each in found] == [(2.3, True), (1.2, True)]
 
 
 @pytest.mark.parametrize(
