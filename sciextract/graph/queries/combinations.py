@@ -142,19 +142,28 @@ def _named_with(
             "label": label_number(connection, question.label, "entity"),
         },
     )  # fmt: skip
+    # By sets, because a node may have hundreds of kinds.
+    names = {normal_form(each.name).spaced for each in nodes}
+    parts = {part for name in names for part in _parts(name)}
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
-        if not any(_holds(node, each) or _holds(each, node) for each in nodes):
+        name = normal_form(node.name).spaced
+        if name not in parts and names.isdisjoint(_parts(name)):
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
 
 
-def _holds(whole: Node, part: Node) -> bool:
-    """Whether a name holds another: "speech" is named wherever "speech recognition" is, which is no company."""
-    one, other = (f" {normal_form(each.name).spaced} " for each in (whole, part))
-    return other in one
+def _parts(name: str) -> set[str]:
+    """All that a name holds: "speech" is named wherever "speech recognition" is, which is no company.
+
+    >>> sorted(_parts("speech recognition"))
+    ['recognition', 'speech', 'speech recognition']
+    """
+    words = name.split()
+    ends = range(1, len(words) + 1)
+    return {" ".join(words[start:end]) for end in ends for start in range(end)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +242,11 @@ def gaps(
         f"{NODE} WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id",
         (label_number(connection, label, "entity"), generic, least),
     )
+    own = normal_form(node.name).spaced
     tested, by_chance, found = 0, 0.0, []
     for other in [Node(*row) for row in rows]:
-        if _holds(other, node) or _holds(node, other):
+        name = normal_form(other.name).spaced
+        if own in _parts(name) or name in _parts(own):
             continue
         tested += 1
         expected = node.documents * other.documents / total

@@ -192,6 +192,8 @@ class Quoter:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
+        # Many nodes are looked for among those of each abstract, few of them by themselves.
+        self._both = _BOTH.format("+" if len(nodes) > _MANY_NODES else "")
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
@@ -202,7 +204,7 @@ class Quoter:
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
         for document, content in self._connection.execute(
-            _BOTH,
+            self._both,
             {"nodes": self._nodes, "other": node, "relation": relation, "most": _MOST_LOOKED_AT},
         ):
             text = unpacked(content)
@@ -261,9 +263,10 @@ _BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
+_MANY_NODES = 20
 _BOTH = """SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
 JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
+WHERE b.node = :other AND {}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
     SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
     WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
 GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT :most"""
