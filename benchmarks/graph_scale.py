@@ -29,9 +29,8 @@ from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.combinations import together
-from sciextract.graph.queries.edges import EdgeRequest, neighbours
+from sciextract.graph.queries.edges import neighbours, shortest_path
 from sciextract.graph.queries.nodes import Node, find_node, top
-from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.trends import TrendQuestion, trends
 from sciextract.graph.reading import Reading
 
@@ -191,11 +190,11 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
     def at_a_node() -> None:
         with open_graph(path) as connection:
             node = find_node(connection, chance.choice(nodes).name)
-            neighbours(connection, node, EdgeRequest(sentences=2))
+            neighbours(connection, node, sentences=2)
 
     def of_a_kind() -> None:
         with open_graph(path) as connection:
-            neighbours(connection, chance.choice(nodes), EdgeRequest("COMPARE", "out"))
+            neighbours(connection, chance.choice(nodes), relation="COMPARE", direction="out")
 
     def company() -> None:
         with open_graph(path) as connection:

@@ -1,7 +1,7 @@
 """How fast training is: documents a second, share of the device's bf16 peak, memory, and what the 50-epoch recipe takes.
 
 Usage: ``python benchmarks/training_speed.py [--device auto] [--shapes minilm deberta-base] [--batches 8 16 32 64 128]
-[--steps 20] [--checkpointing] [--compile] [--json PATH]``.
+[--steps 20] [--checkpointing] [--json PATH]``.
 
 Encoders have the shapes of MiniLM (6 layers of 384) and of DeBERTa v3 base (12 layers of 768) with random weights, and
 documents are made up after SciERC's lengths and densities, so nothing is downloaded. A step is the whole one: batch,
@@ -38,11 +38,9 @@ from sciextract_trainer.build import SubwordRules, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, epoch_batches
 from sciextract_trainer.hardware.device import (
-    Compilation,
     choose_device,
     describe,
     enable_checkpointing,
-    encoder_of,
     has_fast_bf16,
 )
 from sciextract_trainer.loop import Stepper
@@ -153,20 +151,18 @@ def _timed(
 ) -> tuple[float, float]:  # fmt: skip
     """Floating point operations and seconds of the steps after the warm-up."""
     optimiser, average = make_optimiser(network, config), WeightAverage(network, config.ema)
-    compilation = Compilation(encoder_of(network) if config.compile else None)
-    stepper = Stepper(config, labels, _rules(), device, _tell, compilation=compilation)
+    stepper = Stepper(config, labels, _rules(), device, _tell)
     with FlopCounterMode(display=False) as counter:
         stepper.step(network, optimiser, average, None, batches[0])
     per_subword = counter.get_total_flops() / _subwords(batches[0])
-    with compilation.on():
-        for chosen in batches[1:_WARM_STEPS]:
-            stepper.step(network, optimiser, average, None, chosen)
-        _wait(device)
-        since = time.perf_counter()
-        for chosen in batches[_WARM_STEPS:]:
-            stepper.step(network, optimiser, average, None, chosen)
-        _wait(device)
-        seconds = time.perf_counter() - since
+    for chosen in batches[1:_WARM_STEPS]:
+        stepper.step(network, optimiser, average, None, chosen)
+    _wait(device)
+    since = time.perf_counter()
+    for chosen in batches[_WARM_STEPS:]:
+        stepper.step(network, optimiser, average, None, chosen)
+    _wait(device)
+    seconds = time.perf_counter() - since
     return per_subword * sum(map(_subwords, batches[_WARM_STEPS:])), seconds
 
 
@@ -209,7 +205,7 @@ def _peak(device: torch.device) -> float:
 def _config(options: argparse.Namespace, batch: int, device: torch.device) -> TrainConfig:
     return TrainConfig(
         encoder="random weights", batch_documents=batch, bf16=has_fast_bf16(device),
-        checkpointing=options.checkpointing, compile=options.compile,
+        checkpointing=options.checkpointing,
     )  # fmt: skip
 
 
@@ -236,7 +232,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--batches", nargs="+", type=int, default=BATCHES)
     parser.add_argument("--steps", type=int, default=20, help="timed steps, after three more")
     parser.add_argument("--checkpointing", action="store_true", help="compute layers again")
-    parser.add_argument("--compile", action="store_true", help="torch.compile the encoder")
     parser.add_argument("--json", metavar="PATH", help="every figure, also as JSON")
     return parser.parse_args()
 

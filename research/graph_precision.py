@@ -22,7 +22,7 @@ from sciextract.formats.base import Source, quoted
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentences_of
+from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered
 from sciextract.graph.queries.nodes import label_number
 from sciextract.graph.queries.trends import wilson
 from sciextract.text.characters import without_surrogates
@@ -130,12 +130,8 @@ def draw_edges(
 
 
 def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> Drawn:
-    places = connection.execute(
-        "SELECT document, number FROM support WHERE edge = ? ORDER BY document, number", (edge,)
-    ).fetchall()
-    place = chance.choice(places)
-    (sentence,) = sentences_of(connection, edge, 1, place)
-    return Drawn(edge_numbered(connection, edge), sentence)
+    found = edge_numbered(connection, edge, sentences=1 << 30)
+    return Drawn(found, chance.choice(found.sentences))
 
 
 CORRECT, RELATION = "correct", "relation"
@@ -210,8 +206,8 @@ def _cells(drawn: Drawn) -> list[str]:
         *("", edge.head.name, edge.head.label, edge.label, edge.tail.name, edge.tail.label),
         *(_marked(sentence), "" if sentence.score is None else f"{sentence.score:.4f}"),
         *(
-            sentence.head_text,
-            sentence.tail_text,
+            _words(sentence, sentence.head),
+            _words(sentence, sentence.tail),
             edge.documents,
             sentence.doc_key,
             sentence.year or "",
@@ -219,6 +215,11 @@ def _cells(drawn: Drawn) -> list[str]:
         ),
     )
     return [without_surrogates(" ".join(str(cell).split()))[0] for cell in cells]
+
+
+def _words(sentence: Sentence, place: tuple[int, int]) -> str:
+    start, end = place
+    return sentence.text[start - sentence.char_start : end - sentence.char_start]
 
 
 def _marked(sentence: Sentence) -> str:

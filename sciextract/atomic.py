@@ -10,17 +10,16 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
 _PARTIAL = ".partial"
 _LONGEST = 200
-_TRIES = 3
 
 
 @contextmanager
@@ -51,12 +50,7 @@ def replacing(target: Path, *, alone: bool = False, durable: bool = False) -> It
 
 
 @contextmanager
-def creating(
-    target: Path,
-    *,
-    durable: bool = False,
-    is_broken: Callable[[Path], bool] = lambda _: False,
-) -> Iterator[Path]:
+def creating(target: Path, *, durable: bool = False) -> Iterator[Path]:
     """A path next to the target to write a file or folder to; it gets the target's name unless that is taken.
 
     Of several processes that create the same target one wins.
@@ -64,7 +58,6 @@ def creating(
     Args:
         target: The file or folder.
         durable: Whether the result has to survive a power cut from the end of the block on.
-        is_broken: Says of what has the name whether it may be replaced.
 
     Raises:
         FileExistsError: The name is taken.
@@ -75,7 +68,18 @@ def creating(
         yield partial
         if durable:
             _sync(partial)
-        _create(partial, target, is_broken)
+        try:
+            if partial.is_dir():
+                os.rename(partial, target)  # fails where there is a file, or a folder with content
+            else:
+                # The name first, then its content: file systems of memory sticks know no links.
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+                os.replace(partial, target)
+        except OSError as error:
+            if not target.exists():
+                raise
+            problem = os.strerror(errno.EEXIST)
+            raise FileExistsError(errno.EEXIST, problem, str(target)) from error
         if durable:
             sync_folder(target.parent)
     finally:
@@ -91,6 +95,16 @@ def write(target: Path, data: bytes | str, *, alone: bool = False, durable: bool
     """
     with replacing(target, alone=alone, durable=durable) as partial:
         partial.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, in hexadecimal digits.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def append_line(path: Path, line: bytes) -> None:
@@ -213,40 +227,6 @@ def _swap(partial: Path, target: Path) -> None:
             os.rename(earlier, target)
         raise
     remove(earlier)
-
-
-def _create(partial: Path, target: Path, is_broken: Callable[[Path], bool]) -> None:
-    for _ in range(_TRIES):
-        try:
-            _give_free_name(partial, target)
-        except OSError as error:
-            if not target.exists():
-                raise
-            if not is_broken(target):
-                problem = os.strerror(errno.EEXIST)
-                raise FileExistsError(errno.EEXIST, problem, str(target)) from error
-        else:
-            return
-        broken = partial_path(target)
-        with suppress(FileNotFoundError):  # another process replaces it, too
-            os.rename(target, broken)
-        with suppress(OSError):
-            remove(broken)
-    _give_free_name(partial, target)
-
-
-def _give_free_name(partial: Path, target: Path) -> None:
-    if partial.is_dir():
-        os.rename(partial, target)  # fails where there is a file, or a folder with content
-        return
-    try:
-        os.link(partial, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        # File systems of memory sticks know no links: take the name first, then fill it.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
-        os.replace(partial, target)
 
 
 def _ends_whole(stream: BinaryIO, end: int) -> bool:

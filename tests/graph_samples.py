@@ -13,6 +13,7 @@ from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
 from sciextract.graph.extraction import CountSettings
+from sciextract.graph.queries.edges import Sentence
 from sciextract.graph.reading import Reading
 from sciextract.text.analyse import analyse
 
@@ -107,6 +108,15 @@ def field() -> list[AnnotatedDocument]:
             [("neural network", "USED-FOR", "speech recognition")], year=2004,
         ),
     ]  # fmt: skip
+
+
+def ends_of(sentence: Sentence) -> tuple[str, str]:
+    """Head and tail as they are written in a sentence."""
+    head, tail = [
+        sentence.text[start - sentence.char_start : end - sentence.char_start]
+        for start, end in (sentence.head, sentence.tail)
+    ]
+    return head, tail
 
 
 TASKS = ("parsing", "tagging", "ranking")

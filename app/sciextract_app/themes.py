@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import colorsys
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import dist
 from zlib import crc32
 
-from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -19,8 +16,6 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 
-Rgb = tuple[float, float, float]
-"""Red, green and blue, 0 to 1."""
 _STEPS = 100
 # Middle grey reflects 18 % of the light: darker grounds take lighter text.
 _MIDDLE = 0.18
@@ -28,63 +23,34 @@ ENOUGH = 4.5
 """Contrast ratio of text (WCAG 2.2, AA)."""
 
 
-def parse(colour: str) -> Rgb:
-    """The colour of ``#rrggbb``.
-
-    Raises:
-        ValueError: It is written in another way.
-    """
-    digits = colour.removeprefix("#")
-    if len(digits) != len("rrggbb"):
-        raise ValueError(f"colour {colour!r} is not of the form #rrggbb")
-    red, green, blue = (int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4))
-    return red, green, blue
-
-
-def hexadecimal(colour: Rgb) -> str:
-    """A colour as ``#rrggbb``."""
-    return "#" + "".join(f"{round(min(max(part, 0), 1) * 255):02x}" for part in colour)
-
-
-def luminance(colour: Rgb) -> float:
+def luminance(colour: Color) -> float:
     """Relative luminance, 0 to 1 (WCAG 2.2)."""
     # sRGB is nearly linear near black, and has a power of 2.4 elsewhere.
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
-        for part in colour
+        for part in colour.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(first: Rgb, second: Rgb) -> float:
+def contrast(first: Color, second: Color) -> float:
     """Contrast ratio, 1 to 21 (WCAG 2.2); 4.5 is enough for text."""
     low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
-def blend(background: Rgb, colour: Rgb, share: float) -> Rgb:
-    """A background with a share of a colour in it."""
-    red, green, blue = (
-        under + (over - under) * share for under, over in zip(background, colour, strict=True)
-    )
-    return red, green, blue
-
-
-def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
+def readable(colour: Color, behind: Sequence[Color], ratio: float) -> Color:
     """The colour, lighter or darker as far as it needs for a contrast ratio on all backgrounds.
 
     White or black where no shade of it has that much.
     """
-    behind = list(backgrounds)
     goal = 1.0 if luminance(behind[0]) < _MIDDLE else 0.0
-    hue, lightness, saturation = colorsys.rgb_to_hls(*colour)
+    hue, saturation, lightness = colour.hsl
     for step in range(_STEPS + 1):
-        lighter = lightness + (goal - lightness) * step / _STEPS
-        # As it is shown, in steps of 1/255: rounded afterwards it could miss the ratio.
-        shade = parse(hexadecimal(colorsys.hls_to_rgb(hue, lighter, saturation)))
+        shade = Color.from_hsl(hue, saturation, lightness + (goal - lightness) * step / _STEPS)
         if all(contrast(shade, each) >= ratio for each in behind):
             return shade
-    return goal, goal, goal
+    return Color.from_hsl(hue, saturation, goal)
 
 
 SAFE_ON_DARK = (
@@ -104,24 +70,6 @@ SIXTEEN_ON_DARK = (
     *("bright_red", "white", "yellow", "green", "cyan", "magenta", "red"),
 )
 SIXTEEN_ON_LIGHT = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_black", "black")
-SIXTEEN_RGB = {
-    "black": "#000000",
-    "red": "#aa0000",
-    "green": "#00aa00",
-    "yellow": "#aa7700",
-    "blue": "#3050d0",
-    "magenta": "#aa00aa",
-    "cyan": "#00aaaa",
-    "white": "#aaaaaa",
-    "bright_black": "#666666",
-    "bright_red": "#ff5555",
-    "bright_green": "#55ff55",
-    "bright_yellow": "#ffd040",
-    "bright_blue": "#5c7cff",
-    "bright_magenta": "#ff55ff",
-    "bright_cyan": "#55ffff",
-}
-"""Roughly what terminals show for their sixteen colours: only to find the nearest one."""
 
 
 PALETTE = "label-palette"
@@ -132,7 +80,6 @@ RATIO = "label-contrast"
 DARK = Theme(
     name="desk-dark",
     primary="#5fa8e8",
-    secondary="#3d6a94",
     accent="#f0b45a",
     warning="#f0b45a",
     error="#e0667a",
@@ -146,7 +93,6 @@ DARK = Theme(
 LIGHT = Theme(
     name="desk-light",
     primary="#1f5f9e",
-    secondary="#4a7aa8",
     accent="#9a5b00",
     warning="#9a5b00",
     error="#b3223e",
@@ -160,7 +106,6 @@ LIGHT = Theme(
 HIGH_CONTRAST = Theme(
     name="desk-high-contrast",
     primary="#66ccff",
-    secondary="#66ccff",
     accent="#ffff00",
     warning="#ffff00",
     error="#ff8080",
@@ -193,30 +138,15 @@ TINT = 0.16
 """Share of a label's colour in the ground of a mention that encloses others."""
 
 
-def colours(schema: LabelSchema, dark: bool) -> dict[str, Style]:
-    """Foreground of each entity and relation label, and as background the ground of an enclosing mention."""
-    variables = label_variables(schema, DARK if dark else LIGHT)
-    labels = (*schema.relation_labels, *schema.entity_labels)
-    return {label: label_style(label, variables, dark) for label in labels}
-
-
 def label_variables(schema: LabelSchema, theme: Theme) -> dict[str, str]:
     """Theme variables of all labels, for ``App.get_theme_variable_defaults``; a theme may set them itself.
 
     ``label-`` and the label in lower case is its colour, with ``-tint`` behind it the ground.
     """
-    types: tuple[EntityType | RelationType, ...] = (
-        *schema.relations,
-        *schema.entities,
-    )
+    types: tuple[EntityType | RelationType, ...] = (*schema.relations, *schema.entities)
     hues = [*_hues(schema.relations, theme), *_hues(schema.entities, theme)]
-    if theme.ansi:
-        return {
-            name: value
-            for each, hue in zip(types, hues, strict=True)
-            for name, value in _pair(each.label, f"ansi_{hue}", "ansi_default")
-        }
-    return dict(_readable([each.label for each in types], hues, theme))
+    labels = [each.label for each in types]
+    return _sixteen(labels, hues) if theme.ansi else _readable(labels, hues, theme)
 
 
 def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
@@ -227,7 +157,7 @@ def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
     palette = SAFE_ON_DARK if dark else SAFE_ON_LIGHT
     # Not hash(), which is another number in every process.
     hue = palette[crc32(label.encode("utf-8", "surrogatepass")) % len(palette)]
-    found = dict(_readable([label], [hue], DARK if dark else LIGHT))
+    found = _readable([label], [hue], DARK if dark else LIGHT)
     return _style(found[name], found[f"{name}-tint"])
 
 
@@ -240,47 +170,37 @@ def variable_name(label: str) -> str:
     return "label-" + re.sub("[^A-Za-z0-9_-]", lambda each: f"u{ord(each[0]):x}", label).lower()
 
 
-def _pair(label: str, colour: str, tint: str) -> Iterator[tuple[str, str]]:
-    yield variable_name(label), colour
-    yield f"{variable_name(label)}-tint", tint
-
-
 def _hues(types: Sequence[EntityType | RelationType], theme: Theme) -> list[str]:
     """A colour for each type, before it is made readable; a name where the terminal has only sixteen."""
-    own = [each.colour for each in types]
+    palette: Sequence[str]
     if theme.ansi:
-        return _nearest(own, SIXTEEN_ON_DARK if theme.dark else SIXTEEN_ON_LIGHT)
-    if theme.variables.get(PALETTE) != "safe":
-        return own
-    palette = SAFE_ON_DARK if theme.dark else SAFE_ON_LIGHT
-    return [palette[place % len(palette)] for place in range(len(own))]
+        palette = SIXTEEN_ON_DARK if theme.dark else SIXTEEN_ON_LIGHT
+    elif theme.variables.get(PALETTE) == "safe":
+        palette = SAFE_ON_DARK if theme.dark else SAFE_ON_LIGHT
+    else:
+        return [each.colour for each in types]
+    return [palette[place % len(palette)] for place in range(len(types))]
 
 
-def _nearest(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The nearest of some colours for each one, none twice before all are used."""
-    found: list[str] = []
-    left = list(names)
-    for colour in wanted:
-        left = left or list(names)
-        best = min(left, key=lambda name: dist(parse(colour), parse(SIXTEEN_RGB[name])))
-        left.remove(best)
-        found.append(best)
+def _sixteen(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for label, name in zip(map(variable_name, labels), names, strict=True):
+        found |= {label: f"ansi_{name}", f"{label}-tint": "ansi_default"}
     return found
 
 
-def _readable(
-    labels: Sequence[str], hues: Sequence[str], theme: Theme
-) -> Iterator[tuple[str, str]]:
-    generated = theme.to_color_system().generate()
+def _readable(labels: Sequence[str], hues: Sequence[str], theme: Theme) -> dict[str, str]:
+    generated, found = theme.to_color_system().generate(), dict[str, str]()
     # The ground of the text, and that of the token under the cursor.
-    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
+    ground, cursor = (Color.parse(generated[name]) for name in ("background", "panel"))
     ratio = float(theme.variables.get(RATIO, ENOUGH))
-    tints = [parse(hexadecimal(blend(ground, parse(hue), TINT))) for hue in hues]
+    tints = [ground.blend(Color.parse(hue), TINT) for hue in hues]
     # What is readable on the tint farthest from the ground is readable on the others.
     worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
-    for label, hue, tint in zip(labels, hues, tints, strict=True):
-        shade = readable(parse(hue), [ground, cursor, *worst], ratio)
-        yield from _pair(label, hexadecimal(shade), hexadecimal(tint))
+    for label, hue, tint in zip(map(variable_name, labels), hues, tints, strict=True):
+        shade = readable(Color.parse(hue), [ground, cursor, *worst], ratio)
+        found |= {label: shade.hex6, f"{label}-tint": tint.hex6}
+    return found
 
 
 class Readable(LineFilter):
@@ -312,18 +232,12 @@ _MUTED = 0.6
 @lru_cache(maxsize=1024)
 def _made_readable(style: Style, background: Color) -> Style:
     plain = style + Style(dim=False)
-    behind = style.bgcolor.triplet if style.bgcolor else background.rich_color.triplet
-    above = style.color.triplet if style.color else None
-    if behind is None or above is None:  # the terminal's own colours
-        return plain
-    ground, text = _rgb(behind), _rgb(above)
-    wanted = blend(ground, text, _MUTED) if style.dim else text
-    return plain + Style(color=hexadecimal(readable(wanted, [ground], ENOUGH)))
-
-
-def _rgb(triplet: ColorTriplet) -> Rgb:
-    red, green, blue = (part / 255 for part in triplet)
-    return red, green, blue
+    behind = style.bgcolor or background.rich_color
+    if behind.triplet is None or style.color is None or style.color.triplet is None:
+        return plain  # the terminal's own colours
+    ground, text = map(Color.from_rich_color, (behind, style.color))
+    wanted = ground.blend(text, _MUTED) if style.dim else text
+    return plain + Style(color=readable(wanted, [ground], ENOUGH).rich_color)
 
 
 def _style(colour: str, tint: str) -> Style:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -55,7 +55,7 @@ def list_() -> None:
 
 @recipe.command()
 def show(
-    name: Annotated[str, argument("NAME", "A name from `recipe list`.")],
+    name: str = argument("NAME", "A name from `recipe list`."),
 ) -> None:
     """Print a recipe or grid as TOML; edit a copy and pass its path to use it.
 
@@ -68,42 +68,27 @@ def show(
 
 @recipe.command()
 def run(
-    name: Annotated[str, argument("NAME|FILE", "A grid, such as paper-table5.")],
-    data: Annotated[str, option("DIR", "Folder with train.jsonl and dev.jsonl of the data set.")],
-    encoder: Annotated[
-        list[str] | None,
-        option(
-            "ID|DIR",
-            "A local encoder, optionally as NAME=DIR; repeatable (default: the paper's, from the local cache).",
-        ),
-    ] = None,
-    runs: Annotated[int | None, option("N", "Seeds per cell (default: the grid's).", min=1)] = None,
-    epochs: Annotated[int | None, option("N", "Epochs (default: the grid's).", min=1)] = None,
-    evaluate_every: Annotated[
-        int | None, option("N", "Epochs between evaluations on dev.", min=1)
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        option(
-            "CELL",
-            "Only these cells: an encoder, a variant, a column, or several joined with /; repeatable.",
-        ),
-    ] = None,
-    documents: Annotated[
-        int | None, option("N", "Only the first N training documents.", min=1)
-    ] = None,
-    network: Annotated[
-        Literal["joint", "dygie"],
-        typer.Option(
-            help="The network of sciextract, or that of the paper (DyGIE++), which is slower."
-        ),
-    ] = "joint",
-    folder: Annotated[
-        str | None, option("DIR", "Folder for cells and tables; an existing one is resumed.")
-    ] = None,
-    json_path: Annotated[
-        str | None, option("PATH", "Where to write the JSON instead.", "--json")
-    ] = None,
+    name: str = argument("NAME|FILE", "A grid, such as paper-table5."),
+    data: str = option(
+        "DIR", "Folder with train.jsonl and dev.jsonl of the data set.", default=...
+    ),
+    encoder: list[str] | None = option(
+        "ID|DIR",
+        "A local encoder, optionally as NAME=DIR; repeatable (default: the paper's, from the local cache).",
+    ),
+    runs: int | None = option("N", "Seeds per cell (default: the grid's).", min=1),
+    epochs: int | None = option("N", "Epochs (default: the grid's).", min=1),
+    evaluate_every: int | None = option("N", "Epochs between evaluations on dev.", min=1),
+    only: list[str] | None = option(
+        "CELL",
+        "Only these cells: an encoder, a variant, a column, or several joined with /; repeatable.",
+    ),
+    documents: int | None = option("N", "Only the first N training documents.", min=1),
+    network: Literal["joint", "dygie"] = typer.Option(
+        "joint", help="The network of sciextract, or that of the paper (DyGIE++), which is slower."
+    ),
+    folder: str | None = option("DIR", "Folder for cells and tables; an existing one is resumed."),
+    json_path: str | None = option("PATH", "Where to write the JSON instead.", "--json"),
     device: DeviceOption = "auto",
 ) -> None:
     """Train every cell of a grid, and print its dev scores next to the published test scores.

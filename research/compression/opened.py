@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from research.partial_labels.scores import card_of
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
@@ -35,7 +36,6 @@ from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
 from sciextract_trainer.files import explained
 from sciextract_trainer.network.joint import RememberingNetwork
-from sciextract_trainer.package import model_card
 from sciextract_trainer.warm_start import subword_rules
 
 
@@ -175,5 +175,5 @@ def write_like(
             shutil.copyfile(folder.path / name, work / name)
     text = json.dumps(config.to_json(), indent=2) + "\n"
     (work / CONFIG).write_text(text, encoding="utf-8")
-    (work / CARD).write_text(model_card(config), encoding="utf-8")
+    (work / CARD).write_text(card_of(config), encoding="utf-8")
     write_manifest(work)

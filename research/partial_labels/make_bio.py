@@ -34,7 +34,7 @@ from research.partial_labels.datasets import (
     sentence_prefixes,
     without_leaks,
 )
-from research.partial_labels.scores import Samples, fit_set_settings, score_set
+from research.partial_labels.scores import Samples, card_of, fit_set_settings, score_set
 from research.recipes import find_recipe
 from sciextract import atomic
 from sciextract.documents.annotations import Layer
@@ -64,7 +64,7 @@ from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.package import Packaging, model_card, write_model_folder
+from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.warm_start import open_start_model
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
@@ -309,7 +309,7 @@ def _calibration_dev(dev: Samples) -> Dev:
 def _write(folder: Path, config: ModelConfig) -> None:
     text = json.dumps(config.to_json(), indent=2) + "\n"
     (folder / CONFIG).write_text(text, encoding="utf-8")
-    (folder / CARD).write_text(model_card(config), encoding="utf-8")
+    (folder / CARD).write_text(card_of(config), encoding="utf-8")
     write_manifest(folder)
 
 

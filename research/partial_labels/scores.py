@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from research.partial_labels.datasets import SetDocument, TaughtSet
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings
@@ -20,6 +21,7 @@ from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.calibration import ENTITY_GRID, RELATION_GRID
 from sciextract_trainer.evaluate import classification_of
 from sciextract_trainer.network.joint import RememberingNetwork
+from sciextract_trainer.package import model_card, parity
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +192,50 @@ def _entity_f1(scores: SetScores) -> float:
 
 def _relation_f1(scores: SetScores) -> float | None:
     return None if scores.relation is None else scores.relation.f1
+
+
+def card_of(config: ModelConfig) -> str:
+    """The card of a model of one set or of several ones."""
+    several = "sets" in config.scores
+    return model_card(config, _scores_by_set(config.scores) if several else None)
+
+
+def _scores_by_set(scores: dict[str, Any]) -> Iterator[str]:
+    """The scores of a model of several sets."""
+    sets: dict[str, Any] = scores["sets"]
+    yield from (
+        "## Scores on the dev parts, set by set",
+        "",
+        "Documents as distributed (for bc5cdr, ncbi-disease, bc2gm and linnaeus a sentence each). Only the types for",
+        "which a set was annotated are predicted. Entities count by exact boundaries and type, micro average. Thresholds",
+        "were fitted on some of the same documents. int8.",
+        "",
+        "| set | documents | entities P | R | F1 | 95 % interval | trained on |",
+        "|---|---|---|---|---|---|---|",
+    )
+    for name, each in sets.items():
+        numbers = " | ".join(f"{each['entity'][key]:.1f}" for key in ("precision", "recall", "f1"))
+        interval = f"{each['interval']['low']:.1f} to {each['interval']['high']:.1f}"
+        trained = "yes" if each["trained"] else "no"
+        yield f"| {name} | {each['documents']} | {numbers} | {interval} | {trained} |"
+    yield ""
+    for name, each in sets.items():
+        if len(each["labels"]) > 1:
+            parts = (f"{label} {f1:.1f}" for label, f1 in each["labels"].items())
+            yield f"F1 by type, {name}: {', '.join(parts)}."
+    yield ""
+    for name, each in sets.items():
+        if "relation" in each:
+            yield (
+                f"Relations of {name}, boundaries and direction, micro F1: {each['relation']['f1']:.1f} between "
+                f"predicted entities, {each['given']['f1']:.1f} between given ones (macro F1 "
+                f"{each['given_macro']:.1f})."
+            )
+            yield ""
+    yield from parity(scores)
+    lost = (
+        f"{name} {each['sample']['fp32'] - each['sample']['int8']:+.1f}"
+        for name, each in sets.items()
+    )
+    yield f"F1 lost by int8 at the same thresholds, on some documents of each set: {', '.join(lost)}."
+    yield ""

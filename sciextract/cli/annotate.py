@@ -14,16 +14,15 @@ import typer
 
 from sciextract.cli.console import (
     InputFormatOption,
-    ProgressLine,
+    argument,
     command_with,
+    flag,
     given_options,
     is_terminal,
+    option,
     output_formats,
-    positional,
     report,
     say,
-    setting,
-    switch,
     warn_of_network,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
@@ -49,67 +48,67 @@ _WAYS = """Nothing to annotate. Ways to call it:
 class AnnotateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    inputs: list[str] | None = positional(
+    inputs: list[str] | None = argument(
         "[INPUT...|-]", "Files, folders, or - for standard input.", show_default=False, default=None
     )
-    export: str | None = setting(
+    export: str | None = option(
         "FORMAT",
         "Write data, not the readable view: jsonl, scierc, brat, csv...",
         "--to",
         "--export",
         autocompletion=output_formats,
     )
-    output: str | None = setting("PATH", "Write to a file; implies --to jsonl.")
+    output: str | None = option("PATH", "Write to a file; implies --to jsonl.")
     input_format: InputFormatOption = None
-    project: str | None = setting(
+    project: str | None = option(
         "DB", "Import INPUT into this project, predict new abstracts, and export the project."
     )
-    model: str | None = setting(
+    model: str | None = option(
         "NAME|DIR",
         "sci, bio, science, auto (chosen per abstract by its words), a model folder or hub id.",
     )
-    schema: str | None = setting(
+    schema: str | None = option(
         "NAME|FILE", "Label schema for colours; must have the model's labels."
     )
-    candidates: bool = switch("Also export candidates below the thresholds.", "--candidates")
-    given_entities: bool = switch(
+    candidates: bool = flag("Also export candidates below the thresholds.", "--candidates")
+    given_entities: bool = flag(
         "Keep the entities of the input; predict only relations and coreference between them.",
         "--given-entities",
     )
-    predicted: bool = switch(
+    predicted: bool = flag(
         "With --to scierc: write the input's annotations as ner..., predictions as predicted_ner...",
         "--predicted",
     )
-    threshold: list[str] | None = setting(
+    threshold: list[str] | None = option(
         "TASK=P", "Minimum score per task (entity, relation or coreference); repeatable."
     )
-    promise: list[str] | None = setting(
+    promise: list[str] | None = option(
         "TASK=P,...",
         "Write only what is right that often (entity, relation), by thresholds per label; see docs/promise.md.",
     )
-    confidence: float = setting(
+    confidence: float = option(
         "P", "With --promise: how surely it holds for each label.", default=0.9
     )
-    only: list[str] | None = setting(
+    only: list[str] | None = option(
         "LABEL,...", "Entity labels to predict (default: all of the model's)."
     )
-    batch_size: int | None = setting("N", "Abstracts per batch, for fp32 and fp16 models.", min=1)
-    batch_tokens: int | None = setting("N", "Subwords per batch, for fp32 and fp16 models.", min=1)
-    threads: int | None = setting("N", "Threads (default: all cores).", min=1)
-    workers: int | None = setting(
+    batch_size: int | None = option("N", "Abstracts per batch, for fp32 and fp16 models.", min=1)
+    batch_tokens: int | None = option("N", "Subwords per batch, for fp32 and fp16 models.", min=1)
+    threads: int | None = option("N", "Threads (default: all cores).", min=1)
+    workers: int | None = option(
         "N", "Predict in N worker processes, for large collections.", min=1, max=1024
     )
-    parts: str | None = setting(
+    parts: str | None = option(
         "FOLDER", "Write a folder of parts (jsonl or parquet); repeat the command to resume."
     )
-    unordered: bool = switch("With --workers: write lines in any order.", "--unordered")
-    timeout: float | None = setting(
+    unordered: bool = flag("With --workers: write lines in any order.", "--unordered")
+    timeout: float | None = option(
         "SECONDS", "With --workers: time limit per abstract (default: 60).", min=0.1
     )
     engine: Literal["processes", "ray"] | None = typer.Option(
         None, help="How workers run: as processes (default), or on Ray (extra scale)."
     )
-    address: str | None = setting(
+    address: str | None = option(
         "auto|HOST:PORT", "With --engine ray: the cluster to use (default: start one)."
     )
     precision: Literal["int8", "int4", "fp32", "fp16"] | None = typer.Option(
@@ -118,11 +117,11 @@ class AnnotateOptions:
     device: Literal["cpu", "cuda", "auto"] = typer.Option(
         "cpu", help="Run on the CPU, on a GPU, or on a GPU if there is one."
     )
-    as_json: bool = switch("Print a JSON summary at the end.", "--json")
-    resume: bool = switch("Resume at the end of the --output file.", "--resume")
-    force: bool = switch("Overwrite the --output file.", "--force")
-    sample: bool = switch("Annotate the bundled sample abstracts.", "--sample")
-    quiet: bool = switch("Show no progress and no summary.", "--quiet", "-q")
+    as_json: bool = flag("Print a JSON summary at the end.", "--json")
+    resume: bool = flag("Resume at the end of the --output file.", "--resume")
+    force: bool = flag("Overwrite the --output file.", "--force")
+    sample: bool = flag("Annotate the bundled sample abstracts.", "--sample")
+    quiet: bool = flag("Show no progress and no summary.", "--quiet", "-q")
 
     @property
     def export_format(self) -> str | None:
@@ -152,17 +151,10 @@ class AnnotateOptions:
             raise UsageError(
                 "--promise chooses the thresholds", "leave out --threshold, or the promise"
             )
-        return ModelChoice(
-            model=self.model,
-            thresholds=parse_thresholds(self.threshold or []),
-            candidates=self.candidates,
-            only=parse_labels(self.only or []),
-            promise=parse_promise(self.promise or []),
-            confidence=self.confidence,
-            options=RunOptions(
-                **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
-            ),
-        )
+        how = RunOptions(**{each.name: getattr(self, each.name) for each in fields(RunOptions)})
+        least, promise = parse_thresholds(self.threshold or []), parse_promise(self.promise or [])
+        only = parse_labels(self.only or [])
+        return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
 
     def target(self) -> Target:
         """Where the results go."""
@@ -314,23 +306,18 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     progress = not options.quiet and is_terminal(sys.stderr) and not mixed
     screen = RunScreen(sources, options.input_format, progress=progress)
     try:
-        if in_processes:
-            done = _run_workers(sources, options, screen)
-        else:
-            from sciextract.workflows.annotate_job import AnnotateJob
+        with screen:
+            if in_processes:
+                done = _run_workers(sources, options, screen)
+            else:
+                from sciextract.workflows.annotate_job import AnnotateJob
 
-            job = AnnotateJob(
-                inputs=sources,
-                choice=options.model_choice(),
-                target=options.target(),
-                input_format=options.input_format,
-                schema=options.schema,
-                given=options.given_entities,
-                keep_gold=options.predicted,
-            )
-            done = job.run(ViewWriter, screen)
+                job = AnnotateJob(
+                    sources, options.model_choice(), options.target(), options.input_format,
+                    options.schema, options.given_entities, options.predicted,
+                )  # fmt: skip
+                done = job.run(ViewWriter, screen)
     except KeyboardInterrupt:
-        screen.end()
         count = screen.documents
         if options.parts is not None:
             whole = f"the parts in {options.parts} are whole"
@@ -342,8 +329,6 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
         else:
             say("", *interrupted(options.target(), count))
         return ExitCode.INTERRUPTED
-    finally:
-        screen.end()
     report(
         done.to_json(), describe_run(done), options.as_json, aside=on_stdout, quiet=options.quiet
     )
@@ -355,13 +340,8 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
     from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
     from sciextract.scale.run import Request, annotate_into_parts, annotate_into_stream
 
-    request = Request(
-        sources,
-        options.model_choice(),
-        options.input_format,
-        options.schema,
-        options.given_entities,
-    )
+    choice, given = options.model_choice(), options.given_entities
+    request = Request(sources, choice, options.input_format, options.schema, given)
     # What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last message.
     with stop_on_signals(signal.SIGTERM):
         timeout = options.timeout or TIMEOUT_SECONDS
@@ -387,7 +367,7 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
 def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     """Import, predict, export."""
     from sciextract.cli.annotate_screen import describe_project
-    from sciextract.cli.project_files import ImportScreen
+    from sciextract.cli.project_files import FLAGGED, ImportScreen
     from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
 
@@ -402,24 +382,14 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     )
     if not options.quiet:
         warn_of_network(project)
-    shown = not options.quiet and is_terminal(sys.stderr)
-    line = ProgressLine(shown)
 
     def on_model(note: str) -> None:
         if not options.quiet:
             say("Note", note)
 
-    screen = ImportScreen(shown=shown)
-    try:
-        done = job.run(screen.listener(), line.update, on_model)
-    finally:
-        screen.end()
-        line.clear()
-    report(
-        done.to_json(),
-        describe_project(done),
-        as_json=options.as_json,
-        aside=export is not None and output is None,
-        quiet=options.quiet,
-    )
+    with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
+        done = job.run(screen.listener(), screen.line.update, on_model)
+    aside = export is not None and output is None
+    words, quiet = describe_project(done), options.quiet
+    report(done.to_json(), words, options.as_json, aside=aside, quiet=quiet)
     return done.exit_code

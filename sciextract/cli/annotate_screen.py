@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from sciextract.cli.console import ProgressLine, colours_wanted, say
+from sciextract.cli.console import Screen, colours_wanted
 from sciextract.errors import SciextractError, as_command
-from sciextract.formats.inputs import expand_inputs, sources_below
+from sciextract.formats.inputs import sources_below
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, recognise
 from sciextract.text.characters import bracketed, visible
@@ -57,14 +57,11 @@ def describe_promise(promise: Promise) -> Iterator[str]:
 def describe_run(report: Report) -> str:
     """The summary of a run."""
     counts, (bad, quarantined) = report.counts, report.left_out
-    predicted = ", ".join(
-        [
-            counted(counts.entities, "entity", "entities"),
-            counted(counts.relations, "relation"),
-            counted(counts.clusters, "cluster"),
-        ]
+    predicted = (
+        f"{counted(counts.entities, 'entity', 'entities')}, {counted(counts.relations, 'relation')}"
     )
-    words = f"{counted(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
+    words = f"{counted(counts.documents, 'abstract')}: {predicted}, {counted(counts.clusters, 'cluster')}"
+    words += f"; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:
@@ -111,62 +108,55 @@ _FIRST_LINES = 20
 
 
 def count_records(paths: Sequence[str], format_id: str | None = None) -> int | None:
-    """Records in files and folders; ``None`` when a source has no end or no countable format.
+    """Records in files and folders, patterns expanded; ``None`` when a source has no end or no countable format.
 
     Bad records count, too; blank lines of JSONL are taken for records.
     """
     total = 0
     try:
-        for path in expand_inputs(paths):
+        for path in paths:
             if not os.path.isfile(path) and not os.path.isdir(path):
                 return None
             left_out, files = sources_below(path, format_id)
-            for file in files:
-                count = _count_file(file, format_id)
-                if count is None:
-                    return None
-                total += count
-            total += left_out
-    except (OSError, csv.Error, SciextractError):
+            counts = [_count_file(file, format_id) for file in files]
+            total += left_out + sum(counts)
+    except (OSError, ValueError, csv.Error, SciextractError):
         return None
     return total
 
 
-def _count_file(file: str, format_id: str | None) -> int | None:
+def _count_file(file: str, format_id: str | None) -> int:
+    """Records of a file.
+
+    Raises:
+        ValueError: Its format is not counted.
+    """
     if has_suffix(file, (".zip",)):
-        return None
+        raise ValueError(file)
     with open_bytes(file) as stream:
         lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
         first = next((line for line in lines if line.strip()), b"")
-    head = first.decode("utf-8-sig", "replace")
-    name = format_id or recognise(unpacked_name(file), head).id
+    name = format_id or recognise(unpacked_name(file), first.decode("utf-8-sig", "replace")).id
     if name == "text":
         return 1
     with open_bytes(file) as stream:
         if name in ("jsonl", "scierc"):
-            count, last = 0, b"\n"
-            while block := stream.read(_BLOCK_BYTES):
-                count += block.count(b"\n")
-                last = block[-1:]
-            return count + (last != b"\n")
+            return sum(1 for _ in stream)
         if name in ("csv", "tsv"):
             # Not lines: a field in quotes may go on over several.
             text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
             return max(0, sum(1 for row in csv.reader(text) if row) - 1)
-    return None
-
-
-_MOST_WARNINGS = 5
+    raise ValueError(name)
 
 
 _KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}
 
 
-class RunScreen(Listener):
+class RunScreen(Screen, Listener):
     """Messages and the progress line of a run.
 
     Args:
-        inputs: What is read, to know how much is left.
+        inputs: What is read, patterns expanded, to know how much is left.
         input_format: Its format, when it was named.
         progress: Whether to draw a progress line.
 
@@ -175,13 +165,11 @@ class RunScreen(Listener):
     """
 
     def __init__(self, inputs: list[str], input_format: str | None, *, progress: bool) -> None:
+        super().__init__(progress, "see `warnings` in --to jsonl")
         self.documents = 0
         self._before = 0
         self._done = 0
-        self._warned = 0
-        self._shown = 0
         self._total: int | None = None
-        self._progress = ProgressLine(progress)
         if progress:
             # In the background, so that the first result does not wait until a large folder is counted.
             threading.Thread(target=self._count, args=(inputs, input_format), daemon=True).start()
@@ -191,11 +179,11 @@ class RunScreen(Listener):
 
     def note(self, message: str) -> None:
         """Say it."""
-        self._show("Note", message)
+        self.say("Note", message)
 
     def problem(self, problem: RecordProblem) -> None:
         """Say which record is left out and why."""
-        self._show(_KINDS[problem.kind], problem.message, problem.hint)
+        self.say(_KINDS[problem.kind], problem.message, problem.hint)
 
     def before(self, records: int) -> None:
         """Count them as done, without having taken time."""
@@ -204,31 +192,14 @@ class RunScreen(Listener):
 
     def done(self, counts: RunCounts, warned: int, warnings: Sequence[str]) -> None:
         """Say the warnings of the first few documents, and count."""
-        self.documents = counts.documents
-        self._warned += warned
-        # All are counted, few are shown: a corpus in another language would fill the screen.
-        for warning in warnings[: _MOST_WARNINGS - self._shown]:
-            self._shown += 1
-            self._show("Warning", warning)
-        self._done = counts.records
+        self.documents, self._done = counts.documents, counts.records
+        self.warn(warned, warnings)
         self.under_way(0)
 
     def under_way(self, records: int) -> None:
         """Draw how many records are done, those on their way into a part among them."""
         done = self._before + self._done + records
-        self._progress.update(done, self._total, skipped=self._before)
-
-    def end(self) -> None:
-        """Clear the progress line and say how many warnings were not shown."""
-        self._progress.clear()
-        more, self._warned, self._shown = self._warned - self._shown, 0, 0
-        if more > 0:
-            self._show("Warning", f"{more} more with warnings; see `warnings` in --to jsonl")
-
-    def _show(self, kind: str, message: str, hint: str = "") -> None:
-        """Say something above the progress line."""
-        self._progress.clear()
-        say(kind, message, hint)
+        self.line.update(done, self._total, skipped=self._before)
 
 
 _INDENT = 2

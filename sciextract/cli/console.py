@@ -7,19 +7,18 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, fields
 from functools import partial, wraps
-from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TextIO, TypeVar, get_type_hints
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TextIO, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
 from sciextract.errors import ExitCode, SciextractError, no_room
 from sciextract.text.characters import visible
-from sciextract.text.english import duration
+from sciextract.text.english import counted, duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +35,12 @@ class Reportable(Protocol):
 
 _REDRAW_SECONDS = 0.1
 _NARROWEST, _USUAL_WIDTH = 20, 80
-_NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+# The next step where a file or folder cannot be used, by the number of the system's error.
+_UNUSABLE = {
+    **dict.fromkeys(_NOT_ALLOWED, "choose a place with read and write permission"),
+    errno.ENAMETOOLONG: "most systems allow 255 bytes per file name and 4,095 per path; files created next to it count, too",
+}
 
 
 def say(kind: str, message: str, hint: str = "") -> None:
@@ -90,12 +94,61 @@ class ProgressLine:
         sys.stderr.flush()
         self._drawn, self._drawn_at = True, now
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
     def clear(self) -> None:
         """Leave an empty line for a message."""
         if self._drawn:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
         self._drawn, self._drawn_at = False, 0.0
+
+
+_MOST_WARNINGS = 5
+
+
+class Screen:
+    """Messages above a progress line; of many warnings about abstracts the first few are shown.
+
+    Args:
+        shown: Whether to draw a progress line.
+        more: Where the warnings that were not shown can be found.
+    """
+
+    def __init__(self, shown: bool, more: str) -> None:
+        self.line = ProgressLine(shown)
+        self._more = more
+        self._warned = self._shown = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def say(self, kind: str, message: str, hint: str = "") -> None:
+        """Print a message above the progress line."""
+        self.line.clear()
+        say(kind, message, hint)
+
+    def warn(self, count: int, messages: Sequence[str]) -> None:
+        """Count abstracts with warnings; ``messages`` are those of the first few of them."""
+        self._warned += count
+        # All are counted, few are shown: a corpus in another language would fill the screen.
+        for message in messages[: _MOST_WARNINGS - self._shown]:
+            self._shown += 1
+            self.say("Warning", message)
+
+    def end(self) -> None:
+        """Clear the progress line and say how many warnings were not shown."""
+        self.line.clear()
+        more, self._warned, self._shown = self._warned - self._shown, 0, 0
+        if more > 0:
+            say("Warning", f"{counted(more, 'more abstract')} with remarks; {self._more}")
 
 
 def progress_text(done: int, total: int | None, per_second: float) -> str:
@@ -113,7 +166,6 @@ def progress_text(done: int, total: int | None, per_second: float) -> str:
 def run_guarded(command: Callable[[], int]) -> int:
     """Run a command as the outermost frame: every way to fail becomes a message and an exit code."""
     code: int = ExitCode.FAILED
-    _open_closed_streams()
     try:
         code = _run_command(command)
         sys.stdout.flush()
@@ -129,23 +181,6 @@ def run_guarded(command: Callable[[], int]) -> int:
     return code
 
 
-def _open_closed_streams() -> None:
-    """Give standard streams that were closed (``2>&-``) a file of their own.
-
-    Else the next file that is opened gets their number, and messages go into data. Standard output can then not
-    be
-    written, which is an error as soon as there is data; messages go nowhere.
-    """
-    for name, mode, flags in (
-        ("stdin", "r", os.O_RDONLY),
-        ("stdout", "w", os.O_RDONLY),
-        ("stderr", "w", os.O_WRONLY),
-    ):
-        # The mode of standard output is wrong on purpose: writing then fails as on a closed stream.
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 - lives until exit
-
-
 def _run_command(command: Callable[[], int]) -> int:
     try:
         return command()
@@ -158,26 +193,17 @@ def _run_command(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            name = os.fsdecode(error.filename or "")
-            longest = max((len(os.fsencode(part)) for part in name.split(os.sep)), default=0)
-            whole = (
-                f"its longest name has {longest:,} bytes, the whole path {len(os.fsencode(name)):,}"
-            )
-            say(
-                "Error",
-                f"{name}: this path is too long: {whole}",
-                "most systems allow 255 bytes per file name and 4,095 per path; files created next to it count, too",
-            )
-            return ExitCode.USAGE
+        name = os.fsdecode(error.filename or "")
         if reason := no_room(error):
-            say("Error", f"{error.filename or 'standard output'}: {reason}")
-        elif error.errno in _NOT_ALLOWED and error.filename:
-            hint = "choose a place with read and write permission"
-            say("Error", f"{error.filename} cannot be used: {error.strerror}", hint)
+            say("Error", f"{name or 'standard output'}: {reason}")
+        elif name and error.errno in _UNUSABLE:
+            size = len(os.fsencode(name))
+            length = f" ({size:,} bytes)" if error.errno == errno.ENAMETOOLONG else ""
+            problem = f"{name} cannot be used: {error.strerror}{length}"
+            say("Error", problem, _UNUSABLE[error.errno])
         else:
             return _unexpected(error)
-        return ExitCode.FAILED
+        return ExitCode.USAGE if error.errno == errno.ENAMETOOLONG else ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - this is the outermost frame
         return _unexpected(error)
 
@@ -191,11 +217,8 @@ def _unexpected(error: Exception) -> int:
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:
-        say(
-            "Error",
-            problem,
-            f"please report it with {report}; the file contains none of your texts",
-        )
+        hint = f"please report it with {report}; the file contains none of your texts"
+        say("Error", problem, hint)
     return ExitCode.FAILED
 
 
@@ -228,18 +251,9 @@ def command_with(
             run(options(**values))
 
         # The hints are strings here, and Typer needs the objects behind them.
-        types = get_type_hints(options, include_extras=True)
-        parameters = [
-            Parameter(
-                each.name,
-                Parameter.KEYWORD_ONLY,
-                default=Parameter.empty if each.default is MISSING else each.default,
-                annotation=types[each.name],
-            )
-            for each in fields(options)  # type: ignore[arg-type]
-        ]
-        command.__annotations__ = {each.name: types[each.name] for each in fields(options)}  # type: ignore[arg-type]
-        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        taken = signature(options, eval_str=True)
+        command.__signature__ = taken  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in taken.parameters.values()}
         return command
 
     return decorate
@@ -251,12 +265,8 @@ class FormatCommand(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
         """Typer's parser, which takes ``--format`` for ``--from`` (else for ``--to``), and ``--export`` for ``--to``."""
         parser = super().make_parser(ctx)
-        named = {
-            word: each
-            for each in self.params
-            if isinstance(each, TyperOption)
-            for word in each.opts
-        }
+        options = [each for each in self.params if isinstance(each, TyperOption)]
+        named = {word: each for each in options for word in each.opts}
         for old, new in (("--format", "--from"), ("--format", "--to"), ("--export", "--to")):
             # A command that has such an option of its own keeps it.
             if new in named and old not in named:
@@ -297,73 +307,53 @@ def model_names(incomplete: str) -> list[str]:
 _COMPLETED: dict[str, dict[str, Any]] = {"NAME|DIR": {"autocompletion": model_names}}
 
 
-def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
-    """An option that takes a value; it is called after its parameter, unless ``names`` say otherwise."""
-    settings = _COMPLETED.get(metavar, {}) | settings
-    return typer.Option(*names, metavar=metavar, help=help, **settings)
+def option(metavar: str, help: str, *names: str, default: object = None, **settings: Any) -> Any:
+    """An option as the default of a parameter; it is called after that, unless ``names`` say otherwise.
 
-
-def flag(help: str, *names: str) -> Any:
-    """An option without a value."""
-    return typer.Option(*names, help=help)
-
-
-def argument(metavar: str, help: str, **settings: Any) -> Any:
-    """A positional argument."""
-    settings = _COMPLETED.get(metavar, {}) | settings
-    return typer.Argument(metavar=metavar, help=help, **settings)
-
-
-def setting(metavar: str, help: str, *names: str, default: object = None, **settings: Any) -> Any:
-    """An option as the default of a parameter; it is called after it, unless ``names`` say otherwise."""
+    Args:
+        metavar: What stands for its value.
+        help: Its help text.
+        names: Such as ``--from``.
+        default: Its value where it is not given; ``...`` where the parameter says it, with the option in its type.
+        settings: Further ones of Typer.
+    """
     settings = _COMPLETED.get(metavar, {}) | settings
     return typer.Option(default, *names, metavar=metavar, help=help, **settings)
 
 
-def switch(help: str, *names: str) -> Any:
-    """An option without a value, as the default of a parameter."""
-    return typer.Option(False, *names, help=help)
+def flag(help: str, *names: str, default: object = False) -> Any:
+    """An option without a value, likewise."""
+    return typer.Option(default, *names, help=help)
 
 
-def positional(metavar: str, help: str, default: object = ..., **settings: Any) -> Any:
-    """A positional argument, as the default of a parameter; ``...`` is one that has to be given."""
+def argument(metavar: str, help: str, default: object = ..., **settings: Any) -> Any:
+    """A positional argument; one without a default has to be given."""
     settings = _COMPLETED.get(metavar, {}) | settings
     return typer.Argument(default, metavar=metavar, help=help, **settings)
 
 
-ProjectOption = Annotated[
-    str | None,
-    option(
-        "DB",
-        "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
-        "--project",
-    ),
-]
-AuthorOption = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name).",
-        "--author",
-    ),
-]
+_WHICH = "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here)."
+_WHO = "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name)."
+_OF_INPUT = "Format of the input (default: recognised by its content)."
+ProjectOption = Annotated[str | None, option("DB", _WHICH, "--project", default=...)]
+AuthorOption = Annotated[str | None, option("NAME", _WHO, "--author", default=...)]
 InputFormatOption = Annotated[
-    str | None,
-    option(
-        "F",
-        "Format of the input (default: recognised by its content).",
-        "--from",
-        autocompletion=input_formats,
-    ),
+    str | None, option("F", _OF_INPUT, "--from", autocompletion=input_formats, default=...)
 ]
-JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json")]
-JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json")]
-JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json")]
-QuietOption = Annotated[bool, flag("Show no progress and no summary.", "--quiet", "-q")]
-ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force")]
+JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json", default=...)]
+JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json", default=...)]
+JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json", default=...)]
+QuietOption = Annotated[
+    bool, flag("Show no progress and no summary.", "--quiet", "-q", default=...)
+]
+ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force", default=...)]
 StrictOption = Annotated[
-    bool, flag("Fail and write nothing if the format would lose anything.", "--strict")
+    bool, flag("Fail and write nothing if the format would lose anything.", "--strict", default=...)
 ]
+
+
+# The words that ask for help.
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
@@ -374,8 +364,7 @@ def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
         help: Its help text.
         alone: Whether it shows that text where no command of it is named; else that is an error.
     """
-    settings = {"help_option_names": ["-h", "--help"]}
-    group = typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, help=help)
+    group = typer.Typer(name=name, context_settings=HELP, rich_markup_mode=None, help=help)
     if alone:
 
         @group.callback(invoke_without_command=True, help=help)
@@ -414,23 +403,15 @@ def find_chosen_project(named: str | None) -> Path:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.connection import is_network
+    from sciextract.store.sqlite import is_network
 
     if is_network(project):
-        say(
-            "Warning",
-            f"{project} lies on a network file system: it is slower there and allows one writer at a time",
-            "a project is one file: copy it to a local disk to work on it",
-        )
+        slow = f"{project} lies on a network file system: it is slower there and allows one writer at a time"
+        say("Warning", slow, "a project is one file: copy it to a local disk to work on it")
 
 
 def report(
-    summary: dict[str, Any],
-    words: str,
-    as_json: bool,
-    *,
-    aside: bool = False,
-    quiet: bool = False,
+    summary: dict[str, Any], words: str, as_json: bool, *, aside: bool = False, quiet: bool = False
 ) -> None:
     """The end of a command: JSON or a sentence.
 
@@ -456,7 +437,6 @@ def print_report(report: Reportable, lines: Iterable[str], as_json: bool) -> Non
         typer.echo(visible(line))
 
 
-def print_rows(rows: Iterable[tuple[Mapping[str, Any], str]], as_json: bool) -> None:
-    """Print the entries of a list, each as a JSON object or as a line for people."""
-    for values, line in rows:
-        typer.echo(json.dumps(values) if as_json else visible(line))
+def print_row(values: Mapping[str, Any], line: str, as_json: bool) -> None:
+    """Print an entry of a list: a JSON object, or a line for people."""
+    typer.echo(json.dumps(values) if as_json else visible(line))

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import command_with, positional, setting, switch
+from sciextract.cli.console import argument, command_with, flag, option
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.errors import FormatError
+    from sciextract.inference.domain.auto import AutoExtractor
+    from sciextract.inference.extractor import Extractor
     from sciextract.metrics.promotion import Compared, GateReport
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
-    from sciextract.workflows.evaluate import EvaluatedModel
     from sciextract.workflows.models.compare import ComparedModels
 
 _VARIANTS = ("ordered", "unordered", "doubled")
@@ -35,26 +36,26 @@ _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 class EvaluateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    gold: str = positional("GOLD", "Annotated documents, or -.")
-    predicted: str | None = positional(
+    gold: str = argument("GOLD", "Annotated documents, or -.")
+    predicted: str | None = argument(
         "[PREDICTED]", "The same documents with predictions, or -.", default=None
     )
-    model: str | None = setting("NAME|DIR", "Model to use without PREDICTED.")
-    schema: str | None = setting(
+    model: str | None = option("NAME|DIR", "Model to use without PREDICTED.")
+    schema: str | None = option(
         "NAME|FILE",
         "Label schema that defines the symmetric relations (default: the model's, else scierc).",
     )
-    only: list[str] | None = setting(
+    only: list[str] | None = option(
         "LABEL,...",
         "Score only these entity labels (default: all), with their relations and mentions.",
     )
-    singletons: bool = switch("Include clusters of one mention.", "--singletons")
+    singletons: bool = flag("Include clusters of one mention.", "--singletons")
     fields: Literal["gold", "predicted"] | None = typer.Option(
         None,
         help="Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
         "where present).",
     )
-    as_json: bool = switch("Print JSON instead of tables.", "--json")
+    as_json: bool = flag("Print JSON instead of tables.", "--json")
     bootstrap: bool = typer.Option(True, help="Add 95 % bootstrap intervals.")
 
 
@@ -79,12 +80,10 @@ def evaluate(options: EvaluateOptions) -> None:
     else:
         legend = _LEGEND.format(least="one mention" if options.singletons else "two mentions")
         print_table(f"Scores, documents: {scored.documents}", _NUMBERS, _rows(scored), legend, 0)
+        of_kind = {"entity": scored.ner.labels, "relation": scored.relation.labels}
         labels = [
             (f"{kind} {label}", _cells(score))
-            for kind, scores in (
-                ("entity", scored.ner.labels),
-                ("relation", scored.relation.labels),
-            )
+            for kind, scores in of_kind.items()
             for label, score in scores.items()
         ]
         if labels:
@@ -103,7 +102,7 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
         if options.fields is not None:
             raise UsageError("--fields needs PREDICTED", "give a file of predictions")
         choice = ModelChoice(options.model, only=wanted)
-        predicted: str | EvaluatedModel = choice.load()
+        predicted: str | Extractor | AutoExtractor = choice.load()
         _print_messages(filter(None, [choice.message()]))
     else:
         predicted = options.predicted
@@ -116,14 +115,9 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
             problem = "GOLD and PREDICTED cannot both be standard input"
             raise UsageError(problem, "name one file")
     return evaluate_file(
-        options.gold,
-        predicted,
-        schema=options.schema,
-        bootstrap=options.bootstrap,
-        only=wanted,
-        singletons=options.singletons,
-        fields=options.fields,
-    )
+        options.gold, predicted, schema=options.schema, bootstrap=options.bootstrap, only=wanted,
+        singletons=options.singletons, fields=options.fields,
+    )  # fmt: skip
 
 
 def _rows(report: EvaluationReport) -> Iterator[tuple[str, list[str]]]:
@@ -197,22 +191,19 @@ def print_table(
 
 def comparison_table(comparison: ComparedModels) -> None:
     """Print two models with their differences."""
-    from sciextract.workflows.models.compare import STATED
+    from sciextract.workflows.models.compare import STATED, less
 
     typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
     typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
     if comparison.report is not None:
-        gate_table(
-            comparison.report,
-            ("A", "B", "B less A", "P(B better)"),
-            _VERDICTS[comparison.report.verdict],
-        )
+        heads = ("A", "B", "B less A", "P(B better)")
+        gate_table(comparison.report, heads, _VERDICTS[comparison.report.verdict])
     else:
         rows = []
         for name, (first, second) in comparison.stated.items():
-            less = "-" if first is None or second is None else f"{second - first:+.1f}"
             cells = ["-" if each is None else f"{each:.1f}" for each in (first, second)]
-            rows.append((STATED[name], [*cells, less]))
+            change = less(first, second)
+            rows.append((STATED[name], [*cells, "-" if change is None else f"{change:+.1f}"]))
         print_table("F1 on dev as the models state it", ("A", "B", "B less A"), rows)
     for remark in comparison.remarks:
         typer.echo(visible(remark), err=True)
@@ -240,23 +231,16 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
 
 
 def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, str]) -> None:
-    first, second, less, better = heads
-    columns = (first, second, less, "90 % interval", better, "gold")
+    *columns, better = heads
+    columns += ["90 % interval", better, "gold"]
     named = [] if compared.target is None else [("mean of the tasks", compared.target)]
     for task, score in compared.tasks.items():
         named.append((_TASKS[task], score))
         labels = compared.labels.get(task, {}).items()
         named += [(f"  {label}", of_label) for label, of_label in labels]
-    rows = [
-        (
-            name,
-            [
-                *(f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}"),
-                f"{each.low:+.1f} to {each.high:+.1f}",
-                f"{each.probability:.2f}",
-                str(each.gold),
-            ],
-        )
-        for name, each in named
-    ]
+    rows = []
+    for name, each in named:
+        scores = (f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}")
+        spread = (f"{each.low:+.1f} to {each.high:+.1f}", f"{each.probability:.2f}")
+        rows.append((name, [*scores, *spread, str(each.gold)]))
     print_table(title, columns, rows)

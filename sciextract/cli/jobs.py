@@ -9,9 +9,9 @@ from sciextract.cli.console import (
     JsonLinesOption,
     argument,
     command_group,
-    print_rows,
+    flag,
+    print_row,
     say,
-    switch,
 )
 from sciextract.errors import as_command
 
@@ -29,7 +29,7 @@ _Job = Annotated[
 
 @jobs.command("list")
 def list_(
-    offline: bool = switch("Show the last known status; contact no other machine.", "--offline"),
+    offline: bool = flag("Show the last known status; contact no other machine.", "--offline"),
     as_json: JsonLinesOption = False,
 ) -> None:
     """List the jobs and their status, newest first.
@@ -46,16 +46,13 @@ def list_(
     for job in known:
         share = "" if job.epochs == 0 else f"epoch {job.epoch}/{job.epochs}"
         line = f"{job.name:<36}  {job.host:<20}  {job.state:<12}  {share}".rstrip()
-        print_rows([(job.to_json(), line)], as_json)
+        print_row(job.to_json(), line, as_json)
     if not known and not as_json:
         say("", "no jobs", "sciextract retrain --remote HOST begins one")
 
 
 @jobs.command()
-def attach(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def attach(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Follow a job to its end, fetch its model, and use it if it is better.
 
     Example:
@@ -66,10 +63,7 @@ def attach(
 
 
 @jobs.command()
-def fetch(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def fetch(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Fetch the model of a finished job, compare and register it. Fails while the job is running.
 
     Example:
@@ -113,11 +107,8 @@ def cancel(job: _Job) -> None:
 
     run, location = find_job(job)
     cancel_job(run, location)
-    say(
-        "",
-        f"{run.name} on {location.host} is stopped",
-        as_command("sciextract", "jobs", "clean", run.name),
-    )
+    clean_up = as_command("sciextract", "jobs", "clean", run.name)
+    say("", f"{run.name} on {location.host} is stopped", clean_up)
 
 
 @jobs.command()

@@ -14,13 +14,13 @@ from sciextract.cli.console import (
     JsonOption,
     ProjectOption,
     find_chosen_project,
+    flag,
     open_chosen_project,
+    option,
     print_report,
-    print_rows,
+    print_row,
     report,
     say,
-    setting,
-    switch,
 )
 from sciextract.text.english import counted
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def log(
     project: ProjectOption = None,
-    limit: int = setting("N", "Maximum number of events.", min=1, default=20),
+    limit: int = option("N", "Maximum number of events.", min=1, default=20),
     as_json: JsonLinesOption = False,
 ) -> None:
     """List the project's events, newest first.
@@ -56,15 +56,15 @@ def log(
         target = f" of event {event.target}" if event.target else ""
         line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
         line += f"  [{counted(event.documents, 'abstract')}]"
-        print_rows([(asdict(event), line)], as_json)
+        print_row(asdict(event), line, as_json)
 
 
 def undo(
     project: ProjectOption = None,
-    event: int | None = setting(
+    event: int | None = option(
         "N", "Undo this event of the log instead of your latest one.", min=1
     ),
-    steps: int = setting("N", "Number of actions.", min=1, default=1),
+    steps: int = option("N", "Number of actions.", min=1, default=1),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -91,7 +91,7 @@ def undo(
 
 def redo(
     project: ProjectOption = None,
-    steps: int = setting("N", "Number of actions.", min=1, default=1),
+    steps: int = option("N", "Number of actions.", min=1, default=1),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,8 +126,8 @@ def _report_turn(
 
 def backup(
     project: ProjectOption = None,
-    list_only: bool = switch("List the backups instead of creating one.", "--list"),
-    restore: str | None = setting("FILE", "Replace the project with this backup."),
+    list_only: bool = flag("List the backups instead of creating one.", "--list"),
+    restore: str | None = option("FILE", "Replace the project with this backup."),
     as_json: JsonOption = False,
 ) -> None:
     """Create a dated backup next to the project; the newest ten are kept.
@@ -144,8 +144,8 @@ def backup(
     from pathlib import Path
 
     from sciextract.store import open_project
-    from sciextract.store.connection import check_project
     from sciextract.store.maintenance import backup as backups
+    from sciextract.store.sqlite import check_project
     from sciextract.workflows.project_choice import VARIABLE
 
     if restore is not None:
@@ -156,11 +156,8 @@ def backup(
         if removed:
             say("note", f"removed {left}, which a killed restore left")
         else:
-            say(
-                "note",
-                f"{left} was left by a killed restore, or one is running",
-                "if none is, remove it",
-            )
+            problem = f"{left} was left by a killed restore, or one is running"
+            say("note", problem, "if none is, remove it")
     if restore is not None:
         # The project as it is becomes a backup itself, so that a restore can be taken back.
         kept = backups.restore(Path(restore), path)
@@ -179,7 +176,7 @@ def backup(
     made_before = backups.list_backups(path)
     for each in made_before:
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
-        print_rows([(_backup_json(each), words)], as_json)
+        print_row(_backup_json(each), words, as_json)
     if not made_before:
         check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")
@@ -192,7 +189,7 @@ def _backup_json(made: Backup) -> dict[str, object]:
 
 def doctor(
     project: ProjectOption = None,
-    repair: bool = switch("Repair the file as far as possible, after a backup.", "--repair"),
+    repair: bool = flag("Repair the file as far as possible, after a backup.", "--repair"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -237,12 +234,10 @@ def _repair_lines(repaired: Repaired) -> Iterator[str]:
 
     if repaired.kept is not None:
         yield f"the file as it was: {repaired.kept}"
-    for words, count in (
-        ("abstracts rebuilt from the log", len(repaired.rebuilt)),
-        ("abstracts counted anew", len(repaired.counted)),
-    ):
-        if count:
-            yield f"{count:,} {words}"
+    if repaired.rebuilt:
+        yield f"{len(repaired.rebuilt):,} abstracts rebuilt from the log"
+    if repaired.counted:
+        yield f"{len(repaired.counted):,} abstracts counted anew"
     if repaired.indexed:
         yield "search indexes rebuilt"
     if repaired.sound_backup is not None:

@@ -16,13 +16,11 @@ from sciextract.cli.console import (
     JsonOption,
     argument,
     command_group,
+    flag,
     option,
-    positional,
-    print_rows,
+    print_row,
     report,
     say,
-    setting,
-    switch,
 )
 from sciextract.errors import (
     ExitCode,
@@ -50,15 +48,14 @@ models = command_group(
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
     str | None,
-    option("DB", "Apply to this project (default: to all of your projects).", "--project"),
+    option(
+        "DB", "Apply to this project (default: to all of your projects).", "--project", default=...
+    ),
 ]
 
 
 @models.command("list")
-def list_(
-    project: _Project = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     """List the models, and mark the one in use.
 
     Examples:
@@ -86,14 +83,14 @@ def list_(
             words = f"cannot be used: {each.problem}"
         in_use = each.folder == used
         line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
-        print_rows([({**each.to_json(), "in_use": in_use}, line)], as_json)
+        print_row({**each.to_json(), "in_use": in_use}, line, as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
 
 @models.command()
 def show(
-    name: str | None = positional(
+    name: str | None = argument(
         "[NAME|DIR]", "The model (default: the one in use).", show_default=False, default=None
     ),
     project: _Project = None,
@@ -107,6 +104,7 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
+    from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
 
@@ -118,16 +116,14 @@ def show(
     if not as_json:
         typer.echo("\n".join(_card_lines(model, config)))
         return
-    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    stored = json.loads((folder.path / CONFIG).read_bytes())
+    parts = {"config": stored, "scores": config.scores, "origin": config.origin}
     typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
 @models.command()
 def use(
-    name: _Model,
-    project: _Project = None,
-    author: AuthorOption = None,
-    as_json: JsonOption = False,
+    name: _Model, project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 
@@ -145,11 +141,8 @@ def use(
     with _opened(project, author) as opened:
         model = choose(name, opened)
     where = f"in {project}" if project else "unless a project has its own model"
-    report(
-        {"model": model.id, "project": project},
-        f"{model.id} predicts {where}; sciextract models rollback takes that back",
-        as_json,
-    )
+    words = f"{model.id} predicts {where}; sciextract models rollback takes that back"
+    report({"model": model.id, "project": project}, words, as_json)
 
 
 @models.command()
@@ -169,21 +162,18 @@ def rollback(
     with _opened(project, author) as opened:
         current = take_back(opened)
     whose = {"project": "as previously chosen for the project", "user": "as you chose"}
-    report(
-        {"model": current.model.id, "by": current.by, "project": project},
-        f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}",
-        as_json,
-    )
+    words = f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}"
+    report({"model": current.model.id, "by": current.by, "project": project}, words, as_json)
 
 
 @models.command()
 def compare(
-    first: str = positional("A", "The model before."),
-    second: str = positional("B", "The model after."),
-    data: str | None = setting(
+    first: str = argument("A", "The model before."),
+    second: str = argument("B", "The model after."),
+    data: str | None = option(
         "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
     ),
-    blind_gate: bool = switch(
+    blind_gate: bool = flag(
         "With --data: also report abstracts that were annotated without a model's suggestions.",
         "--blind-gate",
     ),
@@ -219,9 +209,9 @@ def compare(
 @models.command()
 def export(
     name: _Model,
-    file: str = positional("FILE", "The file to write: .tar or .zip."),
-    force: bool = switch("Replace an existing file.", "--force"),
-    with_base: bool = switch(
+    file: str = argument("FILE", "The file to write: .tar or .zip."),
+    force: bool = flag("Replace an existing file.", "--force"),
+    with_base: bool = flag(
         "Include the model that it was learned on, for machines without it.", "--with-base"
     ),
     as_json: JsonOption = False,
@@ -244,8 +234,8 @@ def export(
 
 @models.command("import")
 def import_(
-    file: str = positional("FILE|DIR", "A .tar or .zip of a model, or its folder."),
-    name: str | None = setting("NAME", "Name to register it under (default: its own)."),
+    file: str = argument("FILE|DIR", "A .tar or .zip of a model, or its folder."),
+    name: str | None = option("NAME", "Name to register it under (default: its own)."),
     as_json: JsonOption = False,
 ) -> None:
     """Register a model from a file or folder, after a check of all hashes.
@@ -294,32 +284,3 @@ def _opened(
     from sciextract.store import open_project
 
     return open_project(path, author, read=read)
-
-
-@models.command()
-def curves(
-    name: str | None = positional("[NAME]", "The trained model.", default=None),
-    run: str | None = setting("DIR", "The run folder, instead of a model."),
-    output: str | None = setting("DIR", "Where to write (default: the run folder)."),
-) -> None:
-    """Plot losses and dev scores of a training run as curves.png and curves.svg.
-
-    Examples:
-
-        sciextract models curves parsing
-
-        sciextract models curves --run my-model.run --output figures
-    """
-    from sciextract.errors import OutputError
-    from sciextract.retraining.curves import draw_curves, run_named
-    from sciextract.workflows.output import reported_as
-
-    training = run_named(name, run)
-    folder = Path(output) if output else None
-    if folder is not None:
-        with reported_as(str(folder)):
-            folder.mkdir(parents=True, exist_ok=True)
-    drawn = draw_curves(training, folder)
-    if drawn.figure is None:
-        raise OutputError(drawn.problem, f"the run: {training.folder}")
-    say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

@@ -13,18 +13,18 @@ from sciextract.cli.console import (
     ForceOption,
     InputFormatOption,
     JsonOption,
-    ProgressLine,
     ProjectOption,
     QuietOption,
+    Screen,
     StrictOption,
+    argument,
+    flag,
     is_terminal,
     open_chosen_project,
+    option,
     output_formats,
-    positional,
     report,
     say,
-    setting,
-    switch,
     warn_of_network,
 )
 from sciextract.errors import as_command
@@ -37,9 +37,13 @@ if TYPE_CHECKING:
     from sciextract.workflows.import_files import ImportListener, ImportReport
 
 
+# Where the remarks on imported abstracts are.
+FLAGGED = "sciextract search --flagged lists what was flagged"
+
+
 def init(
-    project: str = positional("DB", "The project file to create."),
-    schema: str = setting(
+    project: str = argument("DB", "The project file to create."),
+    schema: str = option(
         "NAME|FILE", "Label schema: a bundled name or a TOML file.", default="scierc"
     ),
     author: AuthorOption = None,
@@ -66,11 +70,11 @@ def init(
 
 
 def import_(
-    paths: list[str] = positional("PATH...", "Files, folders, zip archives, or - for a pipe."),
+    paths: list[str] = argument("PATH...", "Files, folders, zip archives, or - for a pipe."),
     project: ProjectOption = None,
     input_format: InputFormatOption = None,
-    add_labels: bool = switch("Add labels that the project's schema lacks.", "--add-labels"),
-    done: str = setting(
+    add_labels: bool = flag("Add labels that the project's schema lacks.", "--add-labels"),
+    done: str = option(
         "LAYERS",
         "Layers that are fully annotated in the files: entities, relations, coreference, or "
         "all. In these layers, training treats everything unannotated as negative.",
@@ -102,59 +106,50 @@ def import_(
     """
     from sciextract.workflows.import_files import import_files, layers_named
 
-    screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
+    shown = not quiet and is_terminal(sys.stderr)
     with open_chosen_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
-        try:
+        with ImportScreen(shown, FLAGGED) as screen:
             imported = import_files(
-                opened,
-                paths,
-                input_format,
-                add_labels=add_labels,
-                listener=screen.listener(),
-                done=layers_named(done),
-                fields=fields,
-            )
-        finally:
-            screen.end()
+                opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
+                done=layers_named(done), fields=fields,
+            )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
 
 
 def export(
-    export_format: str | None = setting(
+    export_format: str | None = option(
         "F",
         "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
         "--to",
         autocompletion=output_formats,
     ),
     project: ProjectOption = None,
-    output: str | None = setting("PATH", "File or folder (default: standard output)."),
+    output: str | None = option("PATH", "File or folder (default: standard output)."),
     strict: StrictOption = False,
-    undecided: bool = switch("Include undecided items.", "--undecided"),
-    source: str | None = setting(
+    undecided: bool = flag("Include undecided items.", "--undecided"),
+    source: str | None = option(
         "S", "Export the items of one source, e.g. model:sci, instead of the current annotations."
     ),
-    with_base: str | None = setting(
+    with_base: str | None = option(
         "FILE", "Write a training set: this gold plus your corrected abstracts."
     ),
-    predicted: bool = switch(
+    predicted: bool = flag(
         "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
         " and the current annotations as ner...",
         "--predicted",
     ),
-    everything: bool = switch("Write unfinished abstracts to training formats, too.", "--all"),
-    release: str | None = setting(
+    everything: bool = flag("Write unfinished abstracts to training formats, too.", "--all"),
+    release: str | None = option(
         "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
     ),
-    licence: str | None = setting(
+    licence: str | None = option(
         "NAME", "Licence of releases, such as CC-BY-4.0; kept in the project."
     ),
-    citation: str | None = setting("WORDS", "How to cite releases; kept in the project."),
-    no_text: bool = switch(
-        "Leave the texts out of a release: offsets and hashes only.", "--no-text"
-    ),
+    citation: str | None = option("WORDS", "How to cite releases; kept in the project."),
+    no_text: bool = flag("Leave the texts out of a release: offsets and hashes only.", "--no-text"),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -280,62 +275,31 @@ def _describe_output(done: ExportReport | ConvertReport, left_out: str = "") -> 
     return words
 
 
-_MOST_WARNED = 5
-
-
-class ImportScreen:
-    """Messages and the progress line of an import.
-
-    Args:
-        shown: Whether to draw a progress line.
-        more: Where the remarks that were not shown can be found.
-    """
-
-    def __init__(
-        self, *, shown: bool, more: str = "sciextract search --flagged lists what was flagged"
-    ) -> None:
-        self._more = more
-        self._line = ProgressLine(shown)
-        self._warned = 0
+class ImportScreen(Screen):
+    """Messages and the progress line of an import or a conversion."""
 
     def listener(self) -> ImportListener:
         """The functions that an import calls."""
         from sciextract.workflows.import_files import ImportListener
 
-        def warn(doc_key: str, warnings: tuple[str, ...]) -> None:
-            self._warned += 1
-            if self._warned <= _MOST_WARNED:
-                self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
-
         either = "--fields gold or --fields predicted decides which are imported"
         return ImportListener(
-            bad_record=lambda error: self._say("Bad record", error.message, error.hint),
-            warned=warn,
-            progress=self._line.update,
-            note=lambda note: self._say("", note, either),
+            bad_record=lambda error: self.say("Bad record", error.message, error.hint),
+            warned=lambda key, found: self.warn(1, [f"{key!r}: {'; '.join(found)}"]),
+            progress=self.line.update,
+            note=lambda note: self.say("", note, either),
         )
-
-    def end(self) -> None:
-        """Clear the progress line and say how many remarks were not shown."""
-        self._line.clear()
-        if self._warned > _MOST_WARNED:
-            more = counted(self._warned - _MOST_WARNED, "more abstract")
-            say("Warning", f"{more} with remarks; {self._more}")
-
-    def _say(self, kind: str, message: str, hint: str = "") -> None:
-        self._line.clear()
-        say(kind, message, hint)
 
 
 def convert(
-    inputs: list[str] = positional("IN...", "Files, folders, zip archives, or - for a pipe."),
-    to: str = setting(
+    inputs: list[str] = argument("IN...", "Files, folders, zip archives, or - for a pipe."),
+    to: str = option(
         "F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats, default=...
     ),
-    output: str | None = setting("PATH", "File or folder (default: standard output)."),
+    output: str | None = option("PATH", "File or folder (default: standard output)."),
     input_format: InputFormatOption = None,
-    rename: str = setting("OLD=NEW,...", "Rename entity and relation labels.", default=""),
-    texts: str | None = setting(
+    rename: str = option("OLD=NEW,...", "Rename entity and relation labels.", default=""),
+    texts: str | None = option(
         "FILE", "Texts for a release that was made with --no-text, found by their hash."
     ),
     strict: StrictOption = False,
@@ -364,12 +328,9 @@ def convert(
 
     aside = output in (None, "-")
     drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
-    screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
     job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force, texts)
-    try:
+    with ImportScreen(drawn, "--to jsonl writes them all, as `warnings`") as screen:
         done = job.run(screen.listener())
-    finally:
-        screen.end()
     for label in (label for label, count in done.renamed.items() if not count):
         say("Warning", f"--rename: nothing has the label {label!r}")
     report(done.to_json(), _describe_output(done), as_json, aside=aside, quiet=quiet)

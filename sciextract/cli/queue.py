@@ -15,9 +15,9 @@ from sciextract.cli.console import (
     argument,
     command_group,
     open_chosen_project,
-    print_rows,
+    option,
+    print_row,
     report,
-    setting,
 )
 from sciextract.text.english import counted
 
@@ -39,12 +39,12 @@ def make(
         help="Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
         " (committee), dissimilarity to all others (diversity), or random order.",
     ),
-    model: list[str] | None = setting(
+    model: list[str] | None = option(
         "NAME|DIR", "The model (default: the one in use); two or more times for a committee."
     ),
-    most: int = setting("N", "Maximum number of abstracts.", min=1, default=200),
-    name: str | None = setting("NAME", "Name of the queue (default: that of --by)."),
-    seed: int = setting("N", "Seed of the random order.", min=0, default=0),
+    most: int = option("N", "Maximum number of abstracts.", min=1, default=200),
+    name: str | None = option("NAME", "Name of the queue (default: that of --by)."),
+    seed: int = option("N", "Seed of the random order.", min=0, default=0),
     project: ProjectOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -68,12 +68,9 @@ def make(
 
     # The words are written out above: importing By costs numpy, and --help would pay for it.
     order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
-    line = ProgressLine(not quiet and is_terminal(sys.stderr))
-    with open_chosen_project(project) as opened:
-        try:
-            made = make_queue(opened, order, line.update)
-        finally:
-            line.clear()
+    progress = ProgressLine(not quiet and is_terminal(sys.stderr))
+    with open_chosen_project(project) as opened, progress as line:
+        made = make_queue(opened, order, line.update)
     words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
     words += f"{counted(made.pool, 'abstract')} that are not done"
     if made.models:
@@ -85,10 +82,7 @@ def make(
 
 
 @queue.command("list")
-def list_(
-    project: ProjectOption = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
     """List the saved queues.
 
     Examples:
@@ -103,17 +97,13 @@ def list_(
     with open_chosen_project(project, read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
-        print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
+        print_row({"name": name, "abstracts": length}, f"{length:>7,}  {name}", as_json)
     if not lengths and not as_json:
         say("", "no queue is saved", "sciextract queue make creates one, as does F4 in the desk")
 
 
 @queue.command()
-def show(
-    name: _Name,
-    project: ProjectOption = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def show(name: _Name, project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
     """Show the abstracts of a queue in their order, with how many items of each are undecided.
 
     Examples:
@@ -131,7 +121,7 @@ def show(
     for place, each in enumerate(abstracts, 1):
         progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
         line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {progress}"
-        print_rows([(asdict(each), line)], as_json)
+        print_row(asdict(each), line, as_json)
 
 
 @queue.command()

@@ -17,10 +17,8 @@ from sciextract.cli.console import (
     command_group,
     flag,
     is_terminal,
-    positional,
+    option,
     say,
-    setting,
-    switch,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
 from sciextract.text.english import counted
@@ -29,13 +27,11 @@ if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
 
 schema = command_group(
-    "schema",
-    "List, show, check and create label schemas (entity and relation types).",
-    alone=True,
+    "schema", "List, show, check and create label schemas (entity and relation types).", alone=True
 )
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
 _File = Annotated[Path, argument("FILE", "The TOML file to write.")]
-_Force = Annotated[bool, flag("Replace the file.", "--force")]
+_Force = Annotated[bool, flag("Replace the file.", "--force", default=...)]
 
 
 @schema.command("list")
@@ -82,9 +78,7 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
 
 @schema.command()
-def check(
-    files: list[str] = positional("FILE...", "TOML files."),
-) -> None:
+def check(files: list[str] = argument("FILE...", "TOML files.")) -> None:
     """Check schema files: keys, colours, labels and legal pairs.
 
     Examples:
@@ -100,17 +94,15 @@ def check(
 @schema.command()
 def new(
     file: _File,
-    entity: list[str] | None = setting(
+    entity: list[str] | None = option(
         "LABEL[=DEFINITION]", "An entity type; repeatable.", "--entity"
     ),
-    relation: list[str] | None = setting(
+    relation: list[str] | None = option(
         "LABEL[=HEAD>TAIL,...]",
         "A relation type and its legal pairs (default: every pair); repeatable.",
     ),
-    symmetric: list[str] | None = setting(
-        "LABEL", "A relation type without direction; repeatable."
-    ),
-    coreference: bool = switch(
+    symmetric: list[str] | None = option("LABEL", "A relation type without direction; repeatable."),
+    coreference: bool = flag(
         "Include coreference: clusters of mentions of the same thing.", "--coreference"
     ),
     force: _Force = False,
@@ -149,8 +141,8 @@ def new(
 
 @schema.command("from", cls=FormatCommand)
 def from_files(
-    files: list[str] = positional("IN...", "Annotated files."),
-    output: Path = setting("FILE", "The TOML file to write.", "--output", default=...),
+    files: list[str] = argument("IN...", "Annotated files."),
+    output: Path = option("FILE", "The TOML file to write.", "--output", default=...),
     input_format: InputFormatOption = None,
     force: _Force = False,
 ) -> None:

@@ -12,12 +12,12 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
+    argument,
+    flag,
     open_chosen_project,
-    positional,
+    option,
     print_report,
-    print_rows,
-    setting,
-    switch,
+    print_row,
     warn_of_network,
 )
 from sciextract.text.characters import visible
@@ -47,7 +47,7 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
 
 
 def search(
-    words: list[str] | None = positional(
+    words: list[str] | None = argument(
         "[WORDS...]",
         'Words that must all occur; "a phrase" in quotes; a prefix as begin*.',
         default=None,
@@ -56,17 +56,17 @@ def search(
     place: Literal["text", "title", "mentions"] = typer.Option(
         "text", "--in", help="Where to search."
     ),
-    label: str | None = setting("L", "Only abstracts with this entity or relation type."),
+    label: str | None = option("L", "Only abstracts with this entity or relation type."),
     state: Literal["undecided", "accepted", "rejected", "edited", "added", "imported"]
     | None = typer.Option(
         None, help="Only abstracts with items in this state (of --label, if given)."
     ),
-    score_below: float | None = setting(
+    score_below: float | None = option(
         "P", "Only abstracts with an undecided item below this score.", min=0, max=1
     ),
-    disagreement: bool = switch("Only abstracts on which sources differ.", "--disagreement"),
-    flagged: bool = switch("Only flagged abstracts.", "--flagged"),
-    limit: int = setting("N", "Maximum number of rows.", min=1, default=20),
+    disagreement: bool = flag("Only abstracts on which sources differ.", "--disagreement"),
+    flagged: bool = flag("Only flagged abstracts.", "--flagged"),
+    limit: int = option("N", "Maximum number of rows.", min=1, default=20),
     as_json: JsonLinesOption = False,
 ) -> None:
     """Find abstracts by words, mentions, labels, states, scores or disagreement.
@@ -95,7 +95,7 @@ def search(
         year = f" ({hit.year})" if hit.year else ""
         line = f"{hit.number:>7}  {hit.doc_key}  {hit.title[:90]}{year}"
         line += f"  {hit.undecided} undecided" if hit.undecided else ""
-        print_rows([(asdict(hit), line)], as_json)
+        print_row(asdict(hit), line, as_json)
         if hit.excerpt and not as_json:
             typer.echo(visible(f"         {hit.excerpt}"))
     if not hits:
@@ -121,7 +121,7 @@ def _status_lines(current: Status) -> Iterator[str]:
 
 def stats(
     project: ProjectOption = None,
-    learning: bool = switch(
+    learning: bool = flag(
         "Show how good predictions were before you corrected them, with the adapter and without it.",
         "--learning",
     ),

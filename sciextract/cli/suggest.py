@@ -13,14 +13,14 @@ from sciextract.cli.console import (
     ProgressLine,
     ProjectOption,
     QuietOption,
+    argument,
+    flag,
     input_formats,
     is_terminal,
     open_chosen_project,
-    positional,
+    option,
     report,
     say,
-    setting,
-    switch,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
 from sciextract.text.english import counted
@@ -30,40 +30,37 @@ _LISTED = 20
 
 
 def suggest(
-    paths: list[str] | None = positional(
+    paths: list[str] | None = argument(
         "[FILE...]",
         "Annotations in any format; all become undecided.",
         show_default=False,
         default=None,
     ),
     project: ProjectOption = None,
-    terms: list[Path] | None = setting(
-        "FILE", "CSV or TSV file with a term and its label per row."
-    ),
-    patterns: list[Path] | None = setting(
+    terms: list[Path] | None = option("FILE", "CSV or TSV file with a term and its label per row."),
+    patterns: list[Path] | None = option(
         "FILE", "JSON Lines file of token and phrase patterns (spaCy EntityRuler, Prodigy)."
     ),
-    labels: str = setting(
+    labels: str = option(
         "OLD=NEW,...",
         "Labels of a model or of quotes, each with the project's label that it becomes.",
         "--map",
         default="",
     ),
-    spans: bool = switch("Add the mentions of a model without their labels.", "--spans"),
-    model: str | None = setting("NAME|DIR", "The model of --map and --spans (default: sci)."),
-    named: list[str] | None = setting(
+    spans: bool = flag("Add the mentions of a model without their labels.", "--spans"),
+    model: str | None = option("NAME|DIR", "The model of --map and --spans (default: sci)."),
+    named: str | None = option(
         "F",
         "Format of FILE (default: recognised by its content), or quotes, langextract, gliner: strings to locate.",
         "--from",
         autocompletion=input_formats,
     ),
-    keys: str = setting(
+    keys: str = option(
         "THING=KEY,...",
         "Where records of quotes have text, document, entities, quote, label, start, ...",
         default="",
     ),
-    every: bool = switch("Suggest a quote wherever it occurs, not in sequence.", "--every"),
-    input_format: str | None = setting("F", "An older word for --from.", "--format", hidden=True),
+    every: bool = flag("Suggest a quote wherever it occurs, not in sequence.", "--every"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -93,33 +90,28 @@ def suggest(
     from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
-    # Without FILE, the values of --from are files: what the option meant before it named a format.
-    files, formats = (paths, [*(named or ()), input_format]) if paths else (named, [input_format])
-    quotes = QUOTE_FORMATS.get(formats[0] or "")
+    quotes = QUOTE_FORMATS.get(named or "")
     sources = Sources(terms or (), patterns or (), "" if quotes else labels, spans, model)
-    if bool(files) == bool(sources):
-        problem = "FILE goes alone" if files else "no source of suggestions is given"
+    if bool(paths) == bool(sources):
+        problem = "FILE goes alone" if paths else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
     allowed = ", ".join(QUOTE_FORMATS)
     if quotes is None and (keys or every):
         raise UsageError("--keys and --every are for quotes", f"name --from: one of {allowed}")
-    if quotes is None and formats[0]:
+    if quotes is None and named:
         try:
-            get_format(formats[0])
+            get_format(named)
         except UsageError as error:
             raise UsageError(error.message, f"{error.hint}; for quotes: {allowed}") from None
     with open_chosen_project(project, author) as opened:
-        if files and quotes:
-            done = suggest_quotes(opened, files, parse_keys(keys, quotes), labels, every=every)
-        elif files:
-            done = suggest_from(opened, files, formats[0])
+        if paths and quotes:
+            done = suggest_quotes(opened, paths, parse_keys(keys, quotes), labels, every=every)
+        elif paths:
+            done = suggest_from(opened, paths, named)
         else:
             # A file needs no line: reading it takes moments, a model minutes.
-            line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
-            try:
+            with ProgressLine(shown=not quiet and is_terminal(sys.stderr)) as line:
                 done = suggest_by(opened, sources, line.update)
-            finally:
-                line.clear()
         path = opened.path
     notes = [*done.notes, *done.missing]
     for note in notes[:_LISTED]:

@@ -12,13 +12,13 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
+    argument,
+    flag,
     open_chosen_project,
-    positional,
+    option,
     print_report,
-    print_rows,
+    print_row,
     report,
-    setting,
-    switch,
 )
 from sciextract.text.english import counted
 
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
 
 
 def merge(
-    other: str = positional("OTHER.db", "The project to merge."),
+    other: str = argument("OTHER.db", "The project to merge."),
     project: ProjectOption = None,
-    add_labels: bool = switch("Add labels that this project's schema lacks.", "--add-labels"),
+    add_labels: bool = flag("Add labels that this project's schema lacks.", "--add-labels"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Merge another annotator's project into this one, text by text.
 
     Decisions in this project are kept. Where both sides worked on a text, resolve the differences with adjudicate.
-    Saved queues are merged too, and the choice of a model where this project has none. Merging the same file again
-    changes nothing.
+    Saved queues are merged, too. Merging the same file again changes nothing.
 
     Examples:
 
@@ -58,14 +57,13 @@ def merge(
     )
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
-    words += f"; {done.model}" if done.model else ""
     report(done.to_json(), words, as_json)
 
 
 def agree(
-    first: str = positional("A.db", "One annotator's project."),
-    second: str = positional("B.db", "The other annotator's project."),
-    done: bool = switch("Only abstracts whose entities both marked as done.", "--done"),
+    first: str = argument("A.db", "One annotator's project."),
+    second: str = argument("B.db", "The other annotator's project."),
+    done: bool = flag("Only abstracts whose entities both marked as done.", "--done"),
     as_json: JsonOption = False,
 ) -> None:
     """Measure the agreement of two annotators on the abstracts that both worked on.
@@ -89,13 +87,13 @@ def agree(
 
 def adjudicate(
     project: ProjectOption = None,
-    source: str | None = setting(
+    source: str | None = option(
         "S", "Compare the project with this source (default: all merged projects)."
     ),
     take: Literal["mine", "theirs"] | None = typer.Option(
         None, help="Resolve the difference of --key, or all that are listed, in favour of one side."
     ),
-    key: list[str] | None = setting("K", "Only this difference; repeatable."),
+    key: list[str] | None = option("K", "Only this difference; repeatable."),
     author: AuthorOption = None,
     as_json: JsonLinesOption = False,
 ) -> None:
@@ -124,7 +122,7 @@ def adjudicate(
             for each in differences:
                 values = each.to_json()
                 line = _difference_line(values, opened.document_state(each.number).text)
-                print_rows([(values, line)], as_json)
+                print_row(values, line, as_json)
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"

@@ -16,11 +16,11 @@ from sciextract.cli.console import (
     ProjectOption,
     command_with,
     find_chosen_project,
+    flag,
     given_options,
     is_terminal,
+    option,
     say,
-    setting,
-    switch,
 )
 from sciextract.cli.training_screen import (
     needs_extra,
@@ -48,54 +48,50 @@ class RetrainOptions:
     """One field for each word of the command line; its help text says what it means."""
 
     project: ProjectOption = None
-    base: str | None = setting("FILE", "Your copy of a published data set, replayed in training.")
-    gate: str | None = setting("FILE", "Additional gold for the comparison of old and new model.")
-    model: str | None = setting("NAME|DIR", "Model to start from (default: the one in use).")
+    base: str | None = option("FILE", "Your copy of a published data set, replayed in training.")
+    gate: str | None = option("FILE", "Additional gold for the comparison of old and new model.")
+    model: str | None = option("NAME|DIR", "Model to start from (default: the one in use).")
     name: str | None = typer.Option(
         None, metavar="NAME", help="Name of the new model (default: the project's)."
     )
-    blind_gate: bool = switch(
+    blind_gate: bool = flag(
         "Also report held-out abstracts that were annotated without a model's suggestions.",
         "--blind-gate",
     )
-    no_cross_validation: bool = switch(
+    no_cross_validation: bool = flag(
         "Compare on the held-out abstracts only, also where they are too few to decide.",
         "--no-cross-validation",
     )
-    data: str | None = setting(
+    data: str | None = option(
         "FILE|DIR", "Training documents with gold, or a folder of splits; no project."
     )
-    dev: str | None = setting(
+    dev: str | None = option(
         "FILE|DIR",
         "Documents for model selection and scores (default: the validation split of --data).",
     )
-    output: str | None = setting("DIR", "With --data: the model folder to write.")
-    encoder: str | None = setting("ID|DIR", "With --data: Hugging Face encoder to start from.")
-    schema: str | None = setting("NAME|FILE", "With --data: label schema (default: scierc).")
-    recipe: str | None = setting(
+    output: str | None = option("DIR", "With --data: the model folder to write.")
+    encoder: str | None = option("ID|DIR", "With --data: Hugging Face encoder to start from.")
+    schema: str | None = option("NAME|FILE", "With --data: label schema (default: scierc).")
+    recipe: str | None = option(
         "NAME|FILE", "Training recipe, TOML (default: correction-round; with --data: scierc-joint)."
     )
     seed: int | None = typer.Option(None, metavar="N", help="Seed (default: the recipe's).")
-    seeds: int | None = setting(
+    seeds: int | None = option(
         "N", "With --data: train with seeds 1 to N, and print mean and standard deviation."
     )
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
-    augment: float | None = setting(
-        "SHARE",
-        "Augmented documents (entities swapped) per training document and epoch; 1 doubles the data.",
-    )
-    device: str | None = setting("NAME", "auto, cpu, cuda or mps (default: auto).")
-    gpu: bool = switch("Same as --device cuda.", "--gpu")
-    processes: int | None = setting(
+    device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
+    gpu: bool = flag("Same as --device cuda.", "--gpu")
+    processes: int | None = option(
         "N", "With --data: number of processes that train together, each on its own GPU."
     )
-    remote: str | None = setting(
+    remote: str | None = option(
         "[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies."
     )
-    remote_python: str | None = setting("PATH", "Python on that machine (default: python3).")
-    slurm: bool = switch("Through SLURM on that machine.", "--slurm")
-    detach: bool = switch("Return once the remote job runs; see sciextract jobs.", "--detach")
-    run: str | None = setting("DIR", "Run folder; a stopped run resumes from it.")
+    remote_python: str | None = option("PATH", "Python on that machine (default: python3).")
+    slurm: bool = flag("Through SLURM on that machine.", "--slurm")
+    detach: bool = flag("Return once the remote job runs; see sciextract jobs.", "--detach")
+    run: str | None = option("DIR", "Run folder; a stopped run resumes from it.")
     as_json: JsonEventsOption = False
 
     def choose_device_name(self) -> str:
@@ -116,7 +112,7 @@ class RetrainOptions:
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
-            epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
+            epochs=self.epochs, seed=self.seed, name=self.name,
             blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
@@ -147,7 +143,7 @@ class RetrainOptions:
                 f"{output} exists already",
                 "choose another --output; existing files are not overwritten",
             )
-        names = ("encoder", "seed", "epochs", "augment")
+        names = ("encoder", "seed", "epochs")
         settings = {name: getattr(self, name) for name in names}
         return make_job(
             self.recipe or "scierc-joint",
@@ -218,9 +214,9 @@ def retrain(options: RetrainOptions) -> None:
 
 def learn(
     project: ProjectOption = None,
-    name: str | None = setting("NAME", "Name of the new model (default: the project's)."),
-    output: str | None = setting("DIR", "Write this folder instead of registering the model."),
-    model: str | None = setting(
+    name: str | None = option("NAME", "Name of the new model (default: the project's)."),
+    output: str | None = option("DIR", "Write this folder instead of registering the model."),
+    model: str | None = option(
         "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
     ),
     as_json: JsonOption = False,
@@ -243,18 +239,10 @@ def learn(
     from sciextract.workflows.models.learned import learn_model
 
     path = find_chosen_project(project)
-    line = ProgressLine(is_terminal(sys.stderr))
-    with open_project(path, read=True) as opened:
-        try:
-            learned = learn_model(
-                opened,
-                model_name(name, path),
-                model=model,
-                output=_path(output),
-                on_progress=line.update,
-            )
-        finally:
-            line.clear()
+    progress = ProgressLine(is_terminal(sys.stderr))
+    with open_project(path, read=True) as opened, progress as line:
+        called, folder = model_name(name, path), _path(output)
+        learned = learn_model(opened, called, model=model, output=folder, on_progress=line.update)
     show_learned(learned, path, as_json)
 
 
@@ -300,7 +288,8 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
         if options.remote is None:
             result = run_retraining(request, folder, LocalTrainer(here), listener)
         else:
-            from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer
+            from sciextract.retraining.remote.start import RemoteTarget
+            from sciextract.retraining.remote.trainer import RemoteTrainer
 
             python = options.remote_python or "python3"
             target = RemoteTarget(options.remote, python, device, options.slurm)
@@ -319,9 +308,7 @@ def _train_files(options: RetrainOptions) -> None:
         from sciextract_trainer.hardware.distributed import is_first, is_member
         from sciextract_trainer.hardware.launch import run_together
 
-    from sciextract.retraining.curves import figure_of
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
-    from sciextract.retraining.run_folder import Run
 
     job = options.job()
     # The first process only starts the others, with the same words; each of them comes here again as a member.
@@ -345,7 +332,6 @@ def _train_files(options: RetrainOptions) -> None:
         except KeyboardInterrupt:
             listener(Stopped(message="stopped", hint="the same command"))
             raise
-        curves = figure_of(Run(job.run_folder))
-        listener(FilesDone(output=str(job.output), scores=scores, curves=curves))
+        listener(FilesDone(output=str(job.output), scores=scores))
     if options.seeds is not None and not options.as_json and is_first():
         show_seeds(scores)

@@ -13,33 +13,33 @@ import typer
 from sciextract.cli.console import (
     AuthorOption,
     ProjectOption,
+    argument,
+    flag,
     is_terminal,
-    positional,
+    option,
     say,
-    setting,
-    switch,
 )
 from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 
 def tui(
-    paths: list[str] | None = positional(
+    paths: list[str] | None = argument(
         "[PROJECT | FILES...]",
         "A project, or files of abstracts (default: the only project here).",
         default=None,
     ),
-    schema: str | None = setting(
+    schema: str | None = option(
         "NAME|FILE", "Label schema of a new project (default: the model's)."
     ),
-    model: str | None = setting(
+    model: str | None = option(
         "M", "sci, bio, science, auto (chosen by the words), a model folder or hub id."
     ),
     author: AuthorOption = None,
     project: ProjectOption = None,
-    no_predict: bool = switch("Run no model.", "--no-predict"),
-    web: bool = switch("Serve the desk to a browser; the link to open is printed.", "--web"),
-    host: str = setting("ADDRESS", "With --web: the address to listen on.", default="127.0.0.1"),
-    port: int = setting(
+    no_predict: bool = flag("Run no model.", "--no-predict"),
+    web: bool = flag("Serve the desk to a browser; the link to open is printed.", "--web"),
+    host: str = option("ADDRESS", "With --web: the address to listen on.", default="127.0.0.1"),
+    port: int = option(
         "N", "With --web: the port; 0 for any free one.", min=0, max=65535, default=8000
     ),
 ) -> None:
@@ -103,15 +103,9 @@ def _serve(paths: list[str], words: list[str], host: str, port: int) -> None:
     join = subprocess.list2cmdline if os.name == "nt" else shlex.join
     command = [sys.executable, "-m", "sciextract", "tui", *words, "--", *paths]
     desk = WebDesk(join(command), host, port)
-    say(
-        "",
-        f"the desk is at {desk.link}",
-        "anyone with the link has access; Ctrl-C stops the server",
-    )
+    access = "anyone with the link has access; Ctrl-C stops the server"
+    say("", f"the desk is at {desk.link}", access)
     if not desk.is_local:
-        say(
-            "Warning",
-            f"{host} can be reached from other machines, and the connection is not encrypted",
-            "",
-        )
+        open_to = f"{host} can be reached from other machines"
+        say("Warning", f"{open_to}, and the connection is not encrypted")
     desk.serve()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from sciextract.documents.spans import Span
 
@@ -193,6 +194,30 @@ class Annotations:
             self._by_id.update({entity.id: entity for entity in self.entities})
         return self._by_id[entity_id]
 
+    def renamed(self, entities: Mapping[str, str], relations: Mapping[str, str]) -> Annotations:
+        """The same with new labels by old ones, also among alternatives and candidates; all change at once."""
+        if not entities and not relations:
+            return self
+        candidates = self.candidates
+        if candidates is not None:
+            candidates = replace(
+                candidates,
+                spans=tuple(
+                    replace(each, labels=_renamed(each.labels, entities))
+                    for each in candidates.spans
+                ),
+                pairs=tuple(
+                    replace(each, labels=_renamed(each.labels, relations))
+                    for each in candidates.pairs
+                ),
+            )
+        return replace(
+            self,
+            entities=tuple(_relabelled(each, entities) for each in self.entities),
+            relations=tuple(_relabelled(each, relations) for each in self.relations),
+            candidates=candidates,
+        )
+
     def in_states(self, states: Container[State]) -> Annotations:
         """The items of some states; what is left out takes the relations and mentions of such entities with it."""
         left_out = {each.id for each in self.entities if each.state not in states}
@@ -210,6 +235,18 @@ class Annotations:
                 if each.state in states
             ),
         )
+
+
+_Labelled = TypeVar("_Labelled", Entity, Relation)
+
+
+def _relabelled(item: _Labelled, names: Mapping[str, str]) -> _Labelled:
+    label = names.get(item.label, item.label)
+    return replace(item, label=label, alternatives=_renamed(item.alternatives, names))
+
+
+def _renamed(given: Iterable[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
+    return tuple(LabelScore(names.get(each.label, each.label), each.score) for each in given)
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

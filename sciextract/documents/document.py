@@ -63,6 +63,15 @@ class TokenTable:
         """The index of the sentence that holds a token."""
         return bisect_right(self.sentences, token_index, key=attrgetter("token_start")) - 1
 
+    def sentences_around(self, span: Span) -> Span:
+        """The characters from the first to the last sentence that ``span`` touches; itself where it touches none."""
+        tokens = self.covering(span)
+        if tokens is None:
+            return span
+        first = self.sentences[self.sentence_of(tokens.token_start)]
+        last = self.sentences[self.sentence_of(tokens.token_end - 1)]
+        return self.char_span(TokenRange(first.token_start, last.token_end))
+
     def problems(self, text_length: int) -> list[str]:
         """What breaks the table's rules, in words; empty when it is sound."""
         problems, previous_end = [], 0

@@ -31,6 +31,7 @@ class EntityType:
         colour: ``#rrggbb``.
         definition: What counts as one, for annotators.
         examples: Mentions of this type.
+        formerly: Names that it had in the project before; models that predict them are understood.
     """
 
     label: str
@@ -38,6 +39,7 @@ class EntityType:
     colour: str
     definition: str = ""
     examples: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class RelationType:
         pairs: Legal (head type, tail type); ``*`` stands for every type; empty allows every pair.
         definition: What counts as one, for annotators.
         examples: Phrases that express it.
+        formerly: Names that it had in the project before; models that predict them are understood.
     """
 
     label: str
@@ -61,6 +64,7 @@ class RelationType:
     pairs: tuple[tuple[str, str], ...] = ()
     definition: str = ""
     examples: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
 
     def allows(self, head_label: str, tail_label: str) -> bool:
         """Whether an entity of the first type may be related to one of the second."""
@@ -88,6 +92,11 @@ class LabelSchema:
     relations: tuple[RelationType, ...] = ()
 
     @property
+    def types(self) -> tuple[EntityType | RelationType, ...]:
+        """All types: those of entities, then those of relations."""
+        return (*self.entities, *self.relations)
+
+    @property
     def entity_labels(self) -> tuple[str, ...]:
         """Labels of the entity types, in order."""
         return tuple([entity.label for entity in self.entities])
@@ -96,6 +105,16 @@ class LabelSchema:
     def relation_labels(self) -> tuple[str, ...]:
         """Labels of the relation types, in order."""
         return tuple([relation.label for relation in self.relations])
+
+    @property
+    def entity_names(self) -> dict[str, str]:
+        """What entity types are called now, by the names that they had before."""
+        return _names(self.entities)
+
+    @property
+    def relation_names(self) -> dict[str, str]:
+        """What relation types are called now, by the names that they had before."""
+        return _names(self.relations)
 
     @property
     def symmetric_labels(self) -> frozenset[str]:
@@ -185,6 +204,11 @@ def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
     if label not in by_label:
         raise SchemaError(f"{problem} {label!r}; choose from: {', '.join(by_label) or 'none'}")
     return by_label[label]
+
+
+def _names(types: Iterable[EntityType | RelationType]) -> dict[str, str]:
+    now = {each.label for each in types}
+    return {name: each.label for each in types for name in each.formerly if name not in now}
 
 
 def _matches(pairs: Iterable[tuple[str, str]], head_label: str, tail_label: str) -> bool:

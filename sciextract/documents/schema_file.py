@@ -19,8 +19,8 @@ RESERVED_KEYS = frozenset("0123456789;:?/.+")
 """Keys that mean something else at the review desk, wherever the focus is."""
 
 _TOP_KEYS = ("name", "title", "version", "coreference", "entities", "relations")
-_ENTITY_KEYS = ("label", "key", "colour", "definition", "examples")
-_RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", "definition", "examples")
+_ENTITY_KEYS = ("label", "key", "colour", "definition", "examples", "formerly")
+_RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", *_ENTITY_KEYS[3:])
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _Value = TypeVar("_Value")
@@ -76,8 +76,6 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     top = _Section(data, place)
     top.refuse_unknown(_TOP_KEYS)
     entities = tuple([EntityType(**values) for _, values in _types(top, "entities", _ENTITY_KEYS)])
-    if not entities:
-        raise top.error("entities", "is empty; expected at least one entity type")
     allowed = [*(entity.label for entity in entities), ANY_TYPE]
     relations = []
     for section, values in _types(top, "relations", _RELATION_KEYS, []):
@@ -223,6 +221,7 @@ def _types(
 
 
 def _common_values(section: _Section) -> dict[str, Any]:
+    made: dict[str, Any]
     label, key = section.get("label", str), section.get("key", str)
     if label == ANY_TYPE:
         raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
@@ -238,16 +237,21 @@ def _common_values(section: _Section) -> dict[str, Any]:
     colour = section.get("colour", str)
     if not _COLOUR.fullmatch(colour):
         raise section.error("colour", f'is {colour!r}; expected "#rrggbb" with hexadecimal digits')
-    definition, examples = section.get("definition", str, ""), section.get("examples", list, [])
-    if not all(isinstance(each, str) and each for each in examples):
-        problem = f"is {examples!r}; expected a list of strings that are not empty"
-        raise section.error("examples", problem)
     made = {"label": label, "key": key, "colour": colour.lower()}
-    return {**made, "definition": definition, "examples": tuple(examples)}
+    for name in ("examples", "formerly"):
+        strings = section.get(name, list, [])
+        if not all(isinstance(each, str) and each for each in strings):
+            problem = f"is {strings!r}; expected a list of strings that are not empty"
+            raise section.error(name, problem)
+        made[name] = tuple(strings)
+    return {**made, "definition": section.get("definition", str, "")}
 
 
 def _plain(each: EntityType | RelationType, keys: Iterable[str]) -> dict[str, Any]:
-    return {key: _as_lists(getattr(each, key)) for key in keys}
+    values = {key: _as_lists(getattr(each, key)) for key in keys}
+    if not each.formerly:
+        del values["formerly"]  # earlier versions do not know it
+    return values
 
 
 def _as_lists(value: object) -> object:

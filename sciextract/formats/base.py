@@ -184,23 +184,6 @@ class Reader(Protocol):
         """Read ``source`` from its start."""
 
 
-@dataclass(slots=True)
-class Block:
-    """The lines of one record while they are read.
-
-    Attributes:
-        first_line: 1-based line number at which it starts.
-        error: The first error in it, which makes it a bad record.
-    """
-
-    first_line: int = 0
-    error: FormatError | None = field(default=None, kw_only=True)
-
-    def fail(self, error: FormatError) -> None:
-        """Note an error; of several the first counts."""
-        self.error = self.error or error
-
-
 _Record = TypeVar("_Record")
 _Read = TypeVar("_Read")
 
@@ -216,8 +199,6 @@ def read_each(
     number = 0
     for number, record in enumerate(records, start=1):
         try:
-            if isinstance(record, Block) and record.error:
-                raise record.error
             yield read(record, number)
         except FormatError as error:
             yield BadRecord(error)

@@ -9,7 +9,7 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, Source
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.decoding import NumberedLine, decoded_lines
 from sciextract.text.analyse import join_title, make_document
 
 NO_ABSTRACT = "the record has no abstract: its text is the title only"
@@ -74,7 +74,7 @@ def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
     return value or ""
 
 
-def text_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+def text_lines(source: Source) -> Iterator[NumberedLine]:
     """Line numbers and lines without their ends; a lone carriage return ends a line as well.
 
     Raises:
@@ -86,9 +86,3 @@ def text_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
         for part in parts:
             number += 1
             yield number, part
-
-
-def no_record(kind: str, first_line: str, source: Source) -> FormatError:
-    """The error of a file that holds no record."""
-    hint = f"a record begins with: {first_line}"
-    return FormatError(f"the file holds no {kind} record", path=source.path, hint=hint)

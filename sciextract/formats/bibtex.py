@@ -60,16 +60,10 @@ class BibtexStrings:
             BrokenValueError: It is something else, or the names of the file make too much of little.
         """
         plain, filled = "", 0
-        for piece in map(str.strip, _pieces(value)):
-            is_delimited = piece[:1] in ("{", '"')
-            if is_delimited and _closing(piece) == len(piece) - 1:
-                plain += piece[1:-1]
-            elif is_delimited or _MARK.search(piece):
-                raise BrokenValueError(f"{quoted(piece)} is not one value; is a comma missing?")
-            else:
-                name = self.values.get(piece.lower())
-                plain += piece if name is None else name
-                filled += len(name or "")
+        for piece, is_delimited in _pieces(value):
+            name = None if is_delimited else self.values.get(piece.lower())
+            plain += piece if name is None else name
+            filled += len(name or "")
         # Names may stand for names: a few lines can make gigabytes.
         if filled > MAX_RATIO * len(value):
             if self._harmless < filled:
@@ -80,31 +74,28 @@ class BibtexStrings:
         return plain
 
 
-def _closing(piece: str) -> int:
-    """Where the delimiter that opens the piece is closed, or -1."""
-    if piece[0] == "{" and piece.find("}") == len(piece) - 1 and "{" not in piece[1:]:
-        return len(piece) - 1
-    depth = 0
-    for mark in _MARK.finditer(piece, 1):
-        sign = mark[0]
-        if depth == 0 and sign == ("}" if piece[0] == "{" else '"'):
-            return mark.start()
-        depth += (sign == "{") - (sign == "}")
-    return -1
-
-
-def _pieces(value: str) -> Iterator[str]:
-    """The value cut at each ``#`` outside braces and quotes."""
-    start, depth, in_quotes = 0, 0, False
-    for mark in _MARK.finditer(value) if "#" in value else ():
-        sign = mark[0]
-        depth += (sign == "{") - (sign == "}")
-        if depth == 0 and sign == '"':
-            in_quotes = not in_quotes
-        if depth == 0 and sign == "#" and not in_quotes:
-            yield value[start : mark.start()]
-            start = mark.end()
-    yield value[start:]
+def _pieces(value: str) -> Iterator[tuple[str, bool]]:
+    """The pieces of a value, which ``#`` joins, without their delimiters, and whether they have some."""
+    problem = f"{quoted(value.strip())} is not one value; is a comma missing?"
+    opening, depth, start, is_whole = "", 0, 0, False
+    for mark in _MARK.finditer(f"{value}#"):
+        sign, before = mark[0], value[start : mark.start()]
+        if opening:
+            if depth == 0 and sign == ("}" if opening == "{" else '"'):
+                yield before, True
+                opening, is_whole, start = "", True, mark.end()
+            depth += bool(opening) * ((sign == "{") - (sign == "}"))
+            continue
+        word = before.strip()
+        if sign == "}" or (is_whole and (word or sign != "#")) or (word and sign != "#"):
+            raise BrokenValueError(problem)
+        if sign != "#":
+            opening, depth = sign, 0
+        elif not is_whole:
+            yield word, False
+        start, is_whole = mark.end(), False
+    if opening:
+        raise BrokenValueError(problem)
 
 
 #: Types that others refer to by ``crossref``.

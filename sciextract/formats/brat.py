@@ -5,7 +5,6 @@ brat's model is wider than ours: events, attributes, normalisations and notes ar
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections import Counter
@@ -30,7 +29,7 @@ from sciextract.formats.base import (
     quoted,
     read_each,
 )
-from sciextract.formats.decoding import decoded_content, decoded_lines
+from sciextract.formats.decoding import decode, decoded_lines
 from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (
@@ -41,15 +40,13 @@ from sciextract.formats.layers import (
     named_links,
     repeats,
 )
-from sciextract.formats.sink import FolderWriter, LineSink
+from sciextract.formats.sink import FileNames, FolderWriter, LineSink
 from sciextract.text.analyse import analyse
 
 NOTES_FILE = "sciextract.jsonl"
 SCHEMA_FILE = "annotation.conf"
 _BETWEEN_BREAKS = re.compile(f"[^{LINE_BREAKS}]+")
-_REFUSED = re.compile(r"[^A-Za-z0-9._-]")
-_DEVICE = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
-_LONGEST_NAME = 150
+_REFUSED = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(slots=True)
@@ -135,31 +132,6 @@ def joined(text: str, pieces: tuple[Span, ...]) -> tuple[Span, ...]:
             starts.append(after.char_start)
     ends.append(pieces[-1].char_end)
     return tuple(map(Span, starts, ends))
-
-
-class DocumentPaths:
-    """File names for document keys: below one folder, plain characters, all different."""
-
-    def __init__(self) -> None:
-        self._used: Counter[str] = Counter()
-
-    def name_of(self, doc_key: str) -> str:
-        """A relative name without suffix; the key itself wherever that is one."""
-        plain = [
-            _REFUSED.sub("_", part).strip(".") or "_" for part in doc_key[:_LONGEST_NAME].split("/")
-        ]
-        # Windows takes "con" and "lpt1.txt" for devices, whatever the folder.
-        *folders, last = [f"_{part}" if _DEVICE.fullmatch(part) else part for part in plain]
-        # A folder "a.txt" would be taken for the text of a document "a".
-        parents = [part + "_" if part.endswith((".txt", ".ann")) else part for part in folders]
-        base = "/".join([*parents, last])
-        name = base
-        # File systems may take upper and lower case for the same.
-        while self._used[name.lower()]:
-            self._used[base.lower()] += 1
-            name = f"{base}_{self._used[base.lower()]}"
-        self._used[name.lower()] += 1
-        return name
 
 
 _MENTION = re.compile(r"(\S+) +([0-9]{1,15} +[0-9]{1,15}(?:; *[0-9]{1,15} +[0-9]{1,15})*)\s*")
@@ -252,14 +224,9 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
 def _content(path: Path) -> str:
     """The text of a file that may be empty; a byte order mark stays, because brat counts it."""
     try:
-        with open(path, "rb") as stream:
-            start = stream.read(len(codecs.BOM_UTF8))
+        return decode(path.read_bytes(), str(path))
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    if not start:
-        return ""
-    mark = "\ufeff" if start == codecs.BOM_UTF8 else ""
-    return mark + decoded_content(Source(str(path)))
 
 
 def _add_entities(
@@ -360,7 +327,7 @@ class BratWriter(FolderWriter):
             OutputError: The folder has content or cannot be made.
         """
         super().__init__(destination)
-        self._paths = DocumentPaths()
+        self._names = FileNames(_REFUSED, _SUFFIXES)
         self._labels = LabelNames(_REFUSED_IN_LABELS)
         self._configuration = Configuration(schema, self._labels)
         self._noted: set[str] = set()
@@ -376,7 +343,7 @@ class BratWriter(FolderWriter):
         exact: dict[str, tuple[Span, ...]] = {}
         lines = [*self._lines(document, text, exact)]
         doc_key = document.document.doc_key
-        name = self._paths.name_of(doc_key)
+        name = self._names.name_of(doc_key)
         for label_name, label in self._labels.changed.items():
             if label_name not in self._noted:
                 self._noted.add(label_name)

@@ -14,8 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cassis import Cas
-from cassis import TypeSystem as CassisTypes
+import cassis
 
 from sciextract.documents.annotations import NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
@@ -23,12 +22,16 @@ from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, object_at, objects_at
-from sciextract.formats.layers import encodable, entities_in_text
+from sciextract.formats.layers import (
+    encodable,
+    entities_in_text,
+    fitting_mentions,
+    fitting_relations,
+)
 from sciextract.formats.safe_xml import xml_safe
 from sciextract.formats.sink import FolderWriter
 from sciextract.formats.xmi import (
     CHAIN,
-    FRAME,
     INITIAL_VIEW,
     LINK,
     METADATA,
@@ -36,9 +39,9 @@ from sciextract.formats.xmi import (
     SENTENCE,
     SPAN_LAYER,
     TOKEN,
+    Cas,
     CasReading,
-    FeatureStructure,
-    FeatureStructures,
+    GivenStructure,
     TypeSystem,
     find_type_system,
 )
@@ -92,8 +95,8 @@ class XmiWriter(FolderWriter):
 
 
 @cache
-def _type_system() -> CassisTypes:
-    types = CassisTypes()
+def _type_system() -> cassis.TypeSystem:
+    types = cassis.TypeSystem()
     for name, (supertype, _) in _TYPES.items():
         types.create_type(name, supertype)
     for name, (_, features) in _TYPES.items():
@@ -112,7 +115,7 @@ class CasBuilder:
         self._make_safe = safe
         self._types = _type_system()
         self._text = self._safe(document.document.text)
-        self.cas = Cas(self._types)
+        self.cas = cassis.Cas(self._types)
         self.cas.sofa_string = self._text
         self.cas.sofa_mime = "text"
         key = self._safe(document.document.doc_key)
@@ -124,31 +127,22 @@ class CasBuilder:
         for span in tokens.spans:
             self._add(TOKEN, span)
         spans: dict[str, Any] = {}
-        labels: dict[str, str] = {}
         for entity in entities_in_text(document):
             if len(entity.fragments) > 1:
                 self._losses["discontinuous entity"] += 1
                 continue
-            label = labels[entity.id] = self._safe(entity.label)
+            label = self._safe(entity.label)
             spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
         annotations = document.annotations.in_states(NOT_REJECTED)
-        for relation in annotations.relations:
-            head, tail = spans.get(relation.head), spans.get(relation.tail)
-            if head is None or tail is None:
-                self._losses["relation of an entity that does not fit"] += 1
-                continue
+        for head, tail, relation in fitting_relations(annotations, spans, self._losses):
             features = {"Governor": head, "Dependent": tail, "label": self._safe(relation.label)}
             self._add(RELATION_LAYER, Span(tail.begin, tail.end), **features)
         for cluster in annotations.clusters:
-            fitting = [mention for mention in cluster.mentions if mention in spans]
-            unfit = len(cluster.mentions) - len(fitting)
-            self._losses += Counter({"mention of an entity that does not fit": unfit})
             # Each link knows the next one, so they are made from the last to the first.
             link = None
-            for mention in reversed(fitting):
-                place = Span(spans[mention].begin, spans[mention].end)
-                kind = labels[mention] or None
-                link = self._add(LINK, place, next=link, referenceType=kind)
+            for mention in reversed(fitting_mentions(cluster, spans, self._losses)):
+                place = Span(mention.begin, mention.end)
+                link = self._add(LINK, place, next=link, referenceType=mention.label)
             if link is not None:
                 self.cas.add(self._types.get_type(CHAIN)(first=link))
 
@@ -175,7 +169,7 @@ def read_cas_json(source: Source) -> Iterator[ReadItem]:
 
     def documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
         place = Place(source.path, line)
-        cas = _CasJson(record, place)
+        cas = _cas_of(record, place)
         supertypes, features = {}, {}
         given = record.get("%TYPES")
         declared = {} if given is None else object_at(given, "%TYPES", place)
@@ -195,52 +189,49 @@ def read_cas_json(source: Source) -> Iterator[ReadItem]:
     return read_objects(source, documents)
 
 
-class _CasJson(FeatureStructures):
-    """The text and the feature structures of a CAS in JSON."""
+def _cas_of(record: Record, place: Place) -> Cas:
+    """The content of a CAS in JSON."""
+    name = "%FEATURE_STRUCTURES"
+    listed = [each for each, _ in objects_at(record.get(name), name, place)]
+    sofas = [each for each in listed if each.get("%TYPE") == _SOFA]
+    sofas.sort(key=lambda each: each.get("sofaID") != INITIAL_VIEW)
+    text = sofas[0].get("sofaString") if sofas else None
+    if not isinstance(text, str):
+        hint = "export the document with its text (UIMA CAS JSON, as INCEpTION writes it)"
+        raise place.error("no text: there is no sofaString", hint=hint)
+    sofa_id = sofas[0].get("%ID")
+    arrays: dict[str, str] = {}
+    for each in listed:
+        elements = each.get("%ELEMENTS")
+        if isinstance(elements, list):
+            # Of a list of strings the first counts, as in XMI.
+            words = elements[:1] if each.get("%TYPE") == _STRINGS else elements
+            arrays[_string_of(each.get("%ID"))] = " ".join(map(_string_of, words))
 
-    id_name = "%ID"
-
-    def __init__(self, record: Record, place: Place) -> None:
-        name = "%FEATURE_STRUCTURES"
-        listed = [each for each, _ in objects_at(record.get(name), name, place)]
-        sofas = [each for each in listed if each.get("%TYPE") == _SOFA]
-        sofas.sort(key=lambda each: each.get("sofaID") != INITIAL_VIEW)
-        text = sofas[0].get("sofaString") if sofas else None
-        if not isinstance(text, str):
-            hint = "export the document with its text (UIMA CAS JSON, as INCEpTION writes it)"
-            raise place.error("no text: there is no sofaString", hint=hint)
-        super().__init__(text, place)
-        arrays: dict[str, str] = {}
-        own: list[tuple[Record, str]] = []
+    def structures() -> Iterator[GivenStructure]:
         for each in listed:
             type_name = str(each.get("%TYPE", ""))
-            elements = each.get("%ELEMENTS")
-            if isinstance(elements, list):
-                content = " ".join(map(_string_of, elements))
-                # Of a list of strings the first counts, as in XMI.
-                content = _string_of(elements) if type_name == _STRINGS else content
-                arrays[_string_of(each.get("%ID"))] = content
-            elif not type_name.startswith(_OWN_TYPES):
-                own.append((each, type_name))
-        sofa_id = sofas[0].get("%ID")
-        for given, type_name in own:
+            if isinstance(each.get("%ELEMENTS"), list) or type_name.startswith(_OWN_TYPES):
+                continue
             named: dict[str, Any] = {}
-            for name, value in given.items():
-                if name.startswith(
-                    "@"
-                ):  # a reference; XMI has the elements of an array in its place
+            for name, value in each.items():
+                if name.startswith("@"):
+                    # A reference; XMI has the elements of an array in its place.
                     named[name[1:]] = arrays.get(_string_of(value), value)
-                elif not name.startswith("%"):  # "#" begins numbers that JSON has no way to write
+                elif not name.startswith("%"):
+                    # "#" begins numbers that JSON has no way to write.
                     named[name.removeprefix("#")] = value
             features = {
-                name: shown
-                for name, value in named.items()
-                if name not in FRAME and (shown := _string_of(value))
+                name: shown for name, value in named.items() if (shown := _string_of(value))
             }
-            structure = FeatureStructure(_string_of(given.get("%ID")), type_name, features, None)
-            is_placed = "begin" in named and "end" in named
-            span = (_string_of(named["begin"]), _string_of(named["end"])) if is_placed else None
-            self.add(structure, span, of_other_view=given.get("@sofa", sofa_id) != sofa_id)
+            yield (
+                _string_of(each.get("%ID")),
+                type_name,
+                features,
+                each.get("@sofa", sofa_id) == sofa_id,
+            )
+
+    return Cas(text, structures(), place)
 
 
 def _string_of(value: Any) -> str:

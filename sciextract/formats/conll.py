@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import ne
 from pathlib import Path
 from typing import TextIO
@@ -13,8 +13,8 @@ from typing import TextIO
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Block, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
 from sciextract.formats.sink import LineWriter
@@ -38,50 +38,22 @@ _ALLOWED_TAGS = "O, or B- I- E- L- S- U- and a label"
 _KEY_AND_VALUE = re.compile(r"#\s*[\w.-]+(?: [\w.-]+)* = ")
 
 
-@dataclass(slots=True)
-class _Block(Block):
-    """The lines of one document.
-
-    Attributes:
-        sentences: Cells and line number of each row, sentence by sentence; the last may be empty.
-        comments: How many lines are no rows.
-    """
-
-    sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
-    comments: int = 0
-
-    @property
-    def has_content(self) -> bool:
-        return bool(self.sentences[0] or self.error)
-
-    def add(self, line: str | FormatError, place: Place) -> None:
-        """Take a line that is not empty and starts no document."""
-        if isinstance(line, FormatError):
-            self.fail(line)
-            return
-        content = line.rstrip("\r\n")
-        is_tabbed = "\t" in content
-        cells = content.split("\t") if is_tabbed else [*filter(None, content.split(" "))]
-        # "#" may be a token, too: then the line ends in a tag. "# key = value" is always a comment.
-        if content.startswith("#") and (
-            (not is_tabbed and _KEY_AND_VALUE.match(content))
-            or len(cells) < 2
-            or not TAG.fullmatch(cells[-1])
-        ):
-            self.comments += 1
-            return
-        # Some programs end each row with a tab.
-        if is_tabbed and len(cells) > 2 and not cells[-1].strip():
-            cells = cells[:-1]
-        if len(cells) < 2 or not cells[0]:
-            found = f"{quoted(content)} found; expected a token and its tag in two or more columns"
-            hint = "separate columns by tabs; an empty line ends a sentence"
-            self.fail(place.error(found, hint=hint))
-        elif not TAG.fullmatch(cells[-1]):
-            self.fail(place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}"))
-        else:
-            self.first_line = self.first_line or place.line or 0
-            self.sentences[-1].append((cells, place.line or 0))
+def _cells_of(line: str) -> list[str]:
+    """The cells of a row; none of a comment, a blank line and the line before a document."""
+    content = line.rstrip("\r\n")
+    if not content.strip(_BLANKS) or content.startswith(SEPARATOR):
+        return []
+    is_tabbed = "\t" in content
+    cells = content.split("\t") if is_tabbed else [*filter(None, content.split(" "))]
+    # "#" may be a token, too: then the line ends in a tag. "# key = value" is always a comment.
+    if content.startswith("#") and (
+        (not is_tabbed and _KEY_AND_VALUE.match(content))
+        or len(cells) < 2
+        or not TAG.fullmatch(cells[-1])
+    ):
+        return []
+    # Some programs end each row with a tab.
+    return cells[:-1] if is_tabbed and len(cells) > 2 and not cells[-1].strip() else cells
 
 
 def read_conll(source: Source) -> Iterator[ReadItem]:
@@ -94,15 +66,46 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
 
-    def read(block: _Block, _: int) -> AnnotatedDocument:
-        sentences = [rows for rows in block.sentences if rows]
-        rows = [row for sentence in sentences for row in sentence]
-        key = f"{source.stem}:{block.first_line}"
+    has_documents = False
+    if source.path != STDIN:
+        # Reading a file twice is the price of knowing before the first sentence what a document is.
+        with closing(source.lines()) as lines:
+            has_documents = any(line.startswith(SEPARATOR.encode()) for line in lines)
+
+    def edge_of(line: str, _: Block) -> Edge:
+        nonlocal has_documents
+        if line.startswith(SEPARATOR):
+            has_documents = True
+            return Edge.FIRST
+        return Edge.INSIDE if has_documents or line.strip(_BLANKS) else Edge.BETWEEN
+
+    def read(block: Block, _: int) -> AnnotatedDocument:
+        rows: list[tuple[list[str], int]] = []
+        starts, comments = {0}, 0
+        for number, line in readable_lines(block):
+            cells, place = _cells_of(line), Place(source.path, number)
+            if not line.strip(_BLANKS):
+                starts.add(len(rows))
+            elif not cells:
+                comments += not line.startswith(SEPARATOR)
+            elif len(cells) < 2 or not cells[0]:
+                found = quoted(line.rstrip("\r\n"))
+                problem = f"{found} found; expected a token and its tag in two or more columns"
+                hint = "separate columns by tabs; an empty line ends a sentence"
+                raise place.error(problem, hint=hint)
+            elif not TAG.fullmatch(cells[-1]):
+                raise place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}")
+            else:
+                rows.append((cells, number))
         first, first_line = rows[0]
-        for cells, line in rows:
+        is_marked = str(block[0][1]).startswith(SEPARATOR)
+        key = f"{source.stem}:{block[0][0] if is_marked else first_line}"
+        for cells, line_number in rows:
             if len(cells) != len(first):
                 found = f"{len(cells)} columns found; expected {len(first)}"
-                raise Place(source.path, line, key).error(f"{found} as in line {first_line}")
+                raise Place(source.path, line_number, key).error(f"{found} as in line {first_line}")
+        edges = pairwise(sorted({*starts, len(rows)}))
+        sentences = [rows[start:end] for start, end in edges]
         text, tokens = from_token_lists([[cells[0] for cells, _ in each] for each in sentences])
         items = CorpusItems(key, source.provenance)
         for sentence in tokens.sentences:
@@ -114,34 +117,16 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         items.unread["conll columns of a token"] += sum(
             cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows
         )
-        items.unread["conll comment"] += block.comments
+        items.unread["conll comment"] += comments
         return items.annotated(Document(key, text, tokens))
 
     nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
-    return read_each(_blocks(source), read, nothing)
-
-
-def _blocks(source: Source) -> Iterator[_Block]:
-    block, has_documents = _Block(), False
-    if source.path != STDIN:
-        # Reading a file twice is the price of knowing before the first sentence what a document is.
-        with closing(source.lines()) as lines:
-            has_documents = any(line.startswith(SEPARATOR.encode()) for line in lines)
-    for number, line in decoded_lines(source):
-        if not isinstance(line, FormatError) and line.startswith(SEPARATOR):
-            if block.has_content:
-                yield block
-            block, has_documents = _Block(number), True
-        elif isinstance(line, str) and not line.strip(_BLANKS):
-            if block.sentences[-1]:
-                block.sentences.append([])
-            if block.has_content and not has_documents:
-                yield block
-                block = _Block()
-        else:
-            block.add(line, Place(source.path, number))
-    if block.has_content:
-        yield block
+    blocks = (
+        block
+        for block in blocks_of(source, edge_of)
+        if any(isinstance(line, FormatError) or _cells_of(line) for _, line in block)
+    )
+    return read_each(blocks, read, nothing)
 
 
 def written_form(token: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -17,8 +17,8 @@ from sciextract.documents.annotations import NOT_REJECTED, Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter
@@ -36,14 +36,6 @@ _SPACE = re.compile(r"\s")
 _REFUSED_IN_LABELS = re.compile(r"[\s()*|\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@dataclass(slots=True)
-class _Block(Block):
-    """The lines of one document: cells and line numbers of its tokens, sentence by sentence."""
-
-    key: str = ""
-    sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
-
-
 def read_conll2012(source: Source) -> Iterator[ReadItem]:
     """Read names as entities and coreference as clusters; part 1 of ``NAME`` is called ``NAME_1``.
 
@@ -51,12 +43,39 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
     """
 
-    def read(block: _Block, _: int) -> AnnotatedDocument:
-        sentences = [rows for rows in block.sentences if rows]
+    def edge_of(line: str, block: Block) -> Edge:
+        has_ended = not block or _END.match(str(block[-1][1]))
+        if has_ended and not line.strip():
+            return Edge.BETWEEN
+        return Edge.FIRST if has_ended or _BEGIN.match(line) else Edge.INSIDE
+
+    def read(block: Block, _: int) -> AnnotatedDocument:
+        (first_line, first), *lines = readable_lines(block)
+        begins = _BEGIN.match(first)
+        if not begins:
+            raise Place(source.path, first_line).error("a line before '#begin document'")
+        part_number = int(begins[2] or 0)
+        key = f"{begins[1]}_{part_number}" if part_number else begins[1]
+        sentences: list[list[tuple[list[str], int]]] = [[]]
+        for number, line in lines:
+            if not line.strip():
+                sentences.append([])
+            elif not line.startswith("#"):
+                cells, place = line.split(), Place(source.path, number, key)
+                expected = len(next((rows[0][0] for rows in sentences if rows), cells))
+                if len(cells) < _FEWEST:
+                    problem = f"{len(cells)} columns found; expected {_FEWEST} or more "
+                    raise place.error(f"{problem}(document, part, number, token, ..., coreference)")
+                # From column 12 on, rows differ: there is one for each predicate of the sentence.
+                if len(cells) <= _NAMES + 1 and len(cells) != expected:
+                    problem = f"{len(cells)} columns found; expected {expected} as before"
+                    raise place.error(problem)
+                sentences[-1].append((cells, number))
+        sentences = [rows for rows in sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
-        place = Place(source.path, block.first_line, block.key)
+        place = Place(source.path, first_line, key)
         text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
-        items = CorpusItems(block.key, source.provenance)
+        items = CorpusItems(key, source.provenance)
         for each in tokens.sentences:
             part = rows[each.token_start : each.token_end]
             for start, end, label in _names(part, place):
@@ -67,51 +86,11 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
         between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
         if any(cell not in _EMPTY for cells in between for cell in cells):
             items.unread["conll2012 columns of a token"] += len(rows)
-        return items.annotated(Document(block.key, text, tokens))
+        return items.annotated(Document(key, text, tokens))
 
     problem = "no document begins: there is no line '#begin document (NAME); part 000'"
     nothing = FormatError(problem, path=source.path)
-    return read_each(_blocks(source), read, nothing)
-
-
-def _blocks(source: Source) -> Iterator[_Block]:
-    block: _Block | None = None
-    for number, line in decoded_lines(source):
-        begins = _BEGIN.match(line) if isinstance(line, str) else None
-        if begins:
-            if block:
-                yield block
-            part = int(begins[2] or 0)
-            block = _Block(number, f"{begins[1]}_{part}" if part else begins[1])
-        elif block is None:
-            if isinstance(line, FormatError) or line.strip():
-                block = _Block(number)
-                if isinstance(line, FormatError):
-                    block.fail(line)
-                block.fail(Place(source.path, number).error("a line before '#begin document'"))
-        elif isinstance(line, FormatError):
-            block.fail(line)
-        elif _END.match(line):
-            yield block
-            block = None
-        elif not line.strip():
-            if block.sentences[-1]:
-                block.sentences.append([])
-        elif not line.startswith("#") and block.error is None:
-            cells, place = line.split(), Place(source.path, number, block.key)
-            first = next((rows[0][0] for rows in block.sentences if rows), cells)
-            if len(cells) < _FEWEST:
-                problem = f"{len(cells)} columns found; expected {_FEWEST} or more "
-                problem += "(document, part, number, token, ..., coreference)"
-                block.error = place.error(problem)
-            elif len(cells) <= _NAMES + 1 and len(cells) != len(first):
-                # From column 12 on, rows differ: there is one for each predicate of the sentence.
-                problem = f"{len(cells)} columns found; expected {len(first)} as before"
-                block.error = place.error(problem)
-            else:
-                block.sentences[-1].append((cells, number))
-    if block:
-        yield block
+    return read_each(blocks_of(source, edge_of), read, nothing)
 
 
 def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[int, int, str]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from itertools import chain
+from typing import TypeAlias
 
 from sciextract.errors import FormatError
 from sciextract.formats import base
@@ -38,9 +40,11 @@ _NEXT_STEPS = {
 }
 
 
-def decoded_lines(
-    source: Source, *, long_first: bool = False
-) -> Iterator[tuple[int, str | FormatError]]:
+NumberedLine: TypeAlias = tuple[int, str | FormatError]
+"""The number of a line, from 1, and the line or why it cannot be read."""
+
+
+def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[NumberedLine]:
     """Line numbers (from 1) and lines with their ends.
 
     A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading continues
@@ -75,19 +79,73 @@ def decoded_lines(
         byte_start += len(raw) + skipped
 
 
+Block: TypeAlias = list[NumberedLine]
+"""The lines of one record."""
+
+
+class Edge(Enum):
+    """What a line is for the blocks around it."""
+
+    INSIDE = "part of the block"
+    FIRST = "the first of the next block"
+    BETWEEN = "part of none"
+
+
+def blocks_of(source: Source, edge_of: Callable[[str, Block], Edge]) -> Iterator[Block]:
+    """The lines of a file in blocks, none of them empty.
+
+    Args:
+        source: The file.
+        edge_of: What a line is, seen from the block so far (which may be empty).
+
+    Raises:
+        FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
+    """
+    block: Block = []
+    for number, line in decoded_lines(source):
+        edge = Edge.INSIDE if isinstance(line, FormatError) else edge_of(line, block)
+        if edge is not Edge.INSIDE and block:
+            yield block
+            block = []
+        if edge is not Edge.BETWEEN:
+            block.append((number, line))
+    if block:
+        yield block
+
+
+def readable_lines(block: Block) -> list[tuple[int, str]]:
+    """The lines of a block.
+
+    Raises:
+        FormatError: One of them cannot be read.
+    """
+    for _, line in block:
+        if isinstance(line, FormatError):
+            raise line
+    return [(number, str(line)) for number, line in block]
+
+
 def decoded_content(source: Source) -> str:
     """The whole text, line ends kept exactly, a byte order mark removed.
 
     Raises:
         FormatError: The file is empty, binary, or not UTF-8.
     """
-    content = source.content()
-    refuse_binary(content, source.path)
+    return decode(source.content(), source.path).removeprefix("\ufeff")
+
+
+def decode(content: bytes, path: str) -> str:
+    """The text of a whole file.
+
+    Raises:
+        FormatError: It is binary, or not UTF-8.
+    """
+    refuse_binary(content, path)
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _not_utf8(content[error.start], source.path, line, error.start) from None
+        raise _not_utf8(content[error.start], path, line, error.start) from None
 
 
 def refuse_binary(start: bytes, path: str) -> None:

@@ -1,22 +1,24 @@
 """The objects of a JSON file: one a line, spread over lines, the elements of an array, or of a reply with an array in it.
 
-Reading continues behind a broken object, and objects come one at a time, in constant memory. :func:`read_lines` is for
+Reading continues behind a broken object, and objects come one at a time. :func:`read_lines` is for
 formats that say "one object a line", :func:`read_objects` for those that annotation tools write in any layout, and
 :func:`read_items` for exports of databases, which may wrap their records in an outer object.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import TypeVar
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.json_values import KEY_FIELDS, Record, parse_object
+from sciextract.formats.decoding import NumberedLine, decoded_lines
+from sciextract.formats.json_values import DECODER, KEY_FIELDS, Record, json_error, parse_object
 
 ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
 """The document of an object, its file and its line."""
@@ -25,6 +27,8 @@ ParseMany = Callable[[Record, Source, int], Iterable[AnnotatedDocument]]
 """The documents of an object, its file and its line."""
 
 _Read = TypeVar("_Read")
+
+_NO_LISTS = "(?!)"
 
 Found = tuple[int, Record | FormatError]
 """The line on which an object starts, and the object or what is wrong with it."""
@@ -43,7 +47,7 @@ def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
             yield parsed_line(line, source, number, parse)
 
 
-def record_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+def record_lines(source: Source) -> Iterator[NumberedLine]:
     """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
 
     Raises:
@@ -66,15 +70,6 @@ def parsed_line(line: str, source: Source, number: int, parse: ParseOne) -> Read
         return BadRecord(error)
 
 
-_CLOSING = {"}": "{", "]": "["}
-# A whole string, else a single mark: then an opening quotation mark has no partner on its line.
-_OUTSIDE = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"|["{}\[\]]')
-_INSIDE = re.compile(r'\\.|"', re.DOTALL)
-_COMPACT = re.compile(r'(\s*)\{\s*"')
-_LONGEST_KEY = 100
-_CUT_OFF = "the file may be cut off: export it again"
-
-
 def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) -> Iterator[ReadItem]:
     """Parse each object with ``parse(record, source, line)``, which may give several documents.
 
@@ -86,7 +81,7 @@ def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) ->
     Raises:
         FormatError: The file is empty, or neither UTF-8 text nor JSON at all.
     """
-    for number, (line, record) in enumerate(JsonObjects(source), start=1):
+    for number, (line, record) in enumerate(json_objects(source), start=1):
         if isinstance(record, FormatError):
             yield BadRecord(record)
             continue
@@ -101,7 +96,7 @@ def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) ->
 def read_items(
     source: Source,
     parse: Callable[[Record, Place], _Read],
-    lists: str = "",
+    lists: str = _NO_LISTS,
     nothing: str = "the file holds no record",
 ) -> Iterator[_Read | BadRecord]:
     """Parse each object with ``parse(record, place)``; the place has its number as the document's key.
@@ -122,193 +117,107 @@ def read_items(
             raise record
         return parse(record, Place(source.path, line, f"{source.stem}:{number}"))
 
-    return read_each(JsonObjects(source, lists), read, FormatError(nothing, path=source.path))
+    return read_each(json_objects(source, lists), read, FormatError(nothing, path=source.path))
 
 
-class JsonObjects:
-    """Finds where objects start and end by their brackets alone, so that each is decoded by itself."""
+_BETWEEN = re.compile(r"[\s,]*")
+_LONGEST_HEAD = 1 << 14
+_DAMAGED = "the file may be cut off or changed by hand: export it again"
 
-    def __init__(self, source: Source, lists: str = "") -> None:
-        """Read ``source``; an object that has a list under a key that fits ``lists`` stands for the list's objects."""
-        self._source = source
-        self._path = source.path
-        self._is_list = re.compile(lists or r"(?!)").fullmatch
-        self._list_start = re.compile(rf'"(?:{lists or r"(?!)"})"\s*:\s*\Z')
-        self._list_depth = 1  # how many brackets are open in the list that holds objects
-        self._around: list[str] = []  # the outer object without what its list holds
-        self._stack: list[str] = []
-        self._open: Counter[str] = Counter()  # the marks on the stack
-        self._outer = -1  # how many brackets are open around the object; -1 outside of objects
-        self._parts: list[str] = []
-        self._first_line = self._line = self._count = 0
-        self._before = ""  # what stands before the object on its line
-        self._in_string = False
 
-    def __iter__(self) -> Iterator[Found]:
-        """The objects.
+def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
+    """The objects of a file, one a line where the first line is one; any other layout is kept in memory as text.
 
-        Raises:
-            FormatError: The file is empty, not UTF-8 text at all, or starts with neither an object nor an array.
-        """
-        is_blank = True
-        for number, line in decoded_lines(self._source, long_first=True):
-            if isinstance(line, FormatError):
-                is_blank = False
-                # A line of the object that is open cannot be read: it is forgotten.
-                if self._outer >= 0:
-                    self._close_object()
-                yield number, line
-                continue
-            if is_blank and (start := line.strip()):
-                is_blank = False
-                if start[0] not in "[{":
-                    problem = f"broken JSON: {quoted(start)} found; expected JSON objects"
-                    raise FormatError(problem, path=self._path, line=number)
-            yield from self._feed(number, line)
-        if is_blank:
-            raise FormatError("the file is empty: it holds blank lines only", path=self._path)
-        if self._outer >= 0:
-            yield self._broken("the file ends inside this record")
-        elif self._stack:
-            problem = f"the {'array' if '[' in self._stack else 'outer object'} is not closed"
-            error = FormatError(problem, path=self._path, line=self._line, hint=_CUT_OFF)
-            yield self._line, error
+    Behind a broken object, reading goes on at the next line that opens one as far to the left.
 
-    def _feed(self, number: int, line: str) -> Iterator[Found]:
-        """The objects that end on this line."""
-        self._line = number
-        if (whole := self._alone(line)) is not None:
-            self._count += 1
-            yield number, whole
-            return
-        # A line that opens as far to the right as the unfinished object did opens the next one.
-        opening = _COMPACT.match(line) if self._outer >= 0 else None
-        if opening and opening[1] == self._before:
-            yield self._broken("the record has no end")
-        taken = 0
-        for start, end, mark in self._marks(line):
-            may_open_list = mark == "[" and len(self._stack) == self._outer + 1
-            before = [*self._parts[-2:], line[taken:start]] if may_open_list else []
-            if may_open_list and self._list_start.search("".join(before)[-_LONGEST_KEY:]):
-                # The object that is open is the one around a list of objects.
-                self._around = [*self._parts, line[taken:start], "[]"]
-                self._outer, self._parts = -1, []
-                self._count -= 1
-                self._stack.append("[")
-                self._open["["] += 1
-                self._list_depth = len(self._stack)
-                taken = end
-                continue
-            is_outside, depth = self._outer < 0, len(self._stack)
-            is_between = self._is_between
-            if mark in _CLOSING:
-                is_last = self._closes(mark)
-            else:
-                is_last = False
-                if is_outside and is_between and (mark == "{" or self._stack):
-                    self._outer = len(self._stack)
-                    self._first_line = self._line
-                    self._before = line[:start]
-                    self._count += 1
-                self._stack.append(mark)
-                self._open[mark] += 1
-            if is_outside:
-                lone = mark if len(self._stack) == depth else ""
-                if is_between:
-                    yield from self._stray(line[taken:start] + lone)
-                else:
-                    self._around.append(line[taken:end])
-                    yield from self._check_around()
-                taken = start if self._outer >= 0 else end
-            elif is_last:
-                yield self._finished(line[taken:end])
-                taken = end
-        if self._outer >= 0:
-            self._parts.append(line[taken:])
-        else:
-            self._in_string = False
-            if self._is_between:
-                yield from self._stray(line[taken:])
-            else:
-                self._around.append(line[taken:])
+    Args:
+        source: The file.
+        lists: Keys of an outer object that stands for the objects of a list in it: a regular expression.
 
-    def _alone(self, line: str) -> Record | None:
-        """An object that is alone on its line, as most are: decoded at once, which is eight times as fast."""
-        text = line.strip().removesuffix(",")
-        if self._outer >= 0 or not self._is_between or text[:1] + text[-1:] != "{}":
-            return None
+    Raises:
+        FormatError: The file is empty, not UTF-8 text at all, or starts with neither an object nor an array.
+    """
+    lines = decoded_lines(source, long_first=True)
+    filled = ((number, line) for number, line in lines if not isinstance(line, str) or line.strip())
+    number, line = first = next(filled, (0, ""))
+    if not number:
+        raise FormatError("the file is empty: it holds blank lines only", path=source.path)
+    start = "{}" if isinstance(line, FormatError) else line.strip().removesuffix(",")
+    if start[:1] not in ("[", "{"):
+        problem = f"broken JSON: {quoted(str(line).strip())} found; expected JSON objects"
+        raise FormatError(problem, path=source.path, line=number)
+    opens_list = re.compile(rf'"(?:{lists})"\s*:\s*\[')
+    if start[0] + start[-1] != "{}" or opens_list.search(start):
+        yield from _read_text(chain([first], lines), source.path, opens_list)
+        return
+    for number, each in chain([first], filled):
+        if isinstance(each, FormatError):
+            yield number, each
+            continue
         try:
-            record = parse_object(text, self._path, self._line)
-        except FormatError:
-            return None
-        lists = (name for name, value in record.items() if isinstance(value, list))
-        return None if any(map(self._is_list, lists)) else record
-
-    def _marks(self, line: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and character of the brackets outside of strings."""
-        position = 0
-        while match := (_INSIDE if self._in_string else _OUTSIDE).search(line, position):
-            start, position = match.span()
-            if match[0] == '"':
-                self._in_string = not self._in_string
-            elif position == start + 1:
-                yield start, position, match[0]
-
-    @property
-    def _is_between(self) -> bool:
-        """Whether objects may start here: not in what an outer object has behind its list."""
-        return not self._stack or (self._stack[-1] == "[" and len(self._stack) == self._list_depth)
-
-    def _check_around(self) -> Iterator[tuple[int, FormatError]]:
-        """What is wrong with what stands around the list, where the outer object has just ended."""
-        if self._is_between:
-            try:
-                parse_object("".join(self._around), self._path, self._first_line)
-            except FormatError as error:
-                problem = f"around the records: {error.problem}"
-                yield self._line, FormatError(problem, path=self._path)
-            self._around = []
-
-    def _closes(self, mark: str) -> bool:
-        """Note a closing bracket; whether the object ends with it. It closes what was left open inside."""
-        opening, around = _CLOSING[mark], self._stack[: max(self._outer, 0)]
-        if self._open[opening] > around.count(opening):
-            closed = ""
-            while closed != opening:
-                closed = self._stack.pop()
-                self._open[closed] -= 1
-        if len(self._stack) < self._list_depth:
-            self._list_depth = 1
-        return 0 <= self._outer >= len(self._stack)
-
-    def _finished(self, rest: str) -> Found:
-        text, line = "".join([*self._parts, rest]), self._first_line
-        self._close_object()
-        try:
-            return line, parse_object(text, self._path, line)
+            yield number, parse_object(each.strip().removesuffix(","), source.path, number)
         except FormatError as error:
-            problem = f"record {self._count}: {error.problem}"
-            column = error.column
-            if column is not None and error.line == line:
-                column += len(self._before)
-            return line, FormatError(problem, path=self._path, line=error.line, column=column)
+            error.hint = _DAMAGED
+            yield number, error
 
-    def _close_object(self) -> None:
-        self._open.subtract(self._stack[self._outer :])
-        del self._stack[self._outer :]
-        self._outer = -1
-        self._parts = []
-        self._in_string = False
 
-    def _broken(self, problem: str) -> tuple[int, FormatError]:
-        line = self._first_line
-        self._close_object()
-        text = f"record {self._count}: {problem}"
-        return line, FormatError(text, path=self._path, line=line, hint=_CUT_OFF)
+def _read_text(
+    lines: Iterable[NumberedLine], path: str, opens_list: re.Pattern[str]
+) -> Iterator[Found]:
+    """The objects that stand one behind the other, in arrays, or in the list of an outer object."""
+    parts: list[str] = []
+    first, unreadable = 0, None
+    try:
+        for number, line in lines:
+            first = first or number
+            if isinstance(line, FormatError):
+                yield number, line
+            parts.append("\n" if isinstance(line, FormatError) else line)
+    except FormatError as error:  # of a packed file that is cut off what came before is read
+        unreadable = error
+    text, at, number, outer, in_array = "".join(parts), 0, first, "", False
+    while match := _BETWEEN.match(text, at):
+        number, at = number + match[0].count("\n"), match.end()
+        if at == len(text):
+            break
+        before = _outer_object(text, at, opens_list) if text[at] == "{" and not in_array else ""
+        end = at + (len(before) or 1)
+        try:
+            if before:
+                outer, in_array = before, True
+            elif text[at] == ("]" if in_array else "["):
+                if outer:
+                    end = DECODER.raw_decode(outer + text[at:])[1] + at - len(outer)
+                outer, in_array = "", not in_array
+            else:
+                value, end = DECODER.raw_decode(text, at)
+                if not isinstance(value, dict):
+                    stray = f"{quoted(text[at:end])} found between records; expected JSON objects"
+                    value = FormatError(stray, path=path, line=number)
+                yield number, value
+        except (ValueError, RecursionError) as error:
+            is_placed = isinstance(error, json.JSONDecodeError)
+            found = json_error(error, path, first if is_placed else number)
+            place = {"line": found.line, "column": found.column}
+            yield number, FormatError(found.problem, path=path, hint=_DAMAGED, **place)
+            column = at - text.rfind("\n", 0, at) - 1
+            following = re.compile(rf"\n,?[ \t]{{0,{column}}}\{{").search(text, at)
+            end = following.start() if following else len(text)
+            in_array = in_array and following is not None
+        number, at = number + text.count("\n", at, end), end
+    if unreadable:
+        raise unreadable
+    if in_array:
+        problem = f"the {'outer object' if outer else 'array'} is not closed"
+        yield number, FormatError(problem, path=path, line=number, hint=_DAMAGED)
 
-    def _stray(self, text: str) -> Iterator[tuple[int, FormatError]]:
-        """An error for anything but commas and blanks between objects."""
-        stray = text.strip(", \t\r\n")
-        if stray:
-            problem = f"{quoted(stray)} found between records; expected JSON objects"
-            yield self._line, FormatError(problem, path=self._path, line=self._line)
+
+def _outer_object(text: str, start: int, opens_list: re.Pattern[str]) -> str:
+    """The start of an object up to its list of objects; empty for one without such a list."""
+    for found in opens_list.finditer(text, start, start + _LONGEST_HEAD):
+        head = text[start : found.end()]
+        with suppress(ValueError, RecursionError):
+            # A list deeper inside is not completed by this.
+            DECODER.decode(head + "]}")
+            return head
+    return ""

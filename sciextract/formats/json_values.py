@@ -29,21 +29,26 @@ def parse_object(line: str, path: str, number: int) -> Record:
         FormatError: Broken JSON, NaN or infinite numbers, repeated keys, too deep nesting, or no object.
     """
     try:
-        value = _DECODER.decode(line.rstrip("\r\n"))
-    except json.JSONDecodeError as error:
-        at = {"line": number + error.lineno - 1, "column": error.colno}
-        problem, hint = f"broken JSON: {error.msg}", _ONE_A_LINE
-        raise FormatError(problem, path=path, hint=hint, **at) from None
-    except RecursionError:
-        raise FormatError("the JSON is nested too deeply", path=path, line=number) from None
-    except _UnusableError as error:
-        raise FormatError(f"broken JSON: {error}", path=path, line=number) from None
-    except ValueError:
-        raise FormatError("an integer has too many digits", path=path, line=number) from None
+        value = DECODER.decode(line.rstrip("\r\n"))
+    except (ValueError, RecursionError) as error:
+        raise json_error(error, path, number) from None
     if not isinstance(value, dict):
         problem = f"the line holds {quoted(value)}; expected a JSON object"
         raise FormatError(problem, path=path, line=number, hint=_ONE_A_LINE)
     return value
+
+
+def json_error(error: ValueError | RecursionError, path: str, number: int) -> FormatError:
+    """What :data:`DECODER` raised of a text that starts at line ``number``, with its place."""
+    if isinstance(error, json.JSONDecodeError):
+        at = {"line": number + error.lineno - 1, "column": error.colno}
+        return FormatError(f"broken JSON: {error.msg}", path=path, hint=_ONE_A_LINE, **at)
+    problem = f"broken JSON: {error}"
+    if isinstance(error, RecursionError):
+        problem = "the JSON is nested too deeply"
+    elif not isinstance(error, _UnusableError):
+        problem = "an integer has too many digits"
+    return FormatError(problem, path=path, line=number)
 
 
 def unknown_fields(record: Record, known: Container[str], place: Place) -> Record:
@@ -100,7 +105,7 @@ def refuse_constant(constant: str) -> NoReturn:
     raise _UnusableError(f"{constant} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(
+DECODER = json.JSONDecoder(
     object_pairs_hook=_unique,
     parse_float=finite_number,
     parse_constant=refuse_constant,

@@ -241,11 +241,8 @@ def span_layers(
         else:
             equal[key] = kept[entity.id] = entity
             layers.entities.append(entity)
-    for relation in annotations.relations:
-        head, tail = kept.get(relation.head), kept.get(relation.tail)
-        if head is None or tail is None:
-            losses["relation of an entity that does not fit"] += 1
-        elif relation.label == COREFERENCE:
+    for head, tail, relation in fitting_relations(annotations, kept, losses):
+        if relation.label == COREFERENCE:
             losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
         else:
             layers.relations.append((head, tail, relation.label))
@@ -264,11 +261,8 @@ def _coreference_links(
     mentioned: set[str] = set()
     for cluster in clusters:
         found: dict[str, Entity] = {}
-        for entity_id in cluster.mentions:
-            entity = kept.get(entity_id)
-            if entity is None:
-                losses["mention of an entity that does not fit"] += 1
-            elif entity.id in mentioned:
+        for entity in fitting_mentions(cluster, kept, losses):
+            if entity.id in mentioned:
                 # Links have no cluster: those of a second one would join both.
                 losses["mention of a second cluster"] += 1
             else:
@@ -278,6 +272,30 @@ def _coreference_links(
             yield from ((*pair, COREFERENCE) for pair in pairwise(found.values()))
         elif cluster.mentions:
             losses["cluster of fewer than two mentions"] += 1
+
+
+_Named = TypeVar("_Named")
+
+
+def fitting_relations(
+    annotations: Annotations, named: Mapping[str, _Named], losses: Counter[str]
+) -> Iterator[tuple[_Named, _Named, Relation]]:
+    """The relations between entities that are written, with what the file has for them; the others are counted."""
+    for relation in annotations.relations:
+        if relation.head in named and relation.tail in named:
+            yield named[relation.head], named[relation.tail], relation
+        else:
+            losses["relation of an entity that does not fit"] += 1
+
+
+def fitting_mentions(
+    cluster: Cluster, named: Mapping[str, _Named], losses: Counter[str]
+) -> list[_Named]:
+    """What the file has for the mentions of a cluster; those that are not written are counted."""
+    found = [named[mention] for mention in cluster.mentions if mention in named]
+    if lost := len(cluster.mentions) - len(found):
+        losses["mention of an entity that does not fit"] += lost
+    return found
 
 
 _Name = TypeVar("_Name", int, str)
@@ -295,13 +313,10 @@ def named_links(
     """
     annotations = annotated.annotations.in_states(NOT_REJECTED)
     relations: dict[tuple[_Name, _Name, str], None] = {}
-    for relation in annotations.relations:
-        if {relation.head, relation.tail} <= names.keys():
-            link = (names[relation.head], names[relation.tail], relation.label)
-            losses["second relation in the same place"] += link in relations
-            relations[link] = None
-        else:
-            losses["relation of an entity that does not fit"] += 1
+    for head, tail, relation in fitting_relations(annotations, names, losses):
+        link = (head, tail, relation.label)
+        losses["second relation in the same place"] += link in relations
+        relations[link] = None
     clusters: dict[tuple[_Name, ...], None] = {}
     for cluster in annotations.clusters:
         members = set(cluster.mentions)

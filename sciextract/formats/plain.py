@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Block, ReadItem, Source, read_each
-from sciextract.formats.decoding import decoded_content, decoded_lines
+from sciextract.formats.base import ReadItem, Source, read_each
+from sciextract.formats.decoding import Block, Edge, blocks_of, decoded_content, readable_lines
 from sciextract.text.analyse import make_document
 
 
@@ -30,33 +29,17 @@ def read_paragraphs(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, holds white space only, or is not UTF-8 text at all.
     """
 
-    def read(paragraph: _Paragraph, _: int) -> AnnotatedDocument:
-        text = "".join(paragraph.lines).removesuffix("\n").removesuffix("\r")
-        return _document(f"{source.stem}:{paragraph.first_line}", text)
+    def read(block: Block, _: int) -> AnnotatedDocument:
+        lines = readable_lines(block)
+        text = "".join([line for _, line in lines]).removesuffix("\n").removesuffix("\r")
+        return _document(f"{source.stem}:{lines[0][0]}", text)
+
+    def edge_of(line: str, _: Block) -> Edge:
+        return Edge.INSIDE if line.strip() else Edge.BETWEEN
 
     problem = "the file is empty: it holds white space only"
-    return read_each(_paragraphs(source), read, FormatError(problem, path=source.path))
-
-
-@dataclass(slots=True)
-class _Paragraph(Block):
-    lines: list[str] = field(default_factory=list)
-
-
-def _paragraphs(source: Source) -> Iterator[_Paragraph]:
-    paragraph: _Paragraph | None = None
-    for number, line in decoded_lines(source):
-        if isinstance(line, FormatError):
-            paragraph = paragraph or _Paragraph(number)
-            paragraph.fail(line)
-        elif line.strip():
-            paragraph = paragraph or _Paragraph(number)
-            paragraph.lines.append(line)
-        elif paragraph:
-            yield paragraph
-            paragraph = None
-    if paragraph:
-        yield paragraph
+    nothing = FormatError(problem, path=source.path)
+    return read_each(blocks_of(source, edge_of), read, nothing)
 
 
 def _document(doc_key: str, text: str) -> AnnotatedDocument:

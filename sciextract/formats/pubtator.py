@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from operator import not_
 from urllib.parse import quote, unquote
@@ -13,8 +13,8 @@ from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
 from sciextract.formats.sink import LineWriter
@@ -97,20 +97,6 @@ _PMID = re.compile(r"[0-9]{1,12}")
 _ALLOWED = "ID<tab>START<tab>END<tab>TEXT<tab>TYPE[<tab>IDENTIFIER], or ID<tab>TYPE<tab>IDENTIFIER<tab>IDENTIFIER"
 
 
-@dataclass(slots=True)
-class _Block(Block):
-    """The lines of one document.
-
-    Attributes:
-        passages: Title (``t``) and abstract (``a``).
-        rows: Line numbers and columns of annotations.
-    """
-
-    doc_key: str = ""
-    passages: dict[str, str] = field(default_factory=dict)
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
-
-
 def read_pubtator(source: Source) -> Iterator[ReadItem]:
     """Read documents: a title line, an abstract line, annotation lines, an empty line.
 
@@ -118,61 +104,50 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
 
-    def read(block: _Block, _: int) -> AnnotatedDocument:
-        place = Place(source.path, block.first_line, block.doc_key)
-        title, abstract = block.passages.get("t"), block.passages.get("a", "")
+    def edge_of(line: str, block: Block) -> Edge:
+        if not line.strip():
+            return Edge.BETWEEN
+        # Some files have no empty lines between documents.
+        kind = passage[2] if (passage := _PASSAGE.match(line)) else ""
+        above = (_PASSAGE.match(each) for _, each in block if isinstance(each, str))
+        is_first = kind and any(found and found[2] == kind for found in above)
+        return Edge.FIRST if is_first else Edge.INSIDE
+
+    def read(block: Block, _: int) -> AnnotatedDocument:
+        key, passages, rows = "", dict[str, str](), []
+        for number, line in readable_lines(block):
+            place, content = (
+                Place(source.path, number, key),
+                line.removesuffix("\n").removesuffix("\r"),
+            )
+            passage = _PASSAGE.fullmatch(content)
+            if not passages and not passage:
+                raise place.unexpected(content, "a title line such as 123|t|Title")
+            found = passage[1] if passage else content.split("\t")[0]
+            key = key or found
+            if found != key:
+                hint = "documents are separated by an empty line"
+                raise place.error(f"the id {quoted(found)} found in its lines", hint=hint)
+            if passage:
+                passages[passage[2]] = passage[3]
+            else:
+                rows.append((replace(place, doc_key=key), content.split("\t")))
+        title, abstract = passages.get("t"), passages.get("a", "")
         if title is None:
-            raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
+            place = Place(source.path, block[0][0], key)
+            raise place.error(f"no title line; expected {key}|t|Title (it may be empty)")
         text = f"{title}\n{abstract}" if abstract else title
-        items = CorpusItems(block.doc_key, source.provenance)
-        _add_items(items, text, [(replace(place, line=line), row) for line, row in block.rows])
+        items = CorpusItems(key, source.provenance)
+        _add_items(items, text, rows)
         title_length = len(title) if abstract else 0
         tokens = analyse(text, protected=items.spans, title_length=title_length)
-        fields = {"pmid": block.doc_key} if _PMID.fullmatch(block.doc_key) else {}
+        fields = {"pmid": key} if _PMID.fullmatch(key) else {}
         if abstract and title.strip():
             fields["title"] = title
-        return items.annotated(Document(block.doc_key, text, tokens, fields))
+        return items.annotated(Document(key, text, tokens, fields))
 
     nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
-    return read_each(_blocks(source), read, nothing)
-
-
-def _blocks(source: Source) -> Iterator[_Block]:
-    block: _Block | None = None
-    for number, line in decoded_lines(source):
-        content = line if isinstance(line, FormatError) else line.removesuffix("\n")
-        if isinstance(content, str):
-            content = content.removesuffix("\r")
-        if isinstance(content, str) and not content.strip():
-            if block:
-                yield block
-            block = None
-            continue
-        passage = _PASSAGE.fullmatch(content) if isinstance(content, str) else None
-        if block and passage and passage[2] in block.passages:
-            # Some files have no empty lines between documents.
-            yield block
-            block = None
-        block = block or _Block(number)
-        place = Place(source.path, number, block.doc_key)
-        try:
-            if isinstance(content, FormatError):
-                raise content
-            key = passage[1] if passage else content.split("\t")[0]
-            if not block.passages and not passage:
-                raise place.unexpected(content, "a title line such as 123|t|Title")
-            block.doc_key = block.doc_key or key
-            if key != block.doc_key:
-                hint = "documents are separated by an empty line"
-                raise place.error(f"the id {quoted(key)} found in its lines", hint=hint)
-            if passage:
-                block.passages[passage[2]] = passage[3]
-            else:
-                block.rows.append((number, content.split("\t")))
-        except FormatError as error:
-            block.fail(error)
-    if block:
-        yield block
+    return read_each(blocks_of(source, edge_of), read, nothing)
 
 
 def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:

@@ -190,15 +190,29 @@ class FileNames:
     ('a_b', 'A_b-2', 'document')
     """
 
-    def __init__(self) -> None:
+    def __init__(self, refused: re.Pattern[str] = _UNSAFE, suffixes: tuple[str, ...] = ()) -> None:
+        """Start without names.
+
+        Args:
+            refused: Characters that no name may have.
+            suffixes: What files end in where a slash in a key separates folders, none of which may end so; else a
+                slash is a character like others.
+        """
+        self._refused = refused
+        self._suffixes = suffixes
         self._taken: set[str] = set()
 
     def name_of(self, doc_key: str) -> str:
-        """A name without suffix, at most 120 bytes long and never hidden."""
-        safe = _UNSAFE.sub("_", doc_key).strip(" .") or "document"
-        short = safe.encode("utf-8")[:_LONGEST].decode("utf-8", "ignore").rstrip(" .")
-        base = f"{short}_" if _RESERVED.fullmatch(short) else short
-        name, number = base, 1
+        """A name without suffix; each part is at most 120 bytes long, never hidden, and no device of Windows."""
+        parts = []
+        for part in doc_key.split("/") if self._suffixes else [doc_key]:
+            safe = self._refused.sub("_", part).strip(" .") or "document"
+            short = safe.encode("utf-8")[:_LONGEST].decode("utf-8", "ignore").rstrip(" .")
+            parts.append(f"{short}_" if _RESERVED.fullmatch(short) else short)
+        *folders, last = parts
+        folders = [f"{each}_" if each.endswith(self._suffixes) else each for each in folders]
+        base = name = "/".join([*folders, last])
+        number = 1
         while name.casefold() in self._taken:
             number += 1
             name = f"{base}-{number}"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TextIO
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.decoding import decoded_lines
@@ -382,14 +382,7 @@ def _sentence(head: Entity, tail: Entity, document: Document) -> str:
     """The text from the first to the last sentence that the two mentions touch."""
     start = min(head.span.char_start, tail.span.char_start)
     end = max(head.span.char_end, tail.span.char_end)
-    table = document.tokens
-    tokens = table.covering(Span(start, end))
-    if tokens is None:
-        return Span(start, end).of(document.text)
-    first = table.sentences[table.sentence_of(tokens.token_start)]
-    last = table.sentences[table.sentence_of(tokens.token_end - 1)]
-    whole = table.char_span(TokenRange(first.token_start, last.token_end))
-    return whole.of(document.text)
+    return document.tokens.sentences_around(Span(start, end)).of(document.text)
 
 
 class TriplesWriter(_HeaderWriter):

@@ -1,18 +1,23 @@
-"""Tagged exports of reference managers and databases: EndNote (``refer``), Web of Science, and MEDLINE/nbib of PubMed."""
+"""Tagged exports of reference managers and databases: RIS, EndNote (``refer``), Web of Science, and MEDLINE/nbib of PubMed.
+
+In RIS, ``TY`` opens a record and ``ER`` closes it; one that has no ``ER`` ends where the next begins. rispy, the library
+for that format, joins such a record with the next one, and drops the last.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Block, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
+from sciextract.formats.decoding import NumberedLine
 
 CUT = "the record has no ER line: it may be cut"
 
@@ -38,29 +43,29 @@ def pubmed_number(
     return pmid_of(tags.get(number)) if from_pubmed else None
 
 
+def _held(tags: Tags, values: Mapping[str, object]) -> set[str]:
+    """The tags whose whole content is the value of a field, so that they need no place of their own."""
+    return {tag for tag, value in values.items() if tags.get(tag) == [value]}
+
+
 def split_keywords(lines: Iterable[str]) -> list[str]:
     """Keywords that semicolons separate."""
     return [word for line in lines for each in line.split(";") if (word := each.strip())]
 
 
-def other_tags(tags: Tags, used: AbstractSet[str]) -> dict[str, str | list[str]]:
-    """The tags that no field holds; one value stands by itself."""
-    return {
-        tag: values[0] if len(values) == 1 else values
-        for tag, values in tags.items()
-        if tag not in used
-    }
-
-
 @dataclass(slots=True)
-class TaggedRecord(Block):
+class _TaggedRecord:
     """A record's values by tag, each value as its wrapped lines.
 
     Attributes:
+        first_line: The number of the line at which it starts.
+        error: The first error in it, which makes it a bad record.
         parts: The lines of every value under a tag.
         last: The tag of the value that a line without a tag continues with; empty before the first.
     """
 
+    first_line: int
+    error: FormatError | None = None
     parts: dict[str, list[list[str]]] = field(default_factory=dict)
     last: str = ""
 
@@ -82,11 +87,32 @@ class TaggedRecord(Block):
         return [line for parts in self.parts.get(tag, []) for line in parts if line]
 
 
+class _Mapped(NamedTuple):
+    """What the tags of a record stand for.
+
+    Attributes:
+        tags: All of them.
+        used: Those whose content the other attributes hold.
+        given: Values by field, which are kept where the field has none: the year "in press".
+        key: The document's key; empty for the DOI or number of the record.
+    """
+
+    tags: Tags
+    used: AbstractSet[str]
+    title: str
+    abstract: str
+    fields: dict[str, Any]
+    given: Mapping[str, object]
+    key: str
+    warnings: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
-class TagSyntax:
+class _TagSyntax:
     """How records of a tagged format look.
 
     Attributes:
+        id: The format.
         kind: What a file holds, for the error that it holds none.
         first_line: How a record begins.
         pattern: A line with a tag: the tag, and the value behind it.
@@ -96,35 +122,36 @@ class TagSyntax:
         outside: Tags that are no part of a record and begin none.
     """
 
+    id: str
     kind: str
     first_line: str
     pattern: re.Pattern[str]
     allowed: str
-    begins: Callable[[str, TaggedRecord, bool], bool]
+    begins: Callable[[str, _TaggedRecord, bool], bool]
     outside: AbstractSet[str] = frozenset()
 
 
-def read_tagged(
+def _read_tagged(
     source: Source,
-    lines: Iterable[tuple[int, str | FormatError]],
-    document: Callable[[TaggedRecord, int], AnnotatedDocument],
-    syntax: TagSyntax,
+    lines: Iterable[NumberedLine],
+    mapped: Callable[[_TaggedRecord], _Mapped],
+    syntax: _TagSyntax,
 ) -> Iterator[ReadItem]:
     """The documents of a file of tagged records; a record with an error becomes a bad record.
 
     Args:
         source: The file.
         lines: Its lines, as :func:`text_lines` gives them.
-        document: The document of a record and its number; may raise :class:`FormatError`.
+        mapped: What the tags of a record stand for; may raise :class:`FormatError`.
         syntax: Where records begin and end.
 
     Raises:
         FormatError: There is no record.
     """
 
-    def records() -> Iterator[TaggedRecord]:
+    def records() -> Iterator[_TaggedRecord]:
         # Lines without a tag continue with the value above them; blank ones are part of no record.
-        record: TaggedRecord | None = None
+        record: _TaggedRecord | None = None
         gap = False
         for number, line in lines:
             if isinstance(line, str) and not line.strip():
@@ -137,9 +164,9 @@ def read_tagged(
                 record, gap = None, False
             if record is None and tag in syntax.outside:
                 continue
-            record = record or TaggedRecord(number)
+            record = record or _TaggedRecord(number)
             if isinstance(line, FormatError):
-                record.fail(line)
+                record.error = record.error or line
                 continue
             gap = False
             if tag:
@@ -147,13 +174,29 @@ def read_tagged(
             elif record.last:
                 record.parts[record.last][-1].append(line.strip())
             else:
-                place = Place(source.path, number)
-                record.fail(place.error(f"{quoted(line)} found; expected {syntax.allowed}"))
+                problem = f"{quoted(line)} found; expected {syntax.allowed}"
+                record.error = record.error or Place(source.path, number).error(problem)
         if record:
             yield record
 
-    nothing = no_record(syntax.kind, syntax.first_line, source)
-    return read_each(records(), document, nothing)
+    def read(record: _TaggedRecord, number: int) -> AnnotatedDocument:
+        if record.error:
+            raise record.error
+        found = mapped(record)
+        fields = found.fields
+        keep_unusable(fields, found.given, syntax.id)
+        rest = {tag: values for tag, values in found.tags.items() if tag not in found.used}
+        # One value stands by itself.
+        fields |= {tag: each[0] if len(each) == 1 else each for tag, each in rest.items()}
+        key = found.key or fields["doi"] or f"{source.stem}:{number}"
+        place = Place(source.path, record.first_line, key)
+        return make_record(place, found.title, found.abstract, fields, found.warnings)
+
+    problem, hint = (
+        f"the file holds no {syntax.kind} record",
+        f"a record begins with: {syntax.first_line}",
+    )
+    return read_each(records(), read, FormatError(problem, path=source.path, hint=hint))
 
 
 _ENDNOTE_TAG = re.compile(r"(%\S)(?:[ \t](.*))?$", re.DOTALL)
@@ -167,13 +210,13 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
 
-    def begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
+    def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         # Abstracts may hold blank lines, so these count only without %0.
         typed_first = next(iter(record.parts), "") == "%0"
         typed = tag == "%0" and ("%0" in record.parts or record.error is not None)
         return typed or (tag != "" and gap and not typed_first)
 
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
+    def mapped(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         venue = first_of(tags, ("%J", "%B"))
         year = next((tag for tag in ("%D", "%8") if year_of(tags.get(tag))), "")
@@ -187,17 +230,14 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
             "url": next(iter(tags.get("%U", [])), None),
             "keywords": split_keywords(record.lines_of("%K")),
         }
-        keep_unusable(fields, {"doi": doi}, "endnote")
         derived = {"%D": str(fields["year"]), "%U": fields["url"], "%M": fields["pmid"]}
-        held = {tag for tag, value in derived.items() if tags.get(tag) == [value]}
-        fields |= other_tags(tags, {*_ENDNOTE_INTERPRETED, venue, *held})
-        key = joined(tags, "%F") or fields["doi"] or f"{source.stem}:{number}"
-        place = Place(source.path, record.first_line, key)
-        return make_record(place, joined(tags, "%T"), joined(tags, "%X"), fields)
+        used = {*_ENDNOTE_INTERPRETED, venue, *_held(tags, derived)}
+        title, abstract, key = (joined(tags, tag) for tag in ("%T", "%X", "%F"))
+        return _Mapped(tags, used, title, abstract, fields, {"doi": doi}, key)
 
     allowed = "a percent sign, one character and a space"
-    syntax = TagSyntax("EndNote", "%0 Journal Article", _ENDNOTE_TAG, allowed, begins)
-    return read_tagged(source, text_lines(source), document, syntax)
+    syntax = _TagSyntax("endnote", "EndNote", "%0 Journal Article", _ENDNOTE_TAG, allowed, begins)
+    return _read_tagged(source, text_lines(source), mapped, syntax)
 
 
 _WOS_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$", re.DOTALL)
@@ -216,10 +256,10 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
 
-    def begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
+    def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         return "ER" in record.parts or tag in ("PT", "EF", "FN")
 
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
+    def mapped(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         tags |= {tag: lines for tag in _A_LINE_EACH if (lines := record.lines_of(tag))}
         # Full names before abbreviated ones, authors before those of the book, and groups last.
@@ -233,16 +273,14 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
             "authors": tags.get(authors, []),
             "keywords": split_keywords([joined(tags, "DE")]),
         }
-        keep_unusable(fields, given, "wos")
-        fields |= other_tags(tags, {*_WOS_INTERPRETED, authors})
-        key = joined(tags, "UT") or fields["doi"] or f"{source.stem}:{number}"
-        place = Place(source.path, record.first_line, key)
+        used = {*_WOS_INTERPRETED, authors}
+        title, abstract, key = (joined(tags, tag) for tag in ("TI", "AB", "UT"))
         warnings = () if "ER" in record.parts else (CUT,)
-        return make_record(place, joined(tags, "TI"), joined(tags, "AB"), fields, warnings)
+        return _Mapped(tags, used, title, abstract, fields, given, key, warnings)
 
     allowed = "a tag of two characters and a space"
-    syntax = TagSyntax("Web of Science", "PT J", _WOS_TAG, allowed, begins, _WOS_OUTSIDE)
-    return read_tagged(source, text_lines(source), document, syntax)
+    syntax = _TagSyntax("wos", "Web of Science", "PT J", _WOS_TAG, allowed, begins, _WOS_OUTSIDE)
+    return _read_tagged(source, text_lines(source), mapped, syntax)
 
 
 _NBIB_TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
@@ -257,17 +295,17 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
 
-    def lines_from_first_tag() -> Iterator[tuple[int, str | FormatError]]:
+    def lines_from_first_tag() -> Iterator[NumberedLine]:
         started = False
         for number, line in text_lines(source):
             started = started or (isinstance(line, str) and _NBIB_TAG.match(line) is not None)
             if started or isinstance(line, FormatError) or not line.strip():
                 yield number, line
 
-    def begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
+    def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         return gap or (tag == "PMID" and "PMID" in record.parts)
 
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
+    def mapped(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         firsts = {tag: values[0] for tag, values in tags.items()}
         # The title of a book is the venue of its chapters, and the title of a record without chapter.
@@ -291,13 +329,81 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "authors": [*(tags.get("FAU") or short_names), *tags.get("CN", [])],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
         }
-        keep_unusable(fields, {"pmid": joined(tags, "PMID")}, "nbib")
-        fields |= other_tags(tags, {*_NBIB_INTERPRETED, venue})
-        key = fields["pmid"] or firsts.get("PMC") or fields["doi"] or f"{source.stem}:{number}"
-        title = next((firsts[tag] for tag in ("TI", "BTI", "TT") if tag in firsts), "")
-        place = Place(source.path, record.first_line, key)
-        return make_record(place, title, joined(tags, "AB"), fields)
+        used, given = {*_NBIB_INTERPRETED, venue}, {"pmid": joined(tags, "PMID")}
+        title = firsts.get(first_of(tags, ("TI", "BTI", "TT")), "")
+        key = fields["pmid"] or firsts.get("PMC", "")
+        return _Mapped(tags, used, title, joined(tags, "AB"), fields, given, key)
 
     allowed = "a tag of four characters, a hyphen and a space"
-    syntax = TagSyntax("nbib", "PMID- 12345", _NBIB_TAG, allowed, begins)
-    return read_tagged(source, lines_from_first_tag(), document, syntax)
+    syntax = _TagSyntax("nbib", "nbib", "PMID- 12345", _NBIB_TAG, allowed, begins)
+    return _read_tagged(source, lines_from_first_tag(), mapped, syntax)
+
+
+_TITLES = ("TI", "T1", "BT", "CT")
+_ABSTRACTS = ("AB", "N2")
+_RIS_VENUES = ("JF", "JO", "T2", "JA", "J2", "J1")
+_RIS_TAG = re.compile(r"([A-Z][A-Z0-9])  ?-(.*)", re.DOTALL)
+_RIS_INTERPRETED = frozenset({"AU", "A1", "KW", "ID", "DO", "ER"})
+
+
+def read_ris(source: Source) -> Iterator[ReadItem]:
+    """Read the records one after the other; what stands before the first ``TY`` is not part of any, nor are tags
+    between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
+
+    Raises:
+        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
+    """
+
+    def lines_of_records() -> Iterator[NumberedLine]:
+        started = inside = is_loose = False
+        for number, line in text_lines(source):
+            if isinstance(line, FormatError):
+                yield number, line
+                continue
+            tag = found[1] if (found := _RIS_TAG.match(line)) else ""
+            has_one_space = line[2:4] == " -"
+            if tag == "TY":
+                started, inside, is_loose = True, True, has_one_space
+            elif tag and has_one_space and not is_loose:
+                # One space before the hyphen counts in records whose first line has one, too.
+                tag, line = "", f" {line}"
+            # A title between records belongs to one that has lost its first line.
+            inside = inside or (started and tag in (*_TITLES, *_ABSTRACTS))
+            if inside:
+                yield number, line
+            inside = inside and tag != "ER"
+
+    def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
+        return tag == "TY" or "ER" in record.parts
+
+    def mapped(record: _TaggedRecord) -> _Mapped:
+        if "TY" not in record.parts:
+            place = Place(source.path, record.first_line)
+            raise place.error("the record does not begin with a TY line")
+        [[kind, *untagged]] = record.parts["TY"]
+        listed = {"TY": [kind] if kind else [], "untagged": untagged}
+        listed |= {tag: record.lines_of(tag) for tag in record.parts if tag != "TY"}
+        tags = {tag: lines for tag, lines in listed.items() if lines}
+        year = next((name for name in ("PY", "Y1", "DA") if year_of(tags.get(name))), "")
+        names = [*tags.get("AU", []), *tags.get("A1", [])]
+        venue, title, abstract = (
+            first_of(tags, each) for each in (_RIS_VENUES, _TITLES, _ABSTRACTS)
+        )
+        fields: dict[str, Any] = {
+            "year": year_of(tags.get(year)),
+            "doi": bare_doi(tags.get("DO")) or bare_doi(tags.get("UR")),
+            "pmid": pubmed_number(tags, "AN", ("DB", "DP")),
+            "venue": joined(tags, venue),
+            "authors": [name for each in names for name in authors_of(each)],
+            "url": next(iter(tags.get("UR", [])), None),
+            "keywords": split_keywords(tags.get("KW", [])),
+        }
+        derived = {"PY": str(fields["year"]), "UR": fields["url"], "AN": fields["pmid"]}
+        used = {*_RIS_INTERPRETED, *_held(tags, derived), venue, title, abstract}
+        given, key = {"doi": joined(tags, "DO")}, next(iter(tags.get("ID", [])), "")
+        title, abstract = joined(tags, title), joined(tags, abstract)
+        warnings = () if "ER" in record.parts else (CUT,)
+        return _Mapped(tags, used, title, abstract, fields, given, key, warnings)
+
+    syntax = _TagSyntax("ris", "RIS", "TY  - JOUR", _RIS_TAG, "a TY line", begins)
+    return _read_tagged(source, lines_of_records(), mapped, syntax)

@@ -19,7 +19,6 @@ from sciextract.errors import (
     InputMissingError,
     MissingExtraError,
     SciextractError,
-    as_command,
 )
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -29,18 +28,6 @@ HUB_DATASET = re.compile(
 )
 """A whole data set of the hub: its name, revision and configuration."""
 _OF_ARROW = {"s3": "s3", "gs": "gs", "gcs": "gs"}
-_PACKAGES = {
-    "http": "requests aiohttp",
-    "https": "requests aiohttp",
-    "hf": "huggingface_hub",
-    "abfs": "adlfs",
-    "az": "adlfs",
-    "sftp": "paramiko",
-    "ssh": "paramiko",
-    "smb": "smbprotocol",
-    "github": "requests",
-}
-"""What fsspec needs for a scheme."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -182,10 +169,9 @@ def _explained(url: str) -> Iterator[None]:
     except (SciextractError, FileNotFoundError):
         raise
     except ImportError as error:
-        needed = _PACKAGES.get(url.partition("://")[0].lower())
-        hint = as_command("pip", "install", *needed.split()) if needed else ""
-        raise FormatError(
-            f"its file system needs another package: {error}", path=url, hint=hint
-        ) from error
+        # fsspec says which one to install.
+        problem = f"its file system needs another package: {error}"
+        hint = "install that package with pip, next to sciextract"
+        raise FormatError(problem, path=url, hint=hint) from error
     except (OSError, ValueError, NotImplementedError) as error:
         raise FormatError(f"cannot be read: {str(error) or repr(error)}", path=url) from error

@@ -8,7 +8,7 @@ lets offsets outside the text pass with a warning, and its errors name no elemen
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +41,8 @@ _CUSTOM_PACKAGES = ("custom.", "webanno.custom.")
 _NAMED = ("TypeSystem.xml", "typesystem.xml")
 _ROOT = "typeSystemDescription"
 _PEEK_BYTES = 4096
+#: The feature that links a mention to a knowledge base.
+_CONCEPT = "identifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,9 @@ class TypeSystem:
         )
 
     def features_of(self, type_name: str) -> list[str]:
-        """Its features that hold a string, its own first."""
-        return [
-            feature
-            for each in self.lineage(type_name)
-            for feature in self.text_features.get(each, ())
-        ]
+        """Its features that hold a string, its own first, but for links to a knowledge base."""
+        features = [self.text_features.get(each, ()) for each in self.lineage(type_name)]
+        return [name for name in sum(features, ()) if name != _CONCEPT]
 
 
 def is_custom(type_name: str) -> bool:
@@ -104,22 +103,16 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
     """
     if source.path == STDIN:
         return TypeSystem()
-    try:
-        folder = Path(source.path).parent
-        files = sorted(folder.glob("*.xml"), key=lambda path: (path.name not in _NAMED, path.name))
-        candidates = []
-        for path in filter(Path.is_file, files):
-            with open(path, "rb") as stream:
-                if _ROOT.encode() in stream.read(_PEEK_BYTES):
-                    candidates.append(path)
-    except OSError:
-        candidates = []
+    files = [path for path in Path(source.path).parent.glob("*.xml") if path.is_file()]
     best = TypeSystem()
-    for path in candidates:
+    for path in sorted(files, key=lambda path: (path.name not in _NAMED, path.name)):
         try:
+            with open(path, "rb") as stream:
+                if _ROOT.encode() not in stream.read(_PEEK_BYTES):
+                    continue
             found = _cached(str(path), os.stat(path).st_mtime_ns)
-        except FormatError:
-            if path.name in _NAMED:
+        except (OSError, FormatError) as error:
+            if path.name in _NAMED and isinstance(error, FormatError):
                 raise
             continue
         if len(found.supertypes.keys() & used) > len(best.supertypes.keys() & used):
@@ -164,6 +157,10 @@ INITIAL_VIEW = "_InitialView"
 FRAME = frozenset({"sofa", "begin", "end"})
 
 
+GivenStructure = tuple[str, str, dict[str, str], bool]
+"""Id, type and features of a feature structure as its file has them, and whether it belongs to the initial view."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureStructure:
     """An annotation, or another object of the file.
@@ -186,7 +183,7 @@ class FeatureStructure:
         return self.type_name.rpartition(".")[2]
 
 
-class FeatureStructures:
+class Cas:
     """The text and the feature structures of its initial view, whatever file they come from.
 
     Attributes:
@@ -195,15 +192,41 @@ class FeatureStructures:
         other_views: How many annotations belong to other views.
     """
 
-    #: What the file calls the id of a feature structure.
-    id_name = "xmi:id"
+    def __init__(self, text: str, given: Iterable[GivenStructure], place: Place) -> None:
+        """Take the feature structures of a file.
 
-    def __init__(self, text: str, place: Place) -> None:
+        Raises:
+            FormatError: An id occurs twice, or an annotation lies outside the text.
+        """
         self.text = text
         self.structures: dict[str, FeatureStructure] = {}
         self.other_views = 0
         self._place = place
-        self._offsets = OffsetMap(text)
+        offsets = OffsetMap(text)
+        for cas_id, type_name, features, is_of_view in given:
+            others = {name: value for name, value in features.items() if name not in FRAME}
+            found = FeatureStructure(cas_id, type_name, others, None)
+            field = self.field_of(found)
+            if cas_id in self.structures:
+                raise place.error("the id occurs a second time", field=field)
+            if not is_of_view:
+                self.other_views += 1
+                continue
+            if "begin" in features and "end" in features:
+                edges = []
+                for edge in ("begin", "end"):
+                    value, where = features[edge], f"{field}.{edge}"
+                    if not value.isascii() or not value.isdigit() or len(value) > 15:
+                        raise place.unexpected(value, "a whole number", field=where)
+                    try:
+                        edges.append(offsets.from_utf16(int(value)))
+                    except FormatError as error:
+                        raise place.error(error.problem, field=where, hint=error.hint) from None
+                if edges[1] < edges[0]:
+                    problem = f"begin {features['begin']} and end {features['end']} found"
+                    raise place.error(f"{problem}; expected begin <= end", field=field)
+                found = replace(found, span=Span(*edges))
+            self.structures[cas_id] = found
 
     def target(self, structure: FeatureStructure, feature: str) -> FeatureStructure:
         """What a feature that refers to another feature structure means.
@@ -212,100 +235,56 @@ class FeatureStructures:
             FormatError: There is no such feature structure.
         """
         ref = structure.features.get(feature, "")
-        found = self.structures.get(ref)
-        if found is None:
-            field = f"{self.field_of(structure)}.{feature}"
-            raise self._place.error(
-                f"{quoted(ref)} found, but no element has that {self.id_name}", field=field
-            )
-        return found
+        if ref not in self.structures:
+            problem = f"{quoted(ref)} found, but no element has that id"
+            raise self._place.error(problem, field=f"{self.field_of(structure)}.{feature}")
+        return self.structures[ref]
 
     def field_of(self, structure: FeatureStructure) -> str:
         """The element's place, for messages."""
-        return f"{structure.short_name} with {self.id_name} {structure.xmi_id}"
-
-    def add(
-        self, structure: FeatureStructure, place: tuple[str, str] | None, *, of_other_view: bool
-    ) -> None:
-        """Add a feature structure.
-
-        Args:
-            structure: It, without its span.
-            place: Its begin and end in UTF-16 units, as they are written.
-            of_other_view: Whether it belongs to another view.
-
-        Raises:
-            FormatError: Its id occurs twice, or it lies outside the text.
-        """
-        if structure.xmi_id in self.structures:
-            raise self._place.error("the id occurs a second time", field=self.field_of(structure))
-        if of_other_view:
-            self.other_views += 1
-            return
-        span, field = None, self.field_of(structure)
-        if place is not None:
-            begin, end = place
-            span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
-            if span.char_end < span.char_start:
-                problem = f"begin {begin} and end {end} found; expected begin <= end"
-                raise self._place.error(problem, field=field)
-        self.structures[structure.xmi_id] = replace(structure, span=span)
-
-    def _char(self, value: str, field: str) -> int:
-        if not value.isascii() or not value.isdigit() or len(value) > 15:
-            raise self._place.unexpected(value, "a whole number", field=field)
-        try:
-            return self._offsets.from_utf16(int(value))
-        except FormatError as error:
-            raise self._place.error(error.problem, field=field, hint=error.hint) from None
+        return f"{structure.short_name} with id {structure.xmi_id}"
 
 
-class Xmi(FeatureStructures):
-    """The text and the feature structures of an XMI file."""
+def _cas_of(root: Element, place: Place) -> Cas:
+    """The content of an XMI file.
 
-    def __init__(self, root: Element, place: Place) -> None:
-        """Take the file apart.
+    Raises:
+        FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
+    """
+    if root.tag != f"{_XMI}XMI":
+        problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
+        raise place.error(problem)
+    sofas = root.findall(f"{_CAS}Sofa")
+    sofas.sort(key=lambda sofa: sofa.get("sofaID") != INITIAL_VIEW)
+    text = sofas[0].get("sofaString") if sofas else None
+    if text is None:
+        hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
+        raise place.error("no text: the file has no sofaString", hint=hint)
+    sofa_id = sofas[0].get(f"{_XMI}id", "")
 
-        Raises:
-            FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
-        """
-        if root.tag != f"{_XMI}XMI":
-            problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
-            raise place.error(problem)
-        sofas = root.findall(f"{_CAS}Sofa")
-        chosen = [sofa for sofa in sofas if sofa.get("sofaID") == INITIAL_VIEW] or sofas
-        if not chosen or chosen[0].get("sofaString") is None:
-            hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
-            raise place.error("no text: the file has no sofaString", hint=hint)
-        super().__init__(chosen[0].get("sofaString", ""), place)
-        sofa_id = chosen[0].get(f"{_XMI}id", "")
+    def structures() -> Iterator[GivenStructure]:
         for element in root:
             if element.tag.startswith(_CAS):
                 continue
-            features = {
-                name: value
-                for name, value in element.attrib.items()
-                if name not in FRAME and not name.startswith(_XMI)
-            }
+            attributes = element.attrib.items()
+            features = {name: value for name, value in attributes if not name.startswith(_XMI)}
             # A list of strings comes as children of one name: the first counts.
             for child in element:
                 features.setdefault(local_name(child), child.text or "")
-            xmi_id = element.get(f"{_XMI}id", "")
             # {http:///de/x/type.ecore}Token stands for de.x.type.Token.
             namespace, _, name = element.tag.removeprefix("{").rpartition("}")
             package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
             type_name = f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
-            structure = FeatureStructure(xmi_id, type_name, features, None)
-            begin, end = element.get("begin"), element.get("end")
-            span = None if begin is None or end is None else (begin, end)
-            self.add(structure, span, of_other_view=element.get("sofa", sofa_id) != sofa_id)
+            is_of_view = element.get("sofa", sofa_id) == sofa_id
+            yield element.get(f"{_XMI}id", ""), type_name, features, is_of_view
+
+    return Cas(text, structures(), place)
 
 
 _LABEL_FEATURES = ("value", "label")
 _ENDS = (("Governor", "Dependent"), ("Source", "Target"))
 _UNTYPED_LAYERS = (NAMED_ENTITY, SPAN_LAYER)
-#: The feature that links a mention to a knowledge base.
-_CONCEPT = "identifier"
+_FEATURES = "xmi features of an item"
 
 
 def read_xmi(source: Source) -> Iterator[ReadItem]:
@@ -322,7 +301,7 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
             raise FormatError(problem, path=source.path, hint=f"{hint} that belong to it")
         return
     place = Place(source.path)
-    xmi = Xmi(root, place)
+    xmi = _cas_of(root, place)
     used = {each.type_name for each in xmi.structures.values()}
     yield CasReading(xmi, find_type_system(source, used), source, place).document()
 
@@ -330,18 +309,15 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
 class CasReading:
     """Reads one CAS; what is not a mention, relation or cluster is counted."""
 
-    def __init__(
-        self, xmi: FeatureStructures, types: TypeSystem, source: Source, place: Place
-    ) -> None:
-        self._xmi = xmi
+    def __init__(self, cas: Cas, types: TypeSystem, source: Source, place: Place) -> None:
+        self._cas = cas
         self._types = types
         self._place = place
-        self._all = list(xmi.structures.values())
+        self._all = list(cas.structures.values())
         about = [each.features for each in self._all if each.type_name == METADATA]
         self._key = (about[0].get("documentId") if about else "") or source.stem
         self._items = CorpusItems(self._key, source.provenance)
         self._entities: dict[str, Entity] = {}
-        self._labelled: dict[str, bool] = {}
 
     def document(self) -> AnnotatedDocument:
         """The document.
@@ -352,7 +328,7 @@ class CasReading:
         heads = [each for each in self._all if each.span is None and "first" in each.features]
         chains = [self._links(head) for head in heads]
         linked = {link.xmi_id for chain in chains for link in chain}
-        unread = self._items.unread
+        unread, labelled = self._items.unread, self._labelled_layers()
         for each in self._all:
             if not self._is_mention(each) or each.xmi_id in linked:
                 continue
@@ -360,10 +336,10 @@ class CasReading:
                 unread[f"{each.short_name} without any characters"] += 1
                 continue
             label, rest = self._label_of(each)
-            if not label and not self._has_labels(each.type_name):
+            if not label and each.type_name not in labelled:
                 label = each.short_name
             self._entities[each.xmi_id] = self._items.entity([each.span], label)
-            self._count_features(rest)
+            unread[_FEATURES] += bool(rest)
         for each in self._all:
             if ends := self._ends_of(each):
                 self._add_relation(each, ends)
@@ -375,16 +351,15 @@ class CasReading:
                     continue
                 mention = self._items.mention(link.span, link.features.get("referenceType", ""))
                 mentions.append(mention)
-                self._count_features(
-                    {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
-                )
+                others = (v for name, v in link.features.items() if name != "next")
+                unread[_FEATURES] += any(value != mention.label for value in others)
             if mentions:
                 self._items.cluster(mentions, None)
         self._count_others(linked | {head.xmi_id for head in heads})
         tokens = self._spans_of(TOKEN, "tokens")
         sentences = self._spans_of(SENTENCE, "sentences")
-        table = token_table(self._xmi.text, tokens, sentences, self._items.spans)
-        return self._items.annotated(Document(self._key, self._xmi.text, table))
+        table = token_table(self._cas.text, tokens, sentences, self._items.spans)
+        return self._items.annotated(Document(self._key, self._cas.text, table))
 
     def _is_mention(self, each: FeatureStructure) -> bool:
         placed = each.span is not None and self._types.is_mention(each.type_name)
@@ -397,41 +372,32 @@ class CasReading:
 
     def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
         """The label of a layer's item, and its other features."""
-        declared = self._label_features(each.type_name)
+        declared = self._types.features_of(each.type_name)
         names = [*_LABEL_FEATURES, *declared]
         if not declared and each.type_name not in _UNTYPED_LAYERS:
             # Without a type system, a feature whose value is no id of an element may be the label.
             names += [
                 name
                 for name, value in each.features.items()
-                if not all(part in self._xmi.structures for part in value.split())
+                if not all(part in self._cas.structures for part in value.split())
             ]
         for name in names:
             if value := each.features.get(name):
                 return value, {k: v for k, v in each.features.items() if k != name}
         return "", each.features
 
-    def _has_labels(self, type_name: str) -> bool:
-        """Whether items of this layer have labels at all; otherwise the layer itself is the label."""
-        if type_name not in self._labelled:
-            self._labelled[type_name] = (
-                type_name in _UNTYPED_LAYERS
-                or (is_custom(type_name) and bool(self._label_features(type_name)))
-                or any(
-                    each.type_name == type_name and self._label_of(each)[0] for each in self._all
-                )
-            )
-        return self._labelled[type_name]
-
-    def _label_features(self, type_name: str) -> list[str]:
-        return [name for name in self._types.features_of(type_name) if name != _CONCEPT]
+    def _labelled_layers(self) -> set[str]:
+        """The layers whose items have labels at all; of others the layer itself is the label."""
+        found = {each.type_name for each in self._all if self._label_of(each)[0]}
+        declared = {each.type_name for each in self._all if is_custom(each.type_name)}
+        return {*_UNTYPED_LAYERS, *found, *filter(self._types.features_of, declared)}
 
     def _add_relation(self, each: FeatureStructure, ends: tuple[str, str]) -> None:
         unread = self._items.unread
         if not all(end in each.features for end in ends):
             unread[f"{each.short_name} with one end only"] += 1
             return
-        targets = [self._xmi.target(each, end) for end in ends]
+        targets = [self._cas.target(each, end) for end in ends]
         if any(to.span is None or to.span.char_start == to.span.char_end for to in targets):
             unread[f"{each.short_name} of something without any characters"] += 1
             return
@@ -442,22 +408,19 @@ class CasReading:
         )
         label, rest = self._label_of(each)
         self._items.relation(head, tail, label or each.short_name, None)
-        self._count_features({k: v for k, v in rest.items() if k not in ends})
+        unread[_FEATURES] += not {*rest} <= {*ends}
 
     def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
         """The links of a chain in their order."""
         links: dict[str, FeatureStructure] = {}
         each, feature = chain, "first"
         while feature in each.features:
-            each, feature = self._xmi.target(each, feature), "next"
+            each, feature = self._cas.target(each, feature), "next"
             if each.xmi_id in links:
-                problem = f"the chain comes back to {self._xmi.field_of(each)}"
-                raise self._place.error(problem, field=self._xmi.field_of(chain))
+                problem = f"the chain comes back to {self._cas.field_of(each)}"
+                raise self._place.error(problem, field=self._cas.field_of(chain))
             links[each.xmi_id] = each
         return list(links.values())
-
-    def _count_features(self, features: Mapping[str, str]) -> None:
-        self._items.unread["xmi features of an item"] += bool(features)
 
     def _count_others(self, read: set[str]) -> None:
         """Count what is neither an item, nor a token or sentence, nor about the document as a whole."""
@@ -471,7 +434,7 @@ class CasReading:
             )
             if each.xmi_id not in read and (not known or name == LINK):
                 self._items.unread[f"annotation of the layer {each.short_name}"] += 1
-        self._items.unread["annotation of another view"] += self._xmi.other_views
+        self._items.unread["annotation of another view"] += self._cas.other_views
 
     def _spans_of(self, kind: str, what: str) -> list[Span]:
         """Tokens or sentences in text order; none where they overlap."""

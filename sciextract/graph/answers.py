@@ -6,8 +6,7 @@ Titles, names and notes are text from elsewhere: in references each value stays 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -51,13 +50,8 @@ def write_papers(
         (*_published(each), each.mentions, "; ".join(each.relations), quoted(each.sentences))
         for each in papers
     )
-    citations = (Citation(each.doc_key, each.published, quoted(each.sentences)) for each in papers)
-    writers: dict[str, Callable[[], Iterable[str]]] = {
-        ".csv": lambda: _table(PAPER_COLUMNS, rows),
-        ".bib": lambda: bibtex(citations),
-        ".ris": lambda: ris(citations),
-    }
-    write_lines(writers, graph, output, force=force)
+    lines = {".csv": _table(PAPER_COLUMNS, rows), ".bib": bibtex(papers), ".ris": ris(papers)}
+    write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
 
 
 def write_results(
@@ -77,40 +71,52 @@ def write_results(
         )
         for each in results
     )
-    write_lines({".csv": lambda: _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
+    checked_ending(output, (".csv",))
+    write_files({"": _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
 
 
-def check_output(output: Path, endings: Iterable[str], graph: Path, *, force: bool) -> str:
-    """The ending of a file that may be written.
+def checked_ending(output: Path, endings: Iterable[str]) -> str:
+    """The ending of a file's name.
 
     Raises:
         UsageError: It is none of the endings.
-        OutputError: The file exists and may not be replaced, or it is the graph.
     """
     kind = output.suffix.lower()
     if kind not in endings:
         problem = f"{output}: the name ends in {kind or 'nothing'}; expected {', '.join(endings)}"
         raise UsageError(problem, "choose another --output")
-    check_target(output, force=force, kept=[graph])
     return kind
 
 
-def write_lines(
-    writers: Mapping[str, Callable[[], Iterable[str]]], graph: Path, output: Path, *, force: bool
+def write_files(
+    files: Mapping[str, Iterable[str]], graph: Path, output: Path, *, force: bool = False
 ) -> None:
-    """Write the lines that belong to the ending of a file, whole or not at all: see :func:`check_output`."""
-    kind = check_output(output, writers, graph, force=force)
-    # The byte order mark tells spreadsheets that this is UTF-8; readers of references take it for text.
-    encoding = "utf-8-sig" if kind == ".csv" else "utf-8"
+    """Write lines as they come to a file, or to files in a folder: whole or not at all.
+
+    Args:
+        files: Lines by the name in the folder; "" alone is the file itself.
+        graph: The graph's file, which is never replaced.
+        output: Where to.
+        force: Whether to replace what is there.
+
+    Raises:
+        OutputError: Something is there and may not be replaced, or it cannot be written.
+    """
+    check_target(output, force=force, kept=[graph])
+    # The byte order mark tells spreadsheets that this is UTF-8; all other readers take it for text.
+    encoding = "utf-8-sig" if "" in files and output.suffix.lower() == ".csv" else "utf-8"
     with reported_as(str(output)), whole_output(output) as partial:
-        partial.write_text("\n".join(writers[kind]()), encoding=encoding, newline="\n")
+        for name, lines in files.items():
+            path = partial / name
+            path.parent.mkdir(exist_ok=True)
+            with path.open("w", encoding=encoding, newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines)
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield csv_row(columns)
     for row in rows:
         yield csv_row([" ".join(str(cell or "").split()) for cell in row])
-    yield ""
 
 
 def _published(paper: Paper) -> tuple[object, ...]:
@@ -142,26 +148,6 @@ _MARKUP = re.compile(r"[\\{}~^&%$#_]|(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')")
 _IN_DOI = {"{": "%7B", "}": "%7D", "\\": "%5C"}
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A paper to cite.
-
-    Attributes:
-        key: Its name in the collection it comes from; the title where none is known.
-        paper: What is known of its publication.
-        note: What a reader wants to know of it; empty for nothing.
-    """
-
-    key: str
-    paper: Bibliography
-    note: str = ""
-
-    @property
-    def in_proceedings(self) -> bool:
-        """Whether its venue sounds like a conference."""
-        return bool(self.paper.venue and _PROCEEDINGS.search(self.paper.venue))
-
-
 def citation_keys(names: Iterable[str]) -> list[str]:
     """Keys for BibTeX, one for each paper, all different whatever the case.
 
@@ -179,12 +165,12 @@ def citation_keys(names: Iterable[str]) -> list[str]:
     return list(keys.values())
 
 
-def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
-    """BibTeX entries, each with a key of its own; the note is ``annote``, which no style prints."""
-    several = list(citations)
-    for key, each in zip(citation_keys(one.key for one in several), several, strict=True):
-        paper, arxiv = each.paper, arxiv_of(each.key)
-        kind = "inproceedings" if each.in_proceedings else "article" if paper.venue else "misc"
+def bibtex(papers: Sequence[Paper]) -> Iterator[str]:
+    """BibTeX entries, each with a key of its own; quoted sentences are ``annote``, which no style prints."""
+    keys = citation_keys(each.doc_key for each in papers)
+    for place, (key, each) in enumerate(zip(keys, papers, strict=True)):
+        paper, arxiv = each.published, arxiv_of(each.doc_key)
+        kind, container = _BIBTEX_KINDS[_kind_of(paper)]
         authors = []
         for name in paper.authors:
             turned = family_first(_line(name))
@@ -193,19 +179,19 @@ def bibtex(citations: Iterable[Citation]) -> Iterator[str]:
             whole = parts not in (1, 2) or " and " in turned.lower()
             authors.append(f"{{{_latex(turned)}}}" if whole else _latex(turned))
         values = {
-            "title": f"{{{_latex(paper.title or each.key)}}}",
+            "title": f"{{{_latex(paper.title or each.doc_key)}}}",
             "author": " and ".join(authors),
-            "booktitle" if each.in_proceedings else "journal": _latex(paper.venue or ""),
+            container: _latex(paper.venue or ""),
             "year": str(paper.year or ""),
             "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(paper.doi or "")]),
             "pmid": _latex(paper.pmid or ""),
             "eprint": arxiv,
             "archiveprefix": "arXiv" if arxiv else "",
             "url": f"https://arxiv.org/abs/{arxiv}" if arxiv else "",
-            "annote": _latex(each.note),
+            "annote": _latex(quoted(each.sentences)),
         }
         fields = [f"  {name} = {{{value}}}," for name, value in values.items() if value]
-        yield "\n".join([f"@{kind}{{{key},", *fields, "}\n"])
+        yield "\n" * bool(place) + "\n".join([f"@{kind}{{{key},", *fields, "}"])
 
 
 _ARXIV = re.compile(
@@ -237,25 +223,38 @@ def _latex(text: str) -> str:
     return _MARKUP.sub(lambda found: _LATEX.get(found[0], "{}"), _line(text))
 
 
-def ris(citations: Iterable[Citation]) -> Iterator[str]:
-    """RIS records; the note is ``N1``."""
-    for each in citations:
-        paper = each.paper
-        kind = "CONF" if each.in_proceedings else "JOUR" if paper.venue else "GEN"
+def ris(papers: Iterable[Paper]) -> Iterator[str]:
+    """RIS records; quoted sentences are ``N1``."""
+    for place, each in enumerate(papers):
+        paper = each.published
         tags = [
-            ("TY", kind),
-            ("ID", each.key),
-            ("TI", paper.title or each.key),
+            ("TY", _kind_of(paper)),
+            ("ID", each.doc_key),
+            ("TI", paper.title or each.doc_key),
             *[("AU", family_first(_line(name))) for name in paper.authors],
             ("PY", str(paper.year or "")),
             ("T2", paper.venue or ""),
             ("DO", paper.doi or ""),
             *([("AN", paper.pmid), ("DB", "PubMed")] if paper.pmid else []),
-            ("N1", each.note),
+            ("N1", quoted(each.sentences)),
         ]
         lines = [f"{tag}  - {_line(value)}" for tag, value in tags if value]
         # The tag that ends a record has a space behind its hyphen, too.
-        yield "\n".join([*lines, "ER  - ", ""])
+        yield "\n" * bool(place) + "\n".join([*lines, "ER  - "])
+
+
+def _kind_of(paper: Bibliography) -> str:
+    """What RIS calls it; of a conference, as far as the name of its venue tells."""
+    if not paper.venue:
+        return "GEN"
+    return "CONF" if _PROCEEDINGS.search(paper.venue) else "JOUR"
+
+
+_BIBTEX_KINDS = {
+    "GEN": ("misc", "journal"),
+    "JOUR": ("article", "journal"),
+    "CONF": ("inproceedings", "booktitle"),
+}
 
 
 def _line(text: str) -> str:

@@ -9,16 +9,16 @@ import hashlib
 import json
 import re
 import zlib
-from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
 from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
@@ -56,20 +56,6 @@ class Naming(NamedTuple):
     rules: int
 
 
-class Coreferent(NamedTuple):
-    """Two names of one coreference cluster of which one holds the other.
-
-    Attributes:
-        key: The normal form of a mention.
-        other: That of the mention that names the cluster best.
-        shorter: The one of both that the other holds: see :func:`shorter_name`.
-    """
-
-    key: str
-    other: str
-    shorter: str
-
-
 class Evidence(NamedTuple):
     """A relation between two names, and where its abstract expresses it, in characters, ends exclusive.
 
@@ -98,18 +84,17 @@ class Evidence(NamedTuple):
     tail_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """All that one abstract adds to a graph, ready to be kept: what costs time is done by whoever reads it.
 
     Attributes:
         doc_key: The abstract's name.
         content: Its text, packed: see :func:`unpacked`.
         text_sha256: The hash of the text: the same text is the same abstract.
-        model: ``NAME@HASH``; empty where no model predicted.
         paper: What the input tells of its publication.
         namings: How often each name stands there in which form.
-        coreferents: Names that agree and that coreference joins.
+        coreferents: Names of one coreference cluster that agree: the name of a mention, the one that names the cluster
+            best, and the one of both that the other holds: see :func:`shorter_name`.
         evidence: Relations in text order.
         expansions: Acronyms with the key and the wording of what they stand for.
         spaced: Every mention and wording with its normal form with spaces.
@@ -123,10 +108,9 @@ class Extraction:
     doc_key: str
     content: bytes
     text_sha256: str
-    model: str
     paper: Bibliography
     namings: Mapping[Naming, int]
-    coreferents: tuple[Coreferent, ...]
+    coreferents: tuple[tuple[str, str, str], ...]
     evidence: tuple[Evidence, ...]
     expansions: tuple[tuple[str, str, str], ...]
     spaced: Mapping[str, str]
@@ -150,58 +134,36 @@ def extract(
     document = annotated.document
     found = find_expansions(document.text)
     concepts = concepts_of(annotated, settings.generic, found)
-    namings = Counter(
-        [
-            Naming(mention.key, mention.surface, clean(mention.entity.label), mention.rules)
-            for concept in concepts
-            for mention in concept.mentions
-            if mention.key
-        ]
-    )
-    coreferents: dict[Coreferent, None] = {}
+    namings: Counter[Naming] = Counter()
+    coreferents: dict[tuple[str, str, str], None] = {}
     for concept in concepts:
-        for mention in concept.mentions:
-            if mention.key and mention.key != concept.key:
-                best = next(each for each in concept.mentions if each.key == concept.key)
-                if shorter := shorter_name(mention, best):
-                    coreferents[Coreferent(mention.key, concept.key, shorter)] = None
+        for each in concept.mentions:
+            if each.key:
+                namings[Naming(each.key, each.surface, clean(each.entity.label), each.rules)] += 1
+            if each.key not in ("", concept.key):
+                best = next(one for one in concept.mentions if one.key == concept.key)
+                if shorter := shorter_name(each, best):
+                    coreferents[each.key, concept.key, shorter] = None
     evidence, left_out = _evidence(annotated, concepts, settings.least_score)
     read = [(normal_form(a).key, normal_form(b).folded, clean(b)) for a, b in found.items()]
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    paper = replace(
-        paper,
-        year=year or paper.year,
-        doi=paper.doi and clean(paper.doi),
-        title=paper.title and clean(paper.title),
-        venue=paper.venue and clean(paper.venue),
-        authors=tuple(map(clean, paper.authors)),
-    )
+    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
+    authors = tuple(map(clean, paper.authors))
+    paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
-    # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
-    # strings and numbers apart, and is faster than repr.
     # Two of three abstracts report no number.
     values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
-    facts = (
-        *(model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out),
-        values,
-    )
-    said = document.text_sha256 + json.dumps(facts, separators=(",", ":"))
+    # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
+    # strings and numbers apart, and is faster than repr.
+    facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
+    said = document.text_sha256 + json.dumps((*facts, values), separators=(",", ":"))
+    identity = clean(document.doc_key), packed(document.text), document.text_sha256, paper
+    spaced = {each: normal_form(each).spaced for each in forms}
+    digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(
-        clean(document.doc_key),
-        packed(document.text),
-        document.text_sha256,
-        model,
-        paper,
-        namings,
-        links,
-        tuple(evidence),
-        expansions,
-        {each: normal_form(each).spaced for each in forms},
-        *left_out,
-        values,
-        hashlib.blake2b(said.encode("ascii"), digest_size=16).digest(),
+        *identity, namings, links, tuple(evidence), expansions, spaced, *left_out, values, digest
     )
 
 
@@ -216,8 +178,7 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedMention:
+class NamedMention(NamedTuple):
     """An entity with the key that it has by itself.
 
     Attributes:
@@ -237,9 +198,8 @@ class NamedMention:
     @property
     def is_name(self) -> bool:
         """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
-        inner = _INNER.findall(self.surface)
-        capital_or_digit = any(each.isupper() or each.isdigit() for each in inner)
-        return capital_or_digit or bool(self.rules & _ACRONYM)
+        inner = any(each.isupper() or each.isdigit() for each in _INNER.findall(self.surface))
+        return inner or bool(self.rules & _ACRONYM)
 
 
 _ACRONYM = int(MergeRule.ACRONYM)
@@ -249,8 +209,7 @@ _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(NamedTuple):
     """The meaning of one or more mentions of an abstract.
 
     Attributes:
@@ -282,31 +241,23 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
-    links = {
-        mention: score
-        for cluster in annotations.clusters
-        for mention, score in zip(cluster.mentions, cluster.mention_scores, strict=False)
-        if cluster.state is State.UNDECIDED
-    }
+    links: dict[str, float] = {}
+    for cluster in annotations.clusters:
+        if cluster.state is State.UNDECIDED:
+            links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
-        mentions = [
-            _mention(entity, text, generic, expanded, links.get(entity.id, 1.0)) for entity in group
-        ]
+        mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(each.key for each in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
             continue
         times = Counter([each.key for each in mentions])
-        # Proper names are best, then several words, then frequent ones, then the first one.
+        # Proper names are best, then several words (more than five describe rather than name), then frequent ones,
+        # then the first one.
         best = max(
             [each for each in mentions if each.key],
-            key=lambda each: (
-                each.is_name,
-                min(len(each.surface.split()), 5),  # more words describe rather than name
-                times[each.key],
-                -each.entity.span.char_start,
-            ),
+            key=lambda each: (each.is_name, min(len(each.surface.split()), 5), times[each.key]),
         )
         apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
         concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
@@ -325,18 +276,14 @@ def _coreferent_groups(
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
             group_of = {each: first if at in together else at for each, at in group_of.items()}
-    groups: dict[int, list[Entity]] = {}
+    groups: dict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
-        groups.setdefault(group_of[entity.id], []).append(entity)
+        groups[group_of[entity.id]].append(entity)
     return list(groups.values())
 
 
 def _mention(
-    entity: Entity,
-    text: str,
-    generic: frozenset[str],
-    expanded: Mapping[str, str],
-    link: float,
+    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str], link: float
 ) -> NamedMention:
     surface = clean(" ".join(entity.text_of(text).split()))
     if not entity.label or entity.label in generic:
@@ -348,10 +295,9 @@ def _mention(
             lambda found: "" if normal_form(found[1]).key in expanded else found[0], surface
         ).strip()
     form = normal_form(bare or surface)
-    if expanded.get(form.key):
-        return NamedMention(entity, surface, expanded[form.key], form.rules | _ACRONYM, link)
-    rules = form.rules | _ACRONYM * (bare != surface)
-    return NamedMention(entity, surface, form.key, rules, link)
+    meaning = expanded.get(form.key)
+    rules = form.rules | _ACRONYM * bool(meaning or bare != surface)
+    return NamedMention(entity, surface, meaning or form.key, rules, link)
 
 
 def _is_another(mention: NamedMention, best: NamedMention, spelled_out: frozenset[str]) -> bool:
@@ -387,20 +333,16 @@ def _evidence(
     annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
 ) -> tuple[list[Evidence], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
-    text, sentences = annotated.document.text, _sentences(annotated)
-    starts = [start for start, _ in sentences]
-    by_id = {
-        mention.entity.id: (concept, mention)
-        for concept in concepts
-        for mention in concept.mentions
-    }
+    by_id: dict[str, tuple[Concept, NamedMention]] = {}
+    for concept in concepts:
+        by_id.update({each.entity.id: (concept, each) for each in concept.mentions})
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
     for relation in annotated.annotations.relations:
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        names = [concept.named_by(mention) for concept, mention in (head, tail)]
+        names = [concept.named_by(each) for concept, each in (head, tail)]
         if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
         elif not all(names):
@@ -409,40 +351,30 @@ def _evidence(
             unlikely += 1
         else:
             one, two = head[1].entity.span, tail[1].entity.span
-            begin, end = 0, len(text)
-            if starts:
-                first = bisect_right(starts, min(one.char_start, two.char_start)) - 1
-                last = bisect_right(starts, max(one.char_end, two.char_end) - 1) - 1
-                begin, end = starts[max(first, 0)], sentences[max(last, 0)][1]
-            places = (begin, end, one.char_start, one.char_end, two.char_start, two.char_end)
+            both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
+            places = [annotated.document.tokens.sentences_around(both), one, two]
+            ends = [end for each in places for end in (each.char_start, each.char_end)]
             label = clean(relation.label)
-            evidence.append(Evidence(names[0], names[1], label, relation.score, *places))
+            evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
     return evidence, (nameless, loops, unlikely)
-
-
-def _sentences(annotated: AnnotatedDocument) -> list[tuple[int, int]]:
-    tokens = annotated.document.tokens
-    return [
-        (tokens.spans[each.token_start].char_start, tokens.spans[each.token_end - 1].char_end)
-        for each in tokens.sentences
-    ]
 
 
 def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
     """The values that an abstract reports; a mention without a name means what names its concept."""
-    spots: dict[str, Spot] = {}
+    document, spots = annotated.document, dict[str, Spot]()
     for concept in concepts:
         label = next((clean(e.entity.label) for e in concept.mentions if e.key == concept.key), "")
         for mention in concept.mentions:
             span = mention.entity.span
             known = clean(mention.entity.label) if mention.key else label
             if (key := concept.named_by(mention)) and known in (METRIC, METHOD, *MATERIALS):
-                spots[mention.entity.id] = Spot(span.char_start, span.char_end, key, known)
+                ends = span.char_start, span.char_end
+                spots[mention.entity.id] = Spot(*ends, key, known, document.text[slice(*ends)])
     evaluated: dict[int, list[Spot]] = {}
     for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
         head, tail = spots.get(each.head), spots.get(each.tail)
         related = each.label == "EVALUATE-FOR" and each.state is not State.REJECTED
         if related and head and tail and tail.label == METHOD:
             evaluated.setdefault(head.start, []).append(tail)
-    mentions = sorted(spots.values())
-    return find_values(annotated.document.text, _sentences(annotated), mentions, evaluated)
+    sentences = map(document.tokens.char_span, document.tokens.sentences)
+    return find_values(document.text, sentences, sorted(spots.values()), evaluated)

@@ -14,11 +14,10 @@ All rules work on names, over the whole corpus, and only join a name to one that
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from sqlite3 import Connection
+from typing import Literal, NamedTuple
 
 from sciextract.graph.acronyms import group_expansions, same_meaning
 from sciextract.graph.normalisation import (
@@ -57,22 +56,31 @@ _FEW_ABSTRACTS = 3
 _ANY_HEAD = METHOD_HEADS | TASK_HEADS
 _EMPTY = _ANY_HEAD | METRIC_HEADS | {MECHANISM}
 
-# Each name with its abstracts, its most frequent form of its own, and how many of its mentions begin with a capital.
+# Names with the wording of what an acronym stands for, first such that are nothing else; each with its abstracts, its most
+# frequent form of its own, how many of its mentions begin with a capital, and the type that most of them have.
 _NAMES = """
 WITH used AS (
     SELECT name, form, rules & :acronym AS spelled, count(DISTINCT document) AS documents, sum(mentions) AS mentions
     FROM naming GROUP BY name, form, spelled
-)
-SELECT u.name, sum(u.documents), f.surface, max(CASE WHEN u.spelled THEN 0 ELSE u.mentions END),
-    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions * (g.surface GLOB '[A-Z]*') END),
-    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions END)
-FROM used u JOIN form f ON f.id = u.form JOIN form g ON g.id = u.form
-GROUP BY u.name
+), counted AS (
+    SELECT u.name, sum(u.documents) AS documents, f.surface, max(iif(u.spelled, 0, u.mentions)) AS own,
+        sum(iif(u.spelled, 0, u.mentions * (g.surface GLOB '[A-Z]*'))) AS capitals,
+        sum(iif(u.spelled, 0, u.mentions)) AS mentions
+    FROM used u JOIN form f ON f.id = u.form JOIN form g ON g.id = u.form GROUP BY u.name
+), typed AS (
+    SELECT name, label, max(uses) FROM (
+        SELECT name, label, sum(mentions) AS uses FROM naming GROUP BY name, label
+    ) GROUP BY name
+), worded AS (SELECT e.long AS name, f.surface FROM expansion e JOIN form f ON f.id = e.form GROUP BY e.long)
+SELECT n.name, coalesce(c.documents, 0), iif(c.own, c.surface, coalesce(w.surface, c.surface)),
+    coalesce(c.capitals, 0), coalesce(c.mentions, 0), coalesce(t.label, 0)
+FROM (SELECT name FROM worded UNION SELECT name FROM counted) n
+LEFT JOIN worded w USING (name) LEFT JOIN counted c USING (name) LEFT JOIN typed t USING (name)
+ORDER BY w.name IS NULL, n.name
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A name of the corpus.
 
     Attributes:
@@ -90,15 +98,14 @@ class Name:
     label: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """Where a name belongs, and by which rules."""
 
     node: int
     rules: int
 
 
-def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
+def merge_names(connection: Connection, acronym_share: float) -> None:
     """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts, and make the view ``mention`` of all.
 
     Args:
@@ -107,20 +114,16 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
     """
     merger = _Merger(connection, _names(connection), acronym_share)
     resolved = merger.run()
-    connection.executemany(
-        "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, each.node, each.rules) for name, each in resolved.items() if name != each.node],
-    )
+    rows = [(name, *each) for name, each in resolved.items() if name != each.node]
+    connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
     connection.execute(
-        """WITH used AS (
-            SELECT DISTINCT coalesce(r.node, n.name) AS node, n.document
-            FROM naming n LEFT JOIN resolved r ON r.name = n.name
-        ), frequent AS (SELECT node FROM used GROUP BY node HAVING count(*) > ?)
-        INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
-        LEFT JOIN resolved r ON r.name = c.shorter
-        WHERE coalesce(r.node, c.shorter) NOT IN frequent""",
+        """WITH frequent AS (
+            SELECT m.node FROM naming n JOIN meaning m ON m.name = n.name
+            GROUP BY m.node HAVING count(DISTINCT n.document) > ?
+        ) INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
+        JOIN meaning m ON m.name = c.shorter WHERE m.node NOT IN frequent""",
         (_FEW_ABSTRACTS,),
     )
     connection.execute(_MENTIONS)
@@ -139,51 +142,29 @@ LEFT JOIN resolved own ON own.name = n.name
 """
 
 
-def _names(connection: sqlite3.Connection) -> dict[int, Name]:
-    labels = dict(
-        connection.execute(
-            """SELECT name, label FROM (SELECT name, label, sum(mentions) AS uses FROM naming GROUP BY name, label)
-            GROUP BY name HAVING uses = max(uses)"""
-        )
-    )
-    wordings = dict(
-        connection.execute(
-            "SELECT e.long, f.surface FROM expansion e JOIN form f ON f.id = e.form GROUP BY e.long"
-        )
-    )
-    names = {
-        number: Name(number, normal_form(surface).words, 0, "", 0)
-        for number, surface in wordings.items()
-    }
+def _names(connection: Connection) -> dict[int, Name]:
+    names = {}
     rows = connection.execute(_NAMES, {"acronym": int(MergeRule.ACRONYM)})
-    for number, documents, surface, own, capitals, mentions in rows:
-        if not own:
-            surface = wordings.get(number, surface)
+    for number, documents, surface, capitals, mentions, label in rows:
         proper: Literal["", "capital", "inner"] = ""
-        if any(each.isupper() or each.isdigit() for each in surface.split(" ", 1)[0][1:]):
+        first = surface.split(" ", 1)[0]
+        if documents and any(each.isupper() or each.isdigit() for each in first[1:]):
             proper = "inner"
         elif mentions and capitals >= _PROPER_SHARE * mentions:
             proper = "capital"
-        names[number] = Name(
-            number, normal_form(surface).words, documents, proper, labels.get(number, 0)
-        )
+        names[number] = Name(number, normal_form(surface).words, documents, proper, label)
     return names
 
 
 class _Merger:
-    def __init__(
-        self, connection: sqlite3.Connection, names: Mapping[int, Name], share: float
-    ) -> None:
-        self._names = names
-        self._share = share
+    def __init__(self, connection: Connection, names: Mapping[int, Name], share: float) -> None:
+        self._names, self._share = names, share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
-        self._acronyms = {
-            number: (key, folded) for number, key, folded in rows if folded is not None
-        }
+        self._acronyms = {number: (key, folded) for number, key, folded in rows if folded}
         self._expansions = _expansions(connection, names)
         # The types of names that end with "method", "task" and the like, such as Method and Task; and of data sets.
         self._method_labels = self._labels_of(_ANY_HEAD)
@@ -193,9 +174,7 @@ class _Merger:
 
     def _labels_of(self, heads: frozenset[str]) -> set[int]:
         """The types that names with these last words have."""
-        ends = [
-            each for each in self._names.values() if each.words[-1:] and each.words[-1] in heads
-        ]
+        ends = [each for each in self._names.values() if not heads.isdisjoint(each.words[-1:])]
         labels = Counter([each.label for each in ends])
         least = _METHOD_LABEL_SHARE * labels.total()
         return {label for label, several in labels.items() if several >= least}
@@ -220,7 +199,7 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        variants: dict[tuple[str, str], list[Name]] = {}
+        variants: dict[tuple[str, str], list[Name]] = defaultdict(list)
         for name in self._names.values():
             # An acronym that nobody expands may be a version, too: "ISIC-2019".
             unexpanded = name.id in self._acronyms and name.id not in self._expansions
@@ -243,20 +222,19 @@ class _Merger:
                 self._resolved[name.id] = Resolved(target, rules | removed)
                 continue
             if family:
-                variants.setdefault((family, "version"), []).append(name)
+                variants[family, "version"].append(name)
                 continue
             head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
             if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-                variants.setdefault((rest, "method"), []).append(name)
+                variants[rest, "method"].append(name)
             elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-                variants.setdefault((rest, "data"), []).append(name)
+                variants[rest, "data"].append(name)
         for (_, kind), group in variants.items():
             rules = int(MergeRule.VERSION if kind == "version" else MergeRule.HEAD)
             most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, rules)
+            if most.documents >= _LEAST_DOCUMENTS:
+                others = [each.id for each in group if each.id != most.id]
+                self._resolved.update(dict.fromkeys(others, Resolved(most.id, rules)))
         return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
@@ -317,20 +295,17 @@ class _Merger:
             return None
         if words[0] in _MAKERS and len(words) > 1:
             del words[0]
-        while len(words) > 1 and (
-            words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])
-        ):
+        while words[1:] and (words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])):
             words.pop()
         words[-1] = _VERSION.sub("", words[-1]) or words[-1]
-        glued = len(words) == 1 and words[0][: len(_MAKERS[0])] == _MAKERS[0]
-        if glued and self._called((words[0][len(_MAKERS[0]) :],)):
-            words = [words[0][len(_MAKERS[0]) :]]
+        bare = words[0].removeprefix(_MAKERS[0])
+        if len(words) == 1 and bare != words[0] and self._called((bare,)):
+            words = [bare]
         if tuple(words) == name.words or len(words[0]) == 1:
             return None
         words = list(normal_form(" ".join(words)).words)
         number = self._called(tuple(words))
-        base = self._names.get(number) if number else None
-        end = self._end(number).node if number else 0
+        base, end = self._names.get(number or 0), self._end(number or 0).node
         documents, meant = self._documents[end], self._names.get(end, base)
         proper = any(each[0].isalpha() and each[1:] != each[1:].casefold() for each in words)
         if base and meant and documents and {base.label, meant.label} <= self._data_labels:
@@ -345,27 +320,22 @@ class _Merger:
         return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
-        number = self._called(rest)
-        base = self._names.get(number) if number else None
+        base = self._names.get(self._called(rest) or 0)
         proper = base.proper if base else ""
         if len(rest) == 1 and rest[0] in self._meaning:
             proper = "inner"
         if head in METRIC_HEADS:
             return proper == "inner" or rest[-1] in self._meaning
-        if len(rest) >= _SEVERAL_WORDS:
+        if len(rest) >= _SEVERAL_WORDS or head == MECHANISM:
             return True
-        if head == MECHANISM:
-            return True
-        return proper == "inner" or (
-            proper == "capital" and base is not None and base.label == name.label
-        )
+        same_type = base is not None and base.label == name.label
+        return proper == "inner" or (proper == "capital" and same_type)
 
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
-        if last in ADJECTIVES or (
-            len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
-        ):
+        bare = len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
+        if bare or last in ADJECTIVES:
             return None
         number = self._called(words)
         if number is None:
@@ -388,24 +358,16 @@ class _Merger:
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
 
 
-def _expansions(
-    connection: sqlite3.Connection, names: Mapping[int, Name]
-) -> dict[int, dict[int, int]]:
+def _expansions(connection: Connection, names: Mapping[int, Name]) -> dict[int, Counter[int]]:
     """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
-    found: dict[int, dict[int, int]] = {}
+    found: dict[int, Counter[int]] = defaultdict(Counter)
     for short, long, documents in connection.execute(
         """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
         WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
     ):
-        found.setdefault(short, {})[long] = documents
-    meanings = {}
+        found[short][long] = documents
     for short, counts in found.items():
-        using = sum(counts.values()) + (names[short].documents if short in names else 0)
-        frequent = {
-            long: documents
-            for long, documents in counts.items()
-            if documents >= _LEAST_EXPANDED * using
-        }
-        if frequent:
-            meanings[short] = frequent
-    return meanings
+        using = counts.total() + (names[short].documents if short in names else 0)
+        frequent = [each for each in counts.items() if each[1] >= _LEAST_EXPANDED * using]
+        found[short] = Counter(dict(frequent))
+    return {short: counts for short, counts in found.items() if counts}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
+from typing import NamedTuple
 
 from sciextract.text.english import singular
 
@@ -40,19 +40,13 @@ class MergeRule(IntFlag):
         >>> (MergeRule.CASE | MergeRule.PLURAL).words
         ('case', 'plural')
         """
-        return tuple([_WORDS[rule] for rule in MergeRule if rule and rule in self])
+        return tuple([_WORDS.get(each, str(each.name).lower()) for each in self])
 
 
+# Of those whose names say too little.
 _WORDS = {
-    MergeRule.DETERMINER: "determiner",
-    MergeRule.CASE: "case",
-    MergeRule.HYPHEN: "hyphen",
-    MergeRule.PLURAL: "plural",
-    MergeRule.PUNCTUATION: "punctuation",
-    MergeRule.SPACE: "space",
     MergeRule.ACRONYM: "acronym expanded in the same text",
     MergeRule.CORPUS_ACRONYM: "acronym that most of the corpus expands so",
-    MergeRule.COREFERENCE: "coreference",
     MergeRule.NESTED_ACRONYM: "acronym within the name",
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",
@@ -86,8 +80,7 @@ _DETERMINER, _CASE, _HYPHEN = map(int, (MergeRule.DETERMINER, MergeRule.CASE, Me
 _PLURAL, _PUNCTUATION = map(int, (MergeRule.PLURAL, MergeRule.PUNCTUATION))
 
 
-@dataclass(frozen=True, slots=True)
-class NormalForm:
+class NormalForm(NamedTuple):
     """What a mention comes down to.
 
     Attributes:
@@ -123,9 +116,7 @@ def normal_form(surface: str) -> NormalForm:
     if not (surface.isascii() and surface.isprintable()):
         # Compatibility characters are unified; control and format characters, which nobody sees, go.
         text = without_accents(surface)
-        seen = [
-            each for each in text if each.isspace() or unicodedata.category(each) not in _CONTROLS
-        ]
+        seen = [one for one in text if one.isspace() or unicodedata.category(one) not in _CONTROLS]
         surface = "".join([" " if each.isspace() else each for each in seen])
     words = surface.split()
     # "A" at the end is a name (of a class, of an algorithm), "this" is none.

@@ -1,8 +1,8 @@
 """The page of a graph or of a neighbourhood: one HTML file that needs no network.
 
 The page consists of the files in ``page_assets``: the markup, the style, ``library.js`` (sigma and graphology, built by
-``tools/graph_library.sh``) and ``page.js``, which reads the content below. The content is a tree of lists, because
-names of fields would be half of the file; ``page.js`` unpacks each list in the order of the fields here.
+``tools/graph_library.sh``) and ``page.js``, which reads the content below. Nodes, edges and papers are lists, because
+names of fields would be half of the file; ``page.js`` unpacks each list in the order that is given here.
 """
 
 from __future__ import annotations
@@ -10,25 +10,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from sqlite3 import Connection
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 from xml.sax.saxutils import escape
 
 from sciextract.errors import UsageError
-from sciextract.graph.answers import check_output
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.answers import checked_ending, write_files
 from sciextract.graph.normalisation import MergeRule
-from sciextract.graph.queries.edges import EdgeRequest, neighbours
+from sciextract.graph.queries.edges import neighbours, support_of
 from sciextract.graph.queries.nodes import Node, find_node
-from sciextract.graph.queries.subtopics import SubtopicQuestion, subtopics
+from sciextract.graph.queries.subtopics import subtopics
 from sciextract.text.characters import visible
-from sciextract.workflows.output import reported_as, whole_output
 
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
@@ -37,99 +35,25 @@ _MOST_UNCONNECTED = 150
 NAMED_TOGETHER = "named in the same abstract"
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
-Counts = list[tuple[int, int]]
-"""Pairs of a year or a type and a count."""
 
+PageContent = dict[str, Any]
+"""What a page shows, as ``page.js`` reads it; counts by year or type are pairs.
 
-class PagePaper(NamedTuple):
-    """An abstract that names a node of the page."""
-
-    doc_key: str
-    year: int | None
-    title: str
-    venue: str
-    doi: str
-
-
-class PageNode(NamedTuple):
-    """A node. ``extracted`` of its ``documents`` are those in which the model found it; in the others its name was matched.
-
-    ``papers`` are indices of the content's papers, the newest first, not more than 100; ``topic`` is an index of its
-    subtopics.
-    """
-
-    name: str
-    type: int
-    topic: int | None
-    documents: int
-    extracted: int
-    mentions: int
-    generic: bool
-    vocabulary: str
-    types: Counts
-    years: Counts
-    aliases: list[tuple[str, int, str]]
-    papers: list[int]
-
-
-class PageSentence(NamedTuple):
-    """A sentence of an edge; where head and tail are mentioned is counted in code points from its first one."""
-
-    paper: int
-    text: int
-    head_start: int
-    head_end: int
-    tail_start: int
-    tail_end: int
-    score: float | None
-
-
-class PageEdge(NamedTuple):
-    """An edge; head and tail are indices of the content's nodes."""
-
-    head: int
-    tail: int
-    relation: int
-    documents: int
-    mentions: int
-    score: float | None
-    years: Counts
-    sentences: list[PageSentence]
-
-
-@dataclass(frozen=True, slots=True)
-class PageContent:
-    """What a page shows.
-
-    Attributes:
-        title: Of the page.
-        centre: Index of the node that the page opens at; ``None`` for the whole graph.
-        all_nodes: Nodes of the graph, on the page or not.
-        all_edges: Edges of the graph.
-        types: Names of node types; their indices stand in the nodes.
-        topics: Titles of subtopics of what the page shows, the one with most abstracts first.
-        keys: Nodes by the normal forms of all names that mean them, as the command line finds them.
-        relations: Names of relation types.
-        symmetric: Whether a relation type has no direction.
-        papers: Abstracts, by index.
-        texts: Sentences, by index.
-        nodes: Nodes, those in most abstracts first.
-        edges: Edges, the best supported first.
-    """
-
-    title: str
-    centre: int | None
-    all_nodes: int
-    all_edges: int
-    types: list[str]
-    topics: list[str]
-    keys: dict[str, int]
-    relations: list[str]
-    symmetric: list[bool]
-    papers: list[PagePaper]
-    texts: list[str]
-    nodes: list[PageNode]
-    edges: list[PageEdge]
+- ``title``: of the page.
+- ``centre``: index of the node that the page opens at; ``None`` for the whole graph.
+- ``all_nodes``, ``all_edges``: how many the graph has, on the page or not.
+- ``types``: names of node types; their indices stand in the nodes.
+- ``topics``: titles of subtopics of what the page shows, the one with most abstracts first.
+- ``keys``: nodes by the normal forms of all names that mean them, as the command line finds them.
+- ``relations``: names of relation types; ``symmetric``: whether each has no direction.
+- ``papers``: abstracts, by index: key, year, title, venue and DOI.
+- ``texts``: sentences, by index.
+- ``nodes``: those in most abstracts first: name, type, topic, abstracts, those of them in which the model found it (in the
+  others its name was matched), mentions, whether generic, identifier in the vocabulary, mentions by type, abstracts by
+  year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
+- ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
+  sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +74,11 @@ class ViewSettings:
 
 
 def draw(
-    connection: sqlite3.Connection,
+    connection: Connection,
     graph: Path,
     node: str | None,
     output: Path,
-    settings: ViewSettings | None = None,
+    settings: ViewSettings = ViewSettings(),
     *,
     force: bool = False,
 ) -> PageContent:
@@ -173,36 +97,33 @@ def draw(
         UnknownNodeError: The graph has no such node.
         OutputError: The file cannot be written.
     """
-    settings, title = settings or ViewSettings(), graph.stem
-    check_output(output, (".html", ".htm"), graph, force=force)
-    centre = None if node is None else find_node(connection, node)
-    if centre is None:
+    checked_ending(output, (".html", ".htm"))
+    centre, title = None, graph.stem
+    if node is None:
         edges = best_edges(connection, settings.edges, generic=settings.generic)
     else:
+        centre = find_node(connection, node)
         title = f"{centre.name} in {title}"
         # Several edges may lead to the same neighbour, so that more are looked through.
-        request = EdgeRequest(limit=6 * settings.neighbours, generic=settings.generic)
-        nodes = {centre.id: None}
-        for edge in neighbours(connection, centre, request):
-            for end in (edge.head, edge.tail):
-                if len(nodes) <= settings.neighbours:
-                    nodes.setdefault(end.id)
+        most = 6 * settings.neighbours
+        near = neighbours(connection, centre, limit=most, generic=settings.generic)
+        ends = [end.id for edge in near for end in (edge.head, edge.tail)]
+        nodes = list(dict.fromkeys([centre.id, *ends]))[: settings.neighbours + 1]
         rows = connection.execute(
             """WITH shown AS (SELECT value FROM json_each(?))
             SELECT id FROM edge WHERE head IN shown AND tail IN shown
             ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(list(nodes)),),
+            (json.dumps(nodes),),
         )
         edges = [number for (number,) in rows]
     content = page_content(
         connection, edges, title=title, centre=centre, sentences=settings.sentences
     )
-    with reported_as(str(output)), whole_output(output) as partial:
-        partial.write_text(page(content) + "\n", encoding="utf-8", newline="\n")
+    write_files({"": [page(content)]}, graph, output, force=force)
     return content
 
 
-def best_edges(connection: sqlite3.Connection, most: int, *, generic: bool = False) -> list[int]:
+def best_edges(connection: Connection, most: int, *, generic: bool = False) -> list[int]:
     """Numbers of the edges that most abstracts state, of generic nodes last; among equals, those between frequent nodes.
 
     Args:
@@ -219,8 +140,36 @@ def best_edges(connection: sqlite3.Connection, most: int, *, generic: bool = Fal
     return [number for (number,) in rows]
 
 
+# Pairs of nodes by the abstracts that name both, as the edges of a graph without relations.
+_TOGETHER = f"""WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT {_MOST_UNCONNECTED})
+SELECT 0, a.node, b.node, 0, count(*), count(*), NULL, '[]' FROM node_document a
+JOIN node_document b ON b.document = a.document AND b.node > a.node
+WHERE a.node IN frequent AND b.node IN frequent GROUP BY a.node, b.node ORDER BY 5 DESC, 2, 3"""
+_EDGES = """SELECT e.id, e.head, e.tail, e.label, e.documents, e.mentions, e.score_mean, (
+    SELECT json_group_array(json_array(year, documents)) FROM (
+        SELECT d.year, count(DISTINCT d.id) AS documents FROM support s JOIN document d ON d.id = s.document
+        WHERE s.edge = e.id AND d.year IS NOT NULL GROUP BY d.year ORDER BY d.year))
+FROM json_each(?) j JOIN edge e ON e.id = j.value ORDER BY j.key"""
+_NODES = f"""SELECT n.id, n.name, n.label, n.documents, n.extracted_documents, n.mentions, n.generic,
+    coalesce(n.vocabulary_id, ''),
+    (SELECT json_group_array(json_array(label, mentions)) FROM (
+        SELECT * FROM node_label WHERE node = n.id ORDER BY mentions DESC)),
+    (SELECT json_group_array(json_array(year, documents)) FROM (
+        SELECT * FROM node_year WHERE node = n.id ORDER BY year)),
+    (SELECT json_group_array(json_array(surface, mentions, rules)) FROM (
+        SELECT f.surface, a.mentions, a.rules FROM alias a JOIN form f ON f.id = a.form
+        WHERE a.node = n.id ORDER BY a.mentions DESC, f.surface LIMIT {_MOST_ALIASES})),
+    (SELECT json_group_array(id) FROM (
+        SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
+        WHERE o.node = n.id ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}))
+FROM node n WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"""
+_PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
+FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key"""
+_KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_each(?))"
+
+
 def page_content(
-    connection: sqlite3.Connection,
+    connection: Connection,
     edges: Sequence[int],
     *,
     title: str,
@@ -236,108 +185,87 @@ def page_content(
         centre: The node that the page opens at; it is on the page also without edges.
         sentences: How many sentences to bring for each edge.
     """
-    types, relations, papers, texts = _Index(), _Index(), _Index(), _Index()
-    edge_rows = _among(
-        connection,
-        "SELECT id, head, tail, label, documents, mentions, score_mean FROM edge WHERE id",
-        edges,
-    )
-    ends = {end for row in edge_rows for end in row[1:3]} | ({centre.id} if centre else set())
-    (all_nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
-    (all_edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
-    together: list[tuple[int, int, int]] = []
-    if not all_edges and not centre:
-        # Without relations, pairs of the most frequent nodes with the number of abstracts that name both.
-        together = connection.execute(
-            """WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT ?)
-            SELECT a.node, b.node, count(*) FROM node_document a
-            JOIN node_document b ON b.document = a.document AND b.node > a.node
-            WHERE a.node IN frequent AND b.node IN frequent
-            GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""",
-            (_MOST_UNCONNECTED,),
-        ).fetchall()
-    ends |= {end for head, tail, _ in together for end in (head, tail)}
+
+    def rows(query: str, numbers: Iterable[int]) -> list[Any]:
+        return connection.execute(query, (json.dumps(list(numbers)),)).fetchall()
+
+    whole = "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
+    all_nodes, all_edges = connection.execute(whole).fetchone()
+    unconnected = not all_edges and not centre
+    found = connection.execute(_TOGETHER).fetchall() if unconnected else rows(_EDGES, edges)
+    shown = {end for row in found for end in row[1:3]} | ({centre.id} if centre else set())
     try:
-        found = subtopics(connection, SubtopicQuestion(of=centre)).found
+        topics = subtopics(connection, of=centre).found
     except UsageError:  # too few abstracts to tell any
-        found = ()
-    topic_of = {node.id: place for place, topic in enumerate(found) for node in topic.nodes}
-    nodes = _page_nodes(connection, ends, types, topic_of, papers)
-    places = {number: place for place, number in enumerate(nodes)}
-    page_sentences = _sentences(connection, edges, sentences, papers, texts)
-    years = _grouped(
-        _among(
-            connection,
-            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
-            "WHERE d.year IS NOT NULL AND s.edge",
-            edges,
-            "GROUP BY s.edge, d.year ORDER BY d.year",
-        )
-    )
-    page_edges = {
-        edge: PageEdge(
-            places[head], places[tail], relations[label], documents, mentions,
-            score and round(score, 3), years[edge], page_sentences[edge],
-        )
-        for edge, head, tail, label, documents, mentions, score in edge_rows
-    }  # fmt: skip
-    co_mentions = [
-        PageEdge(places[head], places[tail], 0, documents, documents, None, [], [])
-        for head, tail, documents in together
-    ]
-    names = dict(connection.execute("SELECT id, name FROM label"))
-    symmetric = {label for (label,) in connection.execute("SELECT label FROM symmetric")}
-    rows = _among(
-        connection,
-        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi
-        FROM document d LEFT JOIN paper p ON p.document = d.id WHERE d.id""",
-        papers,
-    )
-    known = {
-        number: PagePaper(visible(key), year, *(visible(each or "") for each in rest))
-        for number, key, year, *rest in rows
+        topics = ()
+    topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
+    types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
+    nodes = []
+    for row in rows(_NODES, shown):
+        number, name, label, *counts, generic, known, labels, years, forms, documents = row
+        places[number]  # gives it the next index
+        spellings = [
+            (surface, mentions, ", ".join(MergeRule(rules).words))
+            for surface, mentions, rules in json.loads(forms)
+        ]
+        labelled = [(types[each], mentions) for each, mentions in json.loads(labels)]
+        own = [papers[each] for each in json.loads(documents)]
+        about = (bool(generic), known, labelled, json.loads(years), spellings, own)
+        nodes.append([name, types[label], topic_of.get(number), *counts, *about])
+    quotes: dict[int, list[tuple[object, ...]]] = defaultdict(list)
+    for edge, document, each in support_of(connection, edges, sentences):
+        start, end = each.char_start, each.char_end
+        ends = [min(max(place, start), end) - start for place in (*each.head, *each.tail)]
+        score = each.score and round(each.score, 3)
+        quotes[edge].append((papers[document], texts[each.text], *ends, score))
+    lines = []
+    for number, head, tail, label, *counts, score, years in found:
+        ids = places[head], places[tail], relations[label]
+        told = score and round(score, 3), json.loads(years), quotes[number]
+        lines.append([*ids, *counts, *told])
+    names = {0: NAMED_TOGETHER, **dict(connection.execute("SELECT id, name FROM label"))}
+    symmetric = {0, *[label for (label,) in connection.execute("SELECT label FROM symmetric")]}
+    return {
+        "title": title,
+        "centre": None if centre is None else places[centre.id],
+        "all_nodes": all_nodes,
+        "all_edges": all_edges or len(found),
+        "types": [names[each] for each in types],
+        "topics": [each.title for each in topics],
+        "keys": {key: places[node] for key, node in rows(_KEYS, places)},
+        "relations": [names[each] for each in relations],
+        "symmetric": [each in symmetric for each in relations],
+        "papers": rows(_PAPERS, papers),
+        "texts": list(texts),
+        "nodes": nodes,
+        "edges": lines,
     }
-    return PageContent(
-        title=title,
-        centre=None if centre is None else places[centre.id],
-        all_nodes=all_nodes,
-        all_edges=all_edges or len(together),
-        types=[visible(names[each]) for each in types],
-        topics=[visible(each.title) for each in found],
-        keys={
-            visible(key): places[node]
-            for node, key in _among(
-                connection,
-                "SELECT coalesce(r.node, m.id), m.key FROM name m LEFT JOIN resolved r ON r.name = m.id "
-                "WHERE coalesce(r.node, m.id)",
-                places,
-            )
-        },
-        relations=[NAMED_TOGETHER] if together else [visible(names[each]) for each in relations],
-        symmetric=[True] if together else [each in symmetric for each in relations],
-        papers=[known[number] for number in papers],
-        texts=[visible(text) for text in texts],
-        nodes=list(nodes.values()),
-        edges=[page_edges[number] for number in edges] or co_mentions,
-    )
 
 
 def page(content: PageContent) -> str:
     """The HTML document; only its own scripts may run in it, and it may load nothing."""
     library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
     script = _asset("page.js")
-    values = {each.name: getattr(content, each.name) for each in fields(content)}
     digests = [hashlib.sha256(each.encode()).digest() for each in (library, script)]
     hashes = " ".join([f"'sha256-{base64.b64encode(each).decode()}'" for each in digests])
     return Template(_asset("page.html")).substitute(
-        title=escape(visible(content.title)),
+        title=escape(visible(content["title"])),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
         style=_asset("page.css"),
         library=library,
         script=script,
         # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        content=json.dumps(values, separators=(",", ":")).translate(_NO_MARKUP),
+        content=json.dumps(_shown(content), separators=(",", ":")).translate(_NO_MARKUP),
     )
+
+
+def _shown(value: Any) -> Any:
+    """A value of the content in which no sign is hidden."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(key): _shown(each) for key, each in value.items()}
+    return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _asset(name: str) -> str:
@@ -350,99 +278,3 @@ class _Index(dict[Any, int]):
     def __missing__(self, key: Any) -> int:
         self[key] = len(self)
         return self[key]
-
-
-def _among(
-    connection: sqlite3.Connection, query: str, numbers: Iterable[int], rest: str = ""
-) -> list[tuple[Any, ...]]:
-    """Rows in which the column that ends the query is one of the numbers."""
-    words = f"{query} IN (SELECT value FROM json_each(?)) {rest}"
-    return connection.execute(words, (json.dumps(list(numbers)),)).fetchall()
-
-
-def _page_nodes(
-    connection: sqlite3.Connection,
-    numbers: Iterable[int],
-    types: _Index,
-    topic_of: Mapping[int, int],
-    papers: _Index,
-) -> dict[int, PageNode]:
-    """Nodes by their numbers in the graph, those that most abstracts name first."""
-    labels, years, aliases, documents = [
-        _grouped(_among(connection, query, numbers, rest))
-        for query, rest in (
-            ("SELECT node, label, mentions FROM node_label WHERE node", "ORDER BY mentions DESC"),
-            ("SELECT node, year, documents FROM node_year WHERE node", "ORDER BY year"),
-            (
-                "SELECT a.node, f.surface, a.mentions, a.rules FROM alias a JOIN form f ON f.id = a.form WHERE a.node",
-                "ORDER BY a.mentions DESC, f.surface",
-            ),
-            (
-                "SELECT n.node, n.document FROM node_document n JOIN document d ON d.id = n.document WHERE n.node",
-                "ORDER BY d.year DESC, d.doc_key",
-            ),
-        )
-    ]
-    rows = _among(
-        connection,
-        "SELECT id, name, label, documents, extracted_documents, mentions, generic, vocabulary_id FROM node WHERE id",
-        numbers,
-        "ORDER BY documents DESC, id",
-    )
-    return {
-        node: PageNode(
-            visible(name), types[label], topic_of.get(node), count, extracted, mentions, bool(generic), visible(known or ""),
-            [(types[each], number) for each, number in labels[node]],
-            years[node],
-            [
-                (visible(surface), number, ", ".join(MergeRule(rules).words))
-                for surface, number, rules in aliases[node][:_MOST_ALIASES]
-            ],
-            [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
-        )
-        for node, name, label, count, extracted, mentions, generic, known in rows
-    }  # fmt: skip
-
-
-def _sentences(
-    connection: sqlite3.Connection, edges: Sequence[int], most: int, papers: _Index, texts: _Index
-) -> dict[int, list[PageSentence]]:
-    """The most probable sentences of each edge."""
-    rows = _among(
-        connection,
-        """SELECT s.edge, s.document, s.turned, v.char_start, v.char_end,
-        v.head_start, v.head_end, v.tail_start, v.tail_end, v.score
-        FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number WHERE s.edge""",
-        edges,
-        "ORDER BY v.score DESC NULLS LAST, s.document, s.number",
-    )
-    chosen = {edge: some[:most] for edge, some in _grouped(rows).items()}
-    documents = {document for some in chosen.values() for document, *_ in some}
-    contents = {
-        document: unpacked(content)
-        for document, content in _among(
-            connection, "SELECT document, content FROM text WHERE document", documents
-        )
-    }
-    sentences: dict[int, list[PageSentence]] = defaultdict(list)
-    for edge, some in chosen.items():
-        for document, turned, start, end, *spans, score in some:
-            one, one_end, other, other_end = [min(max(each, start), end) - start for each in spans]
-            head, tail = (one, one_end), (other, other_end)
-            sentences[edge].append(
-                PageSentence(
-                    papers[document],
-                    texts[contents[document][start:end]],
-                    *(tail + head if turned else head + tail),
-                    score and round(score, 3),
-                )
-            )
-    return sentences
-
-
-def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
-    """The rest of each row by its first column; of other keys nothing."""
-    groups: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for key, *rest in rows:
-        groups[key].append(tuple(rest))
-    return groups

@@ -9,12 +9,11 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
@@ -34,8 +33,7 @@ _BUNDLES_AHEAD = 16
 _MANY_BYTES = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What to read and how.
 
     Attributes:
@@ -61,13 +59,8 @@ class Reading:
         """
         files: list[str] = []
         for path in expand_inputs(self.inputs):
-            inside: list[str] = []
-            if os.path.isdir(path):
-                below = [each for each in Path(path).rglob("*") if each.is_file()]
-                names = sorted(map(str, [each for each in below if not is_aside(each)]))
-                inside = [
-                    each for each in names if _is_jsonl(each) or each.lower().endswith(".parquet")
-                ]
+            below = [one for one in Path(path).rglob("*") if one.is_file() and not is_aside(one)]
+            inside = list(filter(_is_data, sorted(map(str, below))))
             # A folder without JSONL or Parquet files is one input of a format that is a folder.
             files += inside or [path]
         # Neighbouring files are one input, so that many small parts keep all workers busy.
@@ -77,7 +70,8 @@ class Reading:
                 if are_projects:
                     yield from map(self.extract, chain.from_iterable(map(self._decided, some)))
                     continue
-                bundles = _cut(read_lazily(some, None))
+                records = read_lazily(some, None)
+                bundles = iter(lambda: list(islice(records, _RECORDS_A_TASK)), [])  # noqa: B023 - read within this turn
                 size = sum([os.path.getsize(each) for each in some if os.path.isfile(each)])
                 if self.workers and size > _MANY_BYTES:
                     found = in_processes(self.extract_all, bundles, self.workers)
@@ -147,13 +141,8 @@ def _prepare_worker() -> None:
     Thread(target=end_with_parent, daemon=True).start()
 
 
-def _cut(records: Iterator[LazyItem]) -> Iterator[list[LazyItem]]:
-    while bundle := list(islice(records, _RECORDS_A_TASK)):
-        yield bundle
-
-
-def _is_jsonl(path: str) -> bool:
-    return unpacked_name(path).lower().endswith(".jsonl")
+def _is_data(path: str) -> bool:
+    return unpacked_name(path).lower().endswith((".jsonl", ".parquet"))
 
 
 def read_years(path: Path) -> dict[str, int]:
@@ -175,10 +164,8 @@ def read_years(path: Path) -> dict[str, int]:
         records = ((reader.line_num, row) for row in reader)
     try:
         for line, record in records:
-            found = [
-                record[name] for name in ("doc_key", "id") if record.get(name) not in (None, "")
-            ]
-            key = found[0] if found else None
+            keys = [record.get(name) for name in ("doc_key", "id")]
+            key = next((each for each in keys if each not in (None, "")), None)
             if not isinstance(key, str | int):
                 problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
                 raise FormatError(problem, path=path, line=line)

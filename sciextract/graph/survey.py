@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from html import escape
+from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.errors import UsageError
-from sciextract.graph.answers import Citation, bibtex, citation_keys, link_of
+from sciextract.graph.answers import bibtex, citation_keys, link_of, write_files
 from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, together
-from sciextract.graph.queries.edges import EdgeRequest, neighbours
-from sciextract.graph.queries.nodes import Node, entity_labels, relation_types
-from sciextract.graph.queries.papers import NamingSentence, Paper, Quoter, paper_numbered
+from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.nodes import Node, types_of
+from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.results import results
 from sciextract.graph.queries.trends import Period, periods_of
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
-from sciextract.workflows.output import check_target, reported_as, whole_output
 
 HYPONYM = "HYPONYM-OF"
 _MOST = 12
@@ -39,8 +41,7 @@ _HEADINGS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A line of a section.
 
     Attributes:
@@ -51,9 +52,13 @@ class Statement:
     text: str
     paper: Paper | None = None
 
+    @property
+    def quoted(self) -> list[str]:
+        """The sentences that show it."""
+        return [each.text for each in self.paper.sentences] if self.paper else []
 
-@dataclass(frozen=True, slots=True)
-class Section:
+
+class Section(NamedTuple):
     """A part of a survey.
 
     Attributes:
@@ -64,11 +69,10 @@ class Section:
 
     title: str
     words: str
-    statements: tuple[Statement, ...]
+    statements: list[Statement]
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """What a graph tells about a node.
 
     Attributes:
@@ -91,7 +95,7 @@ class Survey:
 
 
 def write_survey(
-    connection: sqlite3.Connection, graph: Path, node: Node, output: Path, *, force: bool = False
+    connection: Connection, graph: Path, node: Node, output: Path, *, force: bool = False
 ) -> Survey:
     """Write ``survey.md``, ``survey.html``, ``survey.bib`` and ``trend.svg`` to a folder, whole or not at all.
 
@@ -105,158 +109,111 @@ def write_survey(
     Raises:
         OutputError: Something is there, or it cannot be written.
     """
-    check_target(output, force=force, kept=[graph])
     found = survey(connection, node)
     cited = found.papers
     names = citation_keys(each.doc_key for each in cited)
     keys = {each.document: name for each, name in zip(cited, names, strict=True)}
-    citations = [Citation(each.doc_key, each.published) for each in cited]
     plot = trend_picture(found.periods)
     pages = {
         "survey.md": markdown_lines(found, keys),
         "survey.html": html_lines(found, keys, plot),
-        "survey.bib": bibtex(citations),
+        "survey.bib": bibtex([replace(each, sentences=()) for each in cited]),
         "trend.svg": [plot],
     }
-    with reported_as(str(output)), whole_output(output) as partial:
-        partial.mkdir(parents=True)
-        for name, lines in pages.items():
-            (partial / name).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    write_files(pages, graph, output, force=force)
     return found
 
 
-def survey(connection: sqlite3.Connection, node: Node) -> Survey:
+def survey(connection: Connection, node: Node) -> Survey:
     """What a graph tells about a node."""
-    sections = [
-        Section(
-            "What it is",
-            "Sentences that say it, and what abstracts call it a kind of.",
-            _definitions(connection, node),
-        )
-    ]
-    # With what is in most abstracts everything is named as often as by chance.
-    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    surely = 2 * node.documents <= total
-    often = " more often than by chance" if surely else ""
-    company: list[int] = []
-    for label in sorted(entity_labels(connection), key=lambda each: (each not in _HEADINGS, each)):
-        found = together(connection, [node], TogetherQuestion(label, limit=_MOST, surely=surely))
-        company += [each.node.id for each in found]
-        words = f"Named in the same abstracts{often}; a lift of 1 is chance."
-        sections.append(Section(_HEADINGS.get(label, label), words, _statements(found)))
-    for label in relation_types(connection):
-        if "compare" in label.casefold():
-            question = TogetherQuestion(relation=label, limit=_MOST, surely=surely)
-            found = together(connection, [node], question)
-            words = f"In a relation {label} in abstracts that name it."
-            sections.append(Section("What is compared", words, _statements(found)))
-    sections += [
-        Section(
-            "Leaderboards",
-            "Values that abstracts report; read the sentences, because test sets and splits differ.",
-            _boards(connection, node),
-        ),
-        Section(
-            "Open gaps",
-            "Named together less than a fifth as often as chance would have it.",
-            _gaps(connection, node),
-        ),
-        Section(
-            "Papers to read first",
-            "Those with the name in the title, then those that name most of the above.",
-            _first_papers(connection, node, company),
-        ),
-    ]
-    years = f"{node.first_year or '?'} to {node.last_year or '?'}"
-    return Survey(
-        node.name,
-        f"{node.label}; {counted(node.documents, 'abstract')}, {years}",
-        periods_of(connection, node.id),
-        tuple([each for each in sections if each.statements]),
-    )
-
-
-def _statements(found: Iterable[Together]) -> tuple[Statement, ...]:
-    statements = []
-    for each in found:
-        years = f"{each.first_year or '?'} to {each.last_year or '?'}"
-        lift = f"lift {each.lift:.1f} ({each.low:.1f} to {each.high:.1f})"
-        text = f"{each.node.name}: {counted(each.documents, 'abstract')}, {years}, {lift}"
-        statements.append(Statement(text, each.quote))
-    return tuple(statements)
-
-
-def _definitions(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
-    """Sentences that say what it is, and wider things that abstracts say it is a kind of."""
     quoter = Quoter(connection, [node.id])
-    found = [Statement("As defined", each) for each in quoter.defining(_MOST_DEFINITIONS)]
-    if HYPONYM in relation_types(connection):
-        wider = EdgeRequest(HYPONYM, "out", _MOST_DEFINITIONS, 1, generic=False)
-        for edge in neighbours(connection, node, wider):
-            (said,) = edge.sentences
-            stated = NamingSentence(said.char_start, said.char_end, said.text, ())
-            (document,) = connection.execute(_STATED, (edge.id, said.doc_key)).fetchone()
-            paper = replace(paper_numbered(connection, document), sentences=(stated,))
-            found.append(Statement(f"A kind of {edge.tail.name}", paper))
-    return tuple(found)
+    first = islice(quoter.defining(), _MOST_DEFINITIONS)
+    defined = [Statement("As defined", each) for each in first]
+    known = types_of(connection, "relation")
+    if HYPONYM in known:
+        for edge in neighbours(
+            connection, node, relation=HYPONYM, direction="out", limit=_MOST_DEFINITIONS, generic=False
+        ):  # fmt: skip
+            defined.append(Statement(f"A kind of {edge.tail.name}", quoter.stating(edge.id)))
+    words = "Sentences that say it, and what abstracts call it a kind of."
+    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    sections, company = [Section("What it is", words, defined)], list[int]()
+    types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
+    compared = [each for each in known if "compare" in each.casefold()]
+    asked = [(_HEADINGS.get(each, each), _TOGETHER, TogetherQuestion(each)) for each in types]
+    for each in compared:
+        words = f"In a relation {each} in abstracts that name it."
+        asked.append(("What is compared", words, TogetherQuestion(relation=each)))
+    for title, words, question in asked:
+        # With what is in most abstracts everything is named as often as by chance.
+        surely = 2 * node.documents <= total
+        found = together(connection, [node], replace(question, limit=_MOST, surely=surely))
+        sections.append(Section(title, words, list(map(_company, found))))
+        company += [each.node.id for each in found if not question.relation]
+    words = "Values that abstracts report; read the sentences, because test sets and splits differ."
+    sections.append(Section("Leaderboards", words, _boards(connection, node)))
+    words = "Named together less than a fifth as often as chance would have it."
+    sections.append(Section("Open gaps", words, _gaps(connection, node)))
+    words = "Those with the name in the title, then those that name most of the above."
+    papers = _first_papers(connection, node, quoter, company)
+    sections.append(Section("Papers to read first", words, papers))
+    words = f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}"
+    shown = tuple([each for each in sections if each.statements])
+    return Survey(node.name, words, periods_of(connection, node.id), shown)
 
 
-_STATED = """SELECT s.document FROM support s JOIN document d ON d.id = s.document
-WHERE s.edge = ? AND d.doc_key = ? ORDER BY s.document"""
+_TOGETHER = "Named in the same abstracts; a lift of 1 is chance."
 
 
-def _boards(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
+def _years(found: Node | Together) -> str:
+    return f"{found.first_year or '?'} to {found.last_year or '?'}"
+
+
+def _company(found: Together) -> Statement:
+    lift = f"lift {found.lift:.1f} ({found.low:.1f} to {found.high:.1f})"
+    abstracts = counted(found.documents, "abstract")
+    return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", found.quote)
+
+
+def _boards(connection: Connection, node: Node) -> list[Statement]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
     boards: dict[tuple[str, str], list[Statement]] = {}
-    try:
-        reported = results(connection, named=node)
-    except UsageError:  # a model without metrics
-        return ()
-    for each in reported:
-        if each.material is None:
-            continue
-        system = f" by {each.system.name}" if each.system else ""
-        board = each.material.name, each.metric.name
-        text = f"{' | '.join(board)}: {each.value:g}{each.unit}{system}"
-        boards.setdefault(board, []).append(
-            Statement(text, replace(each.paper, sentences=(each.sentence,)))
-        )
+    with suppress(UsageError):  # a model without metrics
+        for each in results(connection, named=node):
+            if each.material is not None:
+                system = f" by {each.system.name}" if each.system else ""
+                text = f"{' | '.join(each.board)}: {each.value:g}{each.unit}{system}"
+                stated = Statement(text, replace(each.paper, sentences=(each.sentence,)))
+                boards.setdefault(each.board, []).append(stated)
     several = sorted(boards.values(), key=len, reverse=True)[:_MOST_BOARDS]
-    return tuple([each for board in several if len(board) > 1 for each in board[:_MOST]])
+    return [each for board in several if len(board) > 1 for each in board[:_MOST]]
 
 
-def _gaps(connection: sqlite3.Connection, node: Node) -> tuple[Statement, ...]:
-    try:
-        found = gaps(connection, node, limit=_MOST).found
-    except UsageError:  # too few abstracts to tell
-        return ()
+def _gaps(connection: Connection, node: Node) -> list[Statement]:
     statements = []
-    for each in found:
-        near = ", ".join([f"{other.name} ({documents:,})" for other, documents in each.nearest])
-        text = (
-            f"{each.node.name}: {counted(each.documents, 'abstract')}, {each.expected:.1f} expected"
-        )
-        statements.append(Statement(f"{text}; nearest: {near}" if near else text))
-    return tuple(statements)
+    with suppress(UsageError):  # too few abstracts to tell
+        for each in gaps(connection, node, limit=_MOST).found:
+            near = ", ".join([f"{other.name} ({count:,})" for other, count in each.nearest])
+            abstracts = counted(each.documents, "abstract")
+            text = f"{each.node.name}: {abstracts}, {each.expected:.1f} expected"
+            statements.append(Statement(f"{text}; nearest: {near}" if near else text))
+    return statements
 
 
 def _first_papers(
-    connection: sqlite3.Connection, node: Node, company: Sequence[int]
-) -> tuple[Statement, ...]:
-    names = normal_form(node.name).spaced
-    found = []
-    rows = connection.execute(
-        """SELECT n.document, coalesce(p.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
-        JOIN paper p ON p.document = n.document
+    connection: Connection, node: Node, quoter: Quoter, company: Sequence[int]
+) -> list[Statement]:
+    names, found = normal_form(node.name).spaced, []
+    for document, title, shared, mentions in connection.execute(
+        """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
+        JOIN document d ON d.id = n.document
         LEFT JOIN node_document o ON o.document = n.document AND o.node IN (SELECT value FROM json_each(?))
         WHERE n.node = ? GROUP BY n.document""",
         (json.dumps(company), node.id),
-    )
-    for document, title, shared, mentions in rows:
+    ):
         found.append((names in normal_form(title).spaced, shared, mentions, -document))
-    quoter = Quoter(connection, [node.id])
     papers = [quoter.named_in(-one[-1]) for one in sorted(found, reverse=True)[:_MOST_PAPERS]]
-    return tuple([Statement(_cited(each.published, each.doc_key), each) for each in papers])
+    return [Statement(_cited(each.published, each.doc_key), each) for each in papers]
 
 
 def _cited(known: Bibliography, key: str) -> str:
@@ -279,7 +236,7 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
     for part in survey.sections:
         yield f"\n## {_plain(part.title)}\n\n{_plain(part.words)}\n"
         for each in part.statements:
-            quoted = "".join([f" “{_plain(one)}”" for one in _quoted(each)])
+            quoted = "".join([f" “{_plain(one)}”" for one in each.quoted])
             cited = f" [@{keys[each.paper.document]}]" if each.paper else ""
             yield f"- {_plain(each.text)}.{quoted}{cited}"
 
@@ -297,7 +254,7 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
     for part in survey.sections:
         yield f"<h2>{_escaped(part.title)}</h2><p>{_escaped(part.words)}</p><ul>"
         for each in part.statements:
-            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in _quoted(each)])
+            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in each.quoted])
             key = _escaped(keys[each.paper.document]) if each.paper else ""
             cited = f' <cite>[<a href="#{key}">{key}</a>]</cite>' if key else ""
             yield f"<li>{_escaped(each.text)}.{quoted}{cited}</li>"
@@ -310,10 +267,6 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
         words = f'<a href="{_escaped(link)}" rel="noreferrer">{name}</a>' if link else name
         yield f'<li id="{key}">[{key}] {words}</li>'
     yield "</ul></body></html>"
-
-
-def _quoted(statement: Statement) -> list[str]:
-    return [each.text for each in statement.paper.sentences] if statement.paper else []
 
 
 # What Markdown, or Pandoc's, gives a meaning anywhere in a line, and at its beginning; behind a backslash it has none.
@@ -347,13 +300,11 @@ def trend_picture(periods: Sequence[Period]) -> str:
             f'<path d="M{x:.1f} {_HIGH - _EDGE - unit * low:.1f}V{_HIGH - _EDGE - unit * high:.1f}" stroke="#345"/>'
         )
     if periods:
-        below, above = f'y="{_HIGH - 10}"', f'x="{_EDGE}" y="18"'
-        marks.append(
-            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text {above}>{most:.1%}</text>'
-        )
-        marks.append(
-            f'<text x="{_WIDE - _EDGE}" {below} text-anchor="end">{periods[-1].years}</text>'
-        )
+        below, last = f'y="{_HIGH - 10}"', f'x="{_WIDE - _EDGE}"'
+        marks += [
+            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text x="{_EDGE}" y="18">{most:.1%}</text>',
+            f'<text {last} {below} text-anchor="end">{periods[-1].years}</text>',
+        ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="Share of the abstracts by year">{"".join(marks)}</svg>'

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.formats.base import Source
@@ -23,8 +23,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A name in a vocabulary.
 
     Attributes:
@@ -38,8 +37,7 @@ class Term:
     preferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The terms of a file.
 
     Attributes:
@@ -73,11 +71,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     else:
         problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
         raise FormatError(problem, path=path)
-    found = [
-        Term(clean(each.identifier.strip()), clean(each.name.strip()), each.preferred)
-        for each in terms
-        if each.identifier.strip() and each.name.strip()
-    ]
+    cleaned = [Term(clean(one.strip()), clean(name.strip()), main) for one, name, main in terms]
+    found = [each for each in cleaned if each.identifier and each.name]
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -141,7 +136,7 @@ def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
             yield Term(str(concept), str(name), preferred)
 
 
-def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> None:
+def keep_vocabulary(connection: Connection, terms: Iterable[Term]) -> None:
     """Replace the vocabulary of a graph; the caller holds a transaction."""
     connection.execute("DELETE FROM vocabulary")
     rows = [(normal_form(each.name).key, each.identifier, each.preferred) for each in terms]
@@ -151,19 +146,18 @@ def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> No
     )
 
 
-def link_nodes(connection: sqlite3.Connection) -> None:
+def link_nodes(connection: Connection) -> None:
     """Give nodes the identifiers of their names: of the node's own name first, of preferred ones before synonyms.
 
     A node whose best name has several identifiers gets none.
     """
-    found: dict[int, dict[tuple[bool, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for node, name, identifier, preferred in connection.execute(
-        """SELECT coalesce(r.node, n.id), n.id, v.identifier, v.preferred
-        FROM vocabulary v JOIN name n ON n.key = v.key LEFT JOIN resolved r ON r.name = n.id"""
-    ):
-        found[node][node == name, bool(preferred)].add(identifier)
-    best = {node: ranks[max(ranks)] for node, ranks in found.items()}
-    connection.executemany(
-        "UPDATE node SET vocabulary_id = ? WHERE id = ?",
-        [(next(iter(some)), node) for node, some in best.items() if len(some) == 1],
+    connection.execute(
+        """WITH ranked AS (
+            SELECT m.node, v.identifier,
+                rank() OVER (PARTITION BY m.node ORDER BY m.name = m.node DESC, v.preferred DESC) AS place
+            FROM vocabulary v JOIN meaning m ON m.key = v.key
+        )
+        UPDATE node SET vocabulary_id = r.identifier FROM (
+            SELECT node, identifier FROM ranked WHERE place = 1 GROUP BY node HAVING count(DISTINCT identifier) = 1
+        ) r WHERE r.node = node.id"""
     )

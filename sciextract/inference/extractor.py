@@ -64,19 +64,15 @@ class RunningModel:
 
     Attributes:
         network: The graphs, ready to run.
-        device: ``cpu`` or ``cuda``.
-        precision: Of the encoder's graph.
         batching: Which windows share a call.
         workers: Documents, or pools of them, that are predicted at a time.
-        message: Which device ``auto`` took and why; empty where one was named.
+        message: Which device was taken; of interest where ``auto`` took it.
     """
 
     network: OnnxNetwork
-    device: str
-    precision: str
     batching: Batching
     workers: int
-    message: str = ""
+    message: str
 
 
 def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
@@ -92,14 +88,12 @@ def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
         problem = f"--device {wanted.device} is not possible"
         raise UsageError(problem, f"choose from: {', '.join(DEVICES)}")
     if wanted.device != AUTO:
-        return _start(folder, wanted, wanted.device)
-    reason = ""
+        return replace(_start(folder, wanted, wanted.device), message="")
     try:
-        running = _start(folder, wanted, CUDA)
+        return _start(folder, wanted, CUDA)
     except (DeviceError, ModelNotFoundError) as error:
-        running, reason = _start(folder, wanted, CPU), f": {error.message}"
-    taken = f"{running.device}, with the {running.precision} graph{reason}"
-    return replace(running, message=f"device {AUTO} took {taken}")
+        running = _start(folder, wanted, CPU)
+        return replace(running, message=f"{running.message}: {error.message}")
 
 
 def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel:
@@ -122,9 +116,11 @@ def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel
         threads, workers = (1, cores) if batching.single else (cores, 1)
     pairs = folder.path / PAIRS_GRAPH
     network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads, device)
-    return RunningModel(network, device, precision, batching, workers)
+    message = f"device {AUTO} took {device}, with the {precision} graph"
+    return RunningModel(network, batching, workers, message)
 
 
+@dataclass(eq=False, repr=False)
 class Extractor:
     """Predicts entities, relations and coreference with one model.
 
@@ -135,7 +131,7 @@ class Extractor:
         >>> sorted(entity.text_of(result.document.text) for entity in result.annotations.entities)
         ['dependency parsing', 'parser']
 
-    Args:
+    Attributes:
         pipeline: Network, tokenizer and labels.
         config: The model's configuration.
         model: Recorded as the source of every item.
@@ -144,28 +140,23 @@ class Extractor:
         device_message: Which device was chosen and why, if none was named.
         origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
         adapter: Heads that predict instead of the pipeline's own, on its encoder.
+        changed: Settings other than the model's own.
     """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        config: ModelConfig,
-        model: ModelId,
-        batching: Batching = SINGLE,
-        workers: int = 1,
-        device_message: str = "",
-        origin: tuple[Path, RunOptions] | None = None,
-        adapter: Adapter | None = None,
-    ) -> None:
-        self._origin = origin
-        self.adapter = adapter
-        self.pipeline = pipeline
-        self.batching = batching
-        self.workers = workers
-        self.device_message = device_message
-        self.config = config
-        self.model = model
-        self.settings = config.settings
+    pipeline: Pipeline
+    config: ModelConfig
+    model: ModelId
+    batching: Batching = SINGLE
+    workers: int = 1
+    device_message: str = ""
+    origin: tuple[Path, RunOptions] | None = None
+    adapter: Adapter | None = None
+    changed: DecodeSettings | None = None
+
+    @property
+    def settings(self) -> DecodeSettings:
+        """Thresholds and the like."""
+        return self.changed or self.config.settings
 
     @classmethod
     def load(
@@ -197,29 +188,17 @@ class Extractor:
         # Reading tokenizers takes a tenth of a second, which commands that only look at models do not pay.
         from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 
-        subwords = SubwordTokenizer(
-            read_tokenizer(base.path / TOKENIZER),
-            config.prefix,
-            config.suffix,
-            config.unknown,
-            config.subword_limit,
-        )
-        pipeline = Pipeline(running.network, subwords, config.labels, config.subword_limit)
+        limit, special = config.subword_limit, (config.prefix, config.suffix, config.unknown)
+        subwords = SubwordTokenizer(read_tokenizer(base.path / TOKENIZER), *special, limit)
+        pipeline = Pipeline(running.network, subwords, config.labels, limit)
         adapter = None
         if folder.config.adapter:
             from sciextract.inference.adapter.folder import load_adapter
 
             adapter = load_adapter(folder, base, pipeline)
-        return cls(
-            pipeline,
-            folder.config,
-            ModelId(folder.config.name, folder.hash),
-            running.batching,
-            running.workers,
-            running.message,
-            (path.absolute(), wanted),
-            adapter,
-        )
+        own = (running.batching, running.workers, running.message)
+        identity, origin = ModelId(folder.config.name, folder.hash), (path.absolute(), wanted)
+        return cls(pipeline, folder.config, identity, *own, origin, adapter)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as model folder and options; another process loads the model itself.
@@ -227,9 +206,9 @@ class Extractor:
         Raises:
             PicklingError: It was not made by :meth:`load`.
         """
-        if self._origin is None:
+        if self.origin is None:
             raise PicklingError("only an Extractor made by Extractor.load can be pickled")
-        return _loaded_again, (*self._origin, self.model, self.settings)
+        return _loaded_again, (*self.origin, self.model, self.settings)
 
     def with_settings(
         self,
@@ -247,22 +226,9 @@ class Extractor:
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
-        settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
-        return self._with(replace(settings, candidates=candidates, only=frozenset(only)))
-
-    def _with(self, settings: DecodeSettings) -> Extractor:
-        other = Extractor(
-            self.pipeline,
-            self.config,
-            self.model,
-            self.batching,
-            self.workers,
-            self.device_message,
-            self._origin,
-            self.adapter,
-        )
-        other.settings = settings
-        return other
+        settings = self.settings.with_thresholds(dict(thresholds or {}))
+        settings = replace(settings, candidates=candidates, only=frozenset(only))
+        return replace(self, changed=settings)
 
     def with_adapter(self, adapter: Adapter, config: ModelConfig, model: ModelId) -> Extractor:
         """The same encoder with the heads of an adapter, on the same device and with the same batches.
@@ -272,15 +238,14 @@ class Extractor:
             config: Their labels and thresholds.
             model: Recorded as the source of what they predict.
         """
-        own = (self.batching, self.workers, self.device_message)
-        return Extractor(self.pipeline, config, model, *own, adapter=adapter)
+        return replace(self, config=config, model=model, adapter=adapter, origin=None, changed=None)
 
     def base(self) -> Extractor:
         """The model whose encoder it runs on: itself, unless it is an adapter."""
         if self.adapter is None:
             return self
-        own = (self.adapter.base_config, self.adapter.base_model)
-        return Extractor(self.pipeline, *own, self.batching, self.workers, self.device_message)
+        own, model = self.adapter.base_config, self.adapter.base_model
+        return replace(self, config=own, model=model, adapter=None, origin=None, changed=None)
 
     def promising(
         self, wanted: Mapping[str, float], confidence: float = 0.9
@@ -296,14 +261,15 @@ class Extractor:
         """
         from sciextract.inference.promise import make_promise, read_held_out
 
-        folder = self._origin[0] if self._origin else None
+        folder = self.origin[0] if self.origin else None
         promise = make_promise(read_held_out(self.model, folder), wanted, confidence)
         # What the model writes without a promise is predicted all the same, so that what is held back is counted.
         lowest = {task: getattr(self.settings.thresholds, task) for task in wanted}
         for task, _, score in promise.thresholds:
             lowest[task] = min(lowest[task], score)
         settings = self.settings.with_thresholds(lowest)
-        return self._with(replace(settings, promised=promise.thresholds)), promise
+        settings = replace(settings, promised=promise.thresholds)
+        return replace(self, changed=settings), promise
 
     def using(self, layers: Iterable[Layer]) -> Extractor:
         """An adapter whose heads are used for some layers only; any other extractor as it is."""
@@ -357,14 +323,18 @@ class Extractor:
                 annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
                 for document, prediction in zip(seen, raw, strict=True)
             ]
-        if self.settings.promised:
-            from sciextract.inference.promise import keep_promise
+        kept = (self._promised(each, self.settings.promised) for each in found)
+        return [replace(one, document=each) for one, each in zip(kept, documents, strict=True)]
 
-            found = [keep_promise(each, self.settings.promised) for each in found]
-        return [
-            replace(each, document=document)
-            for each, document in zip(found, documents, strict=True)
-        ]
+    def _promised(
+        self, found: AnnotatedDocument, promised: Sequence[tuple[str, str, float]]
+    ) -> AnnotatedDocument:
+        """What may be written where a precision is promised."""
+        if not promised:
+            return found
+        from sciextract.inference.promise import keep_promise
+
+        return keep_promise(found, promised)
 
     def _seen(self, document: Document) -> Document:
         """The document as the model sees it."""
@@ -378,13 +348,9 @@ class Extractor:
         """
         seen = replace(annotated, document=self._seen(annotated.document))
         found = annotate_given(self.adapter or self.pipeline, seen, self.settings, self.model)
-        if self.settings.promised:
-            from sciextract.inference.promise import keep_promise
-
-            # Given entities have no scores: only what is predicted between them is held to the promise.
-            own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
-            found = keep_promise(found, own)
-        return replace(found, document=annotated.document)
+        # Given entities have no scores: only what is predicted between them is held to the promise.
+        own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
+        return replace(self._promised(found, own), document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
         """:meth:`annotate_given` for many documents, in order and in constant memory."""
@@ -443,7 +409,7 @@ def _loaded_again(
     folder: Path, wanted: RunOptions, model: ModelId, settings: DecodeSettings
 ) -> Extractor:
     # The threads of a session do not survive a fork: a child must not use what it inherits of the cache.
-    return _in_process(os.getpid(), folder, wanted, model)._with(settings)
+    return replace(_in_process(os.getpid(), folder, wanted, model), changed=settings)
 
 
 @lru_cache(maxsize=2)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
 from sciextract.inference.model_config import ModelConfig
 from sciextract.resources import bundled_models, user_models
@@ -137,7 +137,7 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
             raise _damaged(
                 file, f" has {size} bytes instead of {right}: it is truncated or changed"
             )
-        if hashes and _sha256(file) != expected.get("sha256"):
+        if hashes and atomic.sha256_of(file) != expected.get("sha256"):
             raise _damaged(file, " differs from the hash in the manifest: it was changed")
     if CONFIG not in listed:
         raise _damaged(manifest, f": {CONFIG} is not listed")
@@ -172,17 +172,12 @@ def listed_files(path: Path) -> list[str]:
 def write_manifest(path: Path) -> None:
     """Records size and hash of every file of a model folder; the last step of writing one."""
     files = {
-        file.name: {"sha256": _sha256(file), "size": file.stat().st_size}
+        file.name: {"sha256": atomic.sha256_of(file), "size": file.stat().st_size}
         for file in sorted(path.iterdir())
         if file.is_file() and file.name != MANIFEST
     }
     text = json.dumps({"files": files}, indent=2, sort_keys=True) + "\n"
     (path / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _read_json(file: Path) -> dict[str, Any]:
@@ -210,30 +205,17 @@ class InstalledModel:
 
     Attributes:
         name: What the entry point calls the model.
-        distributions: Names and versions of those that bring it; more than one is an error.
+        distribution: Name and version of the distribution.
         folder: Where the folder lies, or should lie.
         problem: Why it cannot be used; empty when nothing is known against it. What is in the folder is not looked at.
         hint: The next step when there is a problem.
     """
 
     name: str
-    distributions: tuple[str, ...]
+    distribution: str
     folder: Path
     problem: str = ""
     hint: str = ""
-
-    def usable(self) -> Path:
-        """The folder.
-
-        Raises:
-            UsageError: Several distributions bring a model of this name.
-            ModelNotFoundError: The entry point names no folder.
-        """
-        if len(self.distributions) > 1:
-            raise UsageError(self.problem, self.hint)
-        if self.problem:
-            raise ModelNotFoundError(self.problem, self.hint)
-        return self.folder
 
 
 HASH_CHARACTERS = 8
@@ -277,42 +259,26 @@ def installed() -> list[InstalledModel]:
     brings the model ``sci-base``: the folder ``model`` of its package ``sciextract_sci_base``. Nothing of the
     package is imported.
     """
-    by_name: dict[str, list[EntryPoint]] = defaultdict(list)
-    for each in entry_points(group=GROUP):
-        by_name[each.name].append(each)
-    models = []
-    for name, found in sorted(by_name.items()):
-        dists = [each.dist for each in found]
-        brought = [
-            f"{each.name} {each.version}" if each else "an unknown distribution" for each in dists
-        ]
-        distributions = tuple(sorted(brought))
-        value = _VALUE.fullmatch(found[0].value)
+    models: list[InstalledModel] = []
+    taken = {*bundled_names(), AUTO}
+    for each in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
+        name, version = (each.dist.name, each.dist.version) if each.dist else ("unknown", "")
+        value = _VALUE.fullmatch(each.value)
         # A finder of paths runs nothing of the package, unlike importlib.util.find_spec of a module within one.
         spec = PathFinder.find_spec(value[1]) if value else None
-        folder = Path(found[0].value)
         within = spec.submodule_search_locations if spec else None
-        if value and within:
-            folder = Path(next(iter(within))) / value[2]
-        first = dists[0].name if dists[0] else ""
-        uninstall = as_command("pip", "uninstall", first)
-        problem, hint = "", f"{uninstall} removes it, installing it again may mend it"
-        if len(found) > 1:
-            problem = (
-                f"{len(found)} distributions bring a model {name!r}: {', '.join(distributions)}"
-            )
-            hint = f"keep one; {uninstall} removes {first}"
-        elif not _NAME.fullmatch(name) or name in (*bundled_names(), AUTO):
-            problem = f"{distributions[0]} calls its model {name!r}, which no model of a distribution may be called"
-            hint = f"{uninstall} removes it"
+        folder = Path(next(iter(within))) / value[2] if value and within else Path(each.value)
+        problem = ""
+        if not _NAME.fullmatch(each.name) or each.name in taken:
+            problem = f"calls its model {each.name!r}, which another model is called or none may be"
         elif not within or not folder.is_dir():
-            place = (
-                f", {folder} is not a folder"
-                if within
-                else ", which is not an installed PACKAGE:FOLDER"
-            )
-            problem = f"{distributions[0]} says that model {name!r} is {found[0].value!r}{place}"
-        models.append(InstalledModel(name, distributions, folder, problem, hint))
+            problem = f"says that model {each.name!r} is {each.value!r}, which is not an installed PACKAGE:FOLDER"
+        taken.add(each.name)
+        distribution = f"{name} {version}"
+        if problem:
+            problem = f"{distribution} {problem}"
+        hint = f"{as_command('pip', 'uninstall', name)} removes it, installing it again may mend it"
+        models.append(InstalledModel(each.name, distribution, folder, problem, hint))
     return models
 
 
@@ -322,26 +288,25 @@ def folders_called(word: str) -> list[Path]:
     A model of a distribution has its name for itself. Own models of that name are distinguished by their hash.
 
     Raises:
-        UsageError: Several distributions bring a model of that name.
-        ModelNotFoundError: A distribution brings it, and the folder is not there.
+        ModelNotFoundError: A distribution brings it, and it cannot be used.
     """
     bundled = [path for path in bundled_folders() if word in _words_for(path.name, path)]
     if bundled:
         return bundled
     others = [each for each in installed() if word in _words_for(each.name, each.folder)]
-    if others:
-        return [each.usable() for each in others]
+    usable = [each.folder for each in others if not each.problem]
+    if others and not usable:
+        raise ModelNotFoundError(others[0].problem, others[0].hint)
+    if usable:
+        return usable
     exact = [path for path in registered_folders() if path.name == word]
     return exact or [path for path in registered_folders() if name_of(path.name) == word]
 
 
 def known_words() -> list[str]:
     """A name for each model that is there, as commands take it."""
-    return [
-        *bundled_names(),
-        *(each.name for each in installed() if not each.problem),
-        *(path.name for path in registered_folders()),
-    ]
+    others = [each.name for each in installed() if not each.problem]
+    return [*bundled_names(), *others, *(path.name for path in registered_folders())]
 
 
 def unchanged(folder: Path) -> Path:

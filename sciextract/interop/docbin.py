@@ -10,13 +10,13 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.packing import allowed_bytes
 from sciextract.formats.sink import LossyWriter
 from sciextract.interop.spacy_docs import SOURCE, from_doc, to_doc
@@ -30,7 +30,6 @@ from sciextract.interop.spacy_layers import (
 from sciextract.text.analyse import split_at
 
 try:
-    import srsly  # type: ignore[import-untyped]
     from spacy.tokens import Doc, DocBin
     from spacy.vocab import Vocab
 except ModuleNotFoundError as error:
@@ -44,7 +43,6 @@ _HINT = "DocBin.to_disk of spaCy 3 writes such files; those of Doc.to_disk and p
 # Sentence starts in place of spaCy's dependency heads, of which there are none; the two exclude each other.
 _ATTRIBUTES = ("ORTH", "SENT_START", "ENT_IOB", "ENT_TYPE")
 _TOKEN_LAYERS = ("TAG", "POS", "MORPH", "LEMMA", "DEP")
-_NEEDED = ("attrs", "tokens", "spaces", "lengths", "strings", "cats")
 # spaCy checks nothing of what it unpacks, so that damage shows wherever it first gets in the way.
 _DAMAGE = (
     ValueError,
@@ -65,16 +63,32 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB or
             :func:`~sciextract.formats.packing.allowed_bytes`.
     """
+    message = _unpacked(source.content(), source.path)
     try:
-        docs = StoredDocs(_unpacked(source.content(), source.path))
-    except FormatError as error:
-        raise FormatError(error.problem, path=source.path, hint=error.hint or _HINT) from error
-    for index in range(len(docs)):
-        key = f"{source.stem}:{index + 1}"
+        # DocBin wants its bytes compressed; level 0 only wraps them.
+        docs = DocBin().from_bytes(zlib.compress(message, 0)).get_docs(Vocab())
+    except _DAMAGE as error:
+        raise _error("this is not a DocBin", error, source.path) from error
+    for number in count(1):
+        key = f"{source.stem}:{number}"
         try:
-            yield docs.read(index, key, source.provenance)
+            doc = next(docs, None)
+            if doc is None:
+                return
+            yield _document(doc, key, source.provenance)
         except FormatError as error:
             yield BadRecord(Place(source.path, doc_key=key).error(error.problem))
+        except _DAMAGE as error:
+            # spaCy stops at a Doc that it cannot unpack.
+            problem = (
+                f"doc_key {quoted(key)}: the Doc is damaged, and those behind it may be missing"
+            )
+            yield BadRecord(_error(problem, error, source.path))
+
+
+def _error(problem: str, error: BaseException, path: str) -> FormatError:
+    words = str(error).strip().partition("\n")[0][:200]
+    return FormatError(f"{problem}: {type(error).__name__} {words}", path=path, hint=_HINT)
 
 
 def _unpacked(content: bytes, path: str) -> bytes:
@@ -86,71 +100,16 @@ def _unpacked(content: bytes, path: str) -> bytes:
             chunk = unpacker.decompress(content, _CHUNK_BYTES)
             content = unpacker.unconsumed_tail
             if not chunk and not content and not unpacker.eof:
-                raise FormatError("the file is cut off", path=path)
+                raise FormatError("the file is cut off", path=path, hint=_HINT)
             size += len(chunk)
             if size > largest:
-                raise FormatError(f"the file unpacks to more than {largest} bytes", path=path)
+                problem = f"the file unpacks to more than {largest} bytes"
+                raise FormatError(problem, path=path, hint=_HINT)
             chunks.append(chunk)
     except zlib.error as error:
-        raise FormatError(
-            "this is not a DocBin: it is not compressed with zlib", path=path
-        ) from error
+        problem = "this is not a DocBin: it is not compressed with zlib"
+        raise FormatError(problem, path=path, hint=_HINT) from error
     return b"".join(chunks)
-
-
-class StoredDocs:
-    """The Docs of a DocBin, each unpacked when it is needed, so that a damaged one spares the others.
-
-    Args:
-        message: The DocBin, decompressed.
-
-    Raises:
-        FormatError: It is not a DocBin.
-    """
-
-    def __init__(self, message: bytes) -> None:
-        self._vocab = Vocab()
-        try:
-            content = srsly.msgpack_loads(message)
-            if not isinstance(content, dict):
-                raise TypeError(f"it holds {type(content).__name__}, not an object")
-            missing = [name for name in _NEEDED if name not in content]
-            if missing:
-                raise KeyError(f"it lacks {', '.join(missing)}")
-            if len(content["tokens"]) != 8 * len(content["attrs"]) * len(content["spaces"]):
-                raise ValueError("its tokens and spaces do not fit together")
-            # DocBin wants its bytes compressed; level 0 only wraps them.
-            self._bin = DocBin().from_bytes(zlib.compress(message, 0))
-            for string in self._bin.strings:
-                self._vocab.strings.add(string)
-        except _DAMAGE as error:
-            raise FormatError(f"this is not a DocBin: {_first_line(error)}") from error
-        self._bin.strings = set()
-
-    def __len__(self) -> int:
-        return len(self._bin.tokens)
-
-    def read(self, index: int, doc_key: str, provenance: str) -> AnnotatedDocument:
-        """One Doc as an annotated document; what is not read is counted in its warnings.
-
-        Args:
-            index: Which one.
-            doc_key: The document's name, if sciextract has not stored one with the Doc.
-            provenance: The source of entities that others put on the Doc.
-
-        Raises:
-            FormatError: The Doc, or what sciextract stored with it, is damaged.
-        """
-        stored, one = self._bin, DocBin()
-        try:
-            one.attrs, one.strings = stored.attrs, set()
-            one.tokens, one.spaces = [stored.tokens[index]], [stored.spaces[index]]
-            one.cats, one.flags = [stored.cats[index]], [stored.flags[index]]
-            one.span_groups, one.user_data = [stored.span_groups[index]], [stored.user_data[index]]
-            (doc,) = one.get_docs(self._vocab)
-            return _document(doc, doc_key, provenance)
-        except _DAMAGE as error:
-            raise FormatError(f"the Doc is damaged: {_first_line(error)}") from error
 
 
 def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
@@ -170,16 +129,11 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
         spans = [each.span for each in entities if len(each.fragments) == 1]
         document = replace(document, tokens=split_at(document.tokens, doc.text, spans))
     read = {span_key} | own_cluster_groups(doc)
-    counts = Counter(
-        {
-            f"span of the group {name!r}": len(group)
-            for name, group in doc.spans.items()
-            if name not in read
-        }
-    )
+    others = {name: len(group) for name, group in doc.spans.items() if name not in read}
+    counts = Counter({f"span of the group {name!r}": number for name, number in others.items()})
     if span_key in doc.spans:
-        others = Counter((e.start_char, e.end_char, e.label_) for e in doc.ents)
-        counts["entity outside of the span group"] = (others - span_keys(doc, span_key)).total()
+        shown = Counter((e.start_char, e.end_char, e.label_) for e in doc.ents)
+        counts["entity outside of the span group"] = (shown - span_keys(doc, span_key)).total()
     counts["category of a document"] = len(doc.cats)
     counts["link of an entity to a knowledge base"] = sum(bool(e.kb_id) for e in doc.ents)
     counts["entry of user data"] = sum(key != USER_DATA for key in doc.user_data)
@@ -191,11 +145,6 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
     return replace(
         found, document=document, annotations=annotations, warnings=warnings, unread=+counts
     )
-
-
-def _first_line(error: BaseException) -> str:
-    text: Any = error.args[0] if error.args else type(error).__name__
-    return str(text).strip().partition("\n")[0][:200]
 
 
 class DocBinWriter(LossyWriter):

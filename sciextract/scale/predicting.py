@@ -19,8 +19,8 @@ from sciextract.workflows.annotate import (
     Relating,
     RunCounts,
     annotate,
-    relate,
     warning_of,
+    write_predictions,
 )
 
 MOST_WARNINGS = 5
@@ -63,7 +63,7 @@ class RecordPredictor:
     def __init__(self, work: Work) -> None:
         module, _, name = work.predictor.partition(":")
         self._predictor: Relating = getattr(import_module(module), name)(work)
-        self._annotate = relate if work.given else annotate
+        self._given = work.given
         self._candidates = work.choice.candidates
         if self._predictor.model != work.model:
             raise ModelMismatchError(
@@ -77,7 +77,10 @@ class RecordPredictor:
             read = [item.read() for item in items]
             documents = [each for each in read if not isinstance(each, BadRecord)]
             kept = _OutcomeWriter(self._candidates)
-            self._annotate(documents, self._predictor, kept)
+            if self._given:
+                write_predictions(documents, self._predictor.stream_given, kept)
+            else:
+                annotate(documents, self._predictor, kept)
         except SciextractError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import documents, events, views
+from sciextract.store import documents, events, label_changes, views
 from sciextract.store.document_state import DocumentState, Stored
-from sciextract.store.documents import decode_annotations
+from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
 from sciextract.store.sqlite import decoded
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 ADAPTER = "+adapter/"
 """In names of sources: ``model:NAME@HASH+adapter/N``."""
 
-_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", *events.NO_ACTIONS})
+_FROM_OUTSIDE = frozenset(
+    {"import", "predict", "merge project", *events.NO_ACTIONS, *label_changes.KINDS}
+)
 """Kinds of events that are not the work of a person on an abstract."""
 
 _KEYS = {"add entity": 4, "add relation": 3, "join": 2, "new cluster": 2, "merge": 2}
@@ -103,7 +105,10 @@ def _replayed(
 ) -> AnnotatedDocument:
     """What the changes from the beginning made of an abstract."""
     rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
-    return views.annotated(DocumentState(stored, rows), project.sources, states)
+    found = views.annotated(DocumentState(stored, rows), project.sources, states)
+    schema = project.schema  # types may have had other names by then
+    annotations = found.annotations.renamed(schema.entity_names, schema.relation_names)
+    return replace(found, annotations=annotations)
 
 
 def _read_finished(project: Project, number: int) -> Finished | None:
@@ -166,14 +171,15 @@ def _read_suggestions(
     """The latest suggestions of an adapter, and of a model or else an import, from before an event; the model's name."""
     adapter = model = imported = None
     by = ""
-    for body, kind, name in project.connection.execute(_SETS, (number, touched)):
+    connection = project.connection
+    for body, kind, name in connection.execute(_SETS, (number, touched)).fetchall():
         if kind == "model" and ADAPTER in name:
-            adapter = adapter or decode_annotations(body)
+            adapter = adapter or read_annotations(connection, body)
         elif kind == "model" and model is None:
-            model = decode_annotations(body)
+            model = read_annotations(connection, body)
             by = name.removeprefix("model:").partition("/")[0]
         elif kind != "model" and imported is None:
-            imported = _leave_undecided(decode_annotations(body))
+            imported = _leave_undecided(read_annotations(connection, body))
     return adapter, model or imported, by
 
 

@@ -7,22 +7,26 @@ import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sciextract.codec import decode
+from sciextract.documents.annotations import Annotations
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
+from sciextract.store.documents import decode_annotations
 from sciextract.store.sqlite import decoded, first_value, now
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 
-_COLOURS = (
-    *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759"),
-    *("#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#bab0ac"),
+# Readable on light and dark terminals; they repeat from the eleventh type on.
+COLOURS = (
+    *("#4c78d8", "#22a045", "#b8620a", "#b030b0", "#0fa3a3", "#d13438"),
+    *("#8a7a00", "#7a5cff", "#c2185b", "#6b6f76"),
 )
 _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -37,11 +41,12 @@ def current(connection: sqlite3.Connection) -> LabelSchema:
         "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
     ).fetchone()
     with decoded(connection, "the label schema"):
-        return _parse(*row)
+        return parse(*row)
 
 
 @lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
-def _parse(version: int, body: str) -> LabelSchema:
+def parse(version: int, body: str) -> LabelSchema:
+    """The schema of a version, from its JSON."""
     return parse_schema(json.loads(body), f"label schema version {version} of the project")
 
 
@@ -52,6 +57,12 @@ def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
         (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
     )
     return int(cursor.lastrowid or 0)
+
+
+def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations:
+    """What a source said, as it is kept, with the names that types have now."""
+    schema, said = current(connection), decode_annotations(body)
+    return said.renamed(schema.entity_names, schema.relation_names)
 
 
 def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:
@@ -70,9 +81,11 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
 def _choose_look(taken: list[str]) -> tuple[str, str]:
     """A free key and a colour. Beyond all letters, rarer characters serve."""
     # More than 60 types are possible, if hardly usable by keys.
-    further = map(chr, range(0xC0, 0x250))
-    usable = (key for key in (*_KEYS, *further) if key not in taken and key not in RESERVED_KEYS)
-    return next(usable), _COLOURS[len(taken) % len(_COLOURS)]
+    further = filter(str.isalpha, map(chr, range(0xC0, 0x10000)))
+    used = RESERVED_KEYS.union(taken)
+    return next(key for key in chain(_KEYS, further) if key not in used), COLOURS[
+        len(taken) % len(COLOURS)
+    ]
 
 
 KEY = "models"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.errors import ActionRefusedError
-from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
+from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import first_value
 
@@ -103,7 +103,7 @@ _LATEST = "ORDER BY a.id DESC LIMIT 1"
 def latest_predictions(connection: sqlite3.Connection, number: int) -> Annotations | None:
     """The latest predictions of any model for a document; ``None`` where there are none."""
     body = first_value(connection, f"{_PREDICTED} {_LATEST}", number)
-    return body and decode_annotations(body)
+    return body and read_annotations(connection, body)
 
 
 def predictions_of_model(
@@ -122,7 +122,7 @@ def predictions_of_model(
     """
     query = f"{_PREDICTED} AND r.model_name = ? AND r.model_hash = ? {_LATEST}"
     body = first_value(connection, query, number, name, hash_)
-    return body and decode_annotations(body)
+    return body and read_annotations(connection, body)
 
 
 _PREFIX = "queue:"

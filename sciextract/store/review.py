@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sciextract.documents.annotations import Annotations, State
-from sciextract.store.documents import decode_annotations
+from sciextract.documents.annotations import State
 from sciextract.store.events import UNDONE, Event, read_event
 from sciextract.store.sqlite import first_value, from_sql, storable
 
@@ -39,7 +38,7 @@ class DocumentSummary:
         year: Its year.
         layers: Completeness of entities, relations, coreference.
         undecided: Items that wait for a decision.
-        items: Entities, relations and clusters together.
+        items: Items of all layers, decided or not, rejected ones included.
         uncertainty: Mean uncertainty of undecided items, 0 to 1.
         flagged: Whether it carries a flag.
         noted: Whether it carries a note.
@@ -84,7 +83,7 @@ def document_summaries(
     """Documents by number, in the order given; those that are not in the project are left out."""
     rows = connection.execute(
         """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
-            s.entities + s.relations + s.clusters, s.uncertainty, p.flagged, p.note <> ''
+            s.items, s.uncertainty, p.flagged, p.note <> ''
         FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
         JOIN summary s ON s.document_id = d.id ORDER BY j.key""",
         (json.dumps(numbers),),
@@ -352,20 +351,3 @@ def newest_model(connection: sqlite3.Connection) -> str:
     """The name of the model that predicted last, empty for none."""
     query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
     return str(first_value(connection, query) or "")
-
-
-def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple[int, ...]:
-    """The newest annotation set of each source of a document, the latest first, without what was undone."""
-    rows = connection.execute(
-        f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
-        WHERE a.document_id = ? AND NOT {UNDONE} GROUP BY a.source_id ORDER BY 1 DESC LIMIT ?""",
-        (number, most),
-    )
-    return tuple(row[0] for row in rows)
-
-
-def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
-    """An annotation set, without the model's candidates."""
-    query = "SELECT body FROM annotation_set WHERE id = ?"
-    # Candidates are most of a set, and the desk shows none of them here.
-    return decode_annotations(first_value(connection, query, set_id), candidates=False)

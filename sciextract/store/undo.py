@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UndoRefusedError, as_command
-from sciextract.store import events, state_tables
+from sciextract.store import events, label_changes, state_tables
 from sciextract.store.document_state import DocumentState, Outcome, Problem, find_broken_rules
 from sciextract.store.events import Change, decode, fits
 from sciextract.store.rows import (
@@ -97,7 +97,11 @@ def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
             if kind == events.REDO:
                 last = "SELECT max(id) FROM event WHERE target = ? AND kind = 'undo'"
                 reversing = first_value(connection, last, event.id)
-            documents, items = _apply_backwards(project, event, reversing, own)
+            if event.kind in label_changes.KINDS:
+                back = kind == events.UNDO
+                documents, items = label_changes.turn(connection, event, own, back=back)
+            else:
+                documents, items = _apply_backwards(project, event, reversing, own)
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
             f"{kind} of event {event.id} ({event.kind}) is refused: later items depend on it",

@@ -13,15 +13,13 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
-from sciextract.store import Completeness, Project, open_project
-from sciextract.store.documents import decode_annotations
+from sciextract.store import Completeness, Project, label_changes, open_project
 from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
-from sciextract.store.project_settings import with_labels
+from sciextract.store.project_settings import read_annotations, with_labels
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
-from sciextract.workflows.models.choice import carry_choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +30,22 @@ class MergeReport:
         counts: Documents and items.
         disagreements: Differences that wait for a decision, over all documents that both sides worked on.
         queues: Names under which saved queues of the other project were added.
-        model: What became of its choice of a model, in a sentence; empty where there was nothing to take over.
     """
 
     counts: MergeCounts
     disagreements: int
     queues: tuple[str, ...] = ()
-    model: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            **asdict(self.counts),
-            "disagreements": self.disagreements,
-            "queues": list(self.queues),
-            "model": self.model,
-        }
+        found = {"disagreements": self.disagreements, "queues": list(self.queues)}
+        return asdict(self.counts) | found
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
     """Bring another project's documents and decisions into this one, by the hash of the texts.
 
-    Its saved queues come along, and its choice of a model where this project has none of its own.
+    Its saved queues come along.
     Doing it again changes nothing. What was decided here stays; where both sides worked on a text, the
     other side's annotations are kept beside, and the differences wait for ``adjudicate``.
 
@@ -88,8 +80,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
             for number in join.add(batch):
                 disagreements += refresh_disagreements(project, number, decisions)
         queues = tuple(bring_queues(project, theirs, other.stem))
-        model = carry_choice(project, theirs)
-    return MergeReport(join.counts, disagreements, queues, model)
+    return MergeReport(join.counts, disagreements, queues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +99,8 @@ class Agreed:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``."""
-        return {
-            **self.report.to_json(),
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-        }
+        own = {"only_first": self.only_first, "only_second": self.only_second}
+        return self.report.to_json() | own
 
 
 def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed:
@@ -132,11 +120,10 @@ def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed
             f"{first.path} and {second.path} have no text in common that both have {which}",
             "both annotators must have worked on the same abstracts",
         )
-    report = agreement(
-        [first.document(mine[sha]) for sha in shared],
-        [second.document(theirs[sha]) for sha in shared],
-        first.schema.symmetric_labels | second.schema.symmetric_labels,
-    )
+    ours = [first.document(mine[sha]) for sha in shared]
+    others = [second.document(theirs[sha]) for sha in shared]
+    symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
+    report = agreement(ours, others, symmetric)
     return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
 
 
@@ -168,7 +155,7 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     mine, theirs = [], []
     for number, event_id, body in first.values():
         before = document_before(project, number, event_id)
-        other = decided_part(decode_annotations(body))
+        other = decided_part(read_annotations(project.connection, body))
         if before.annotations.entities and other.entities:
             mine.append(before)
             theirs.append(AnnotatedDocument(before.document, other))
@@ -179,7 +166,10 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
 MOST = 300
 
 # Kinds of events that decide about no item.
-_NO_DECISION = ("import", "merge project", "predict", "done", "completeness", "flag", "note")
+_NO_DECISION = (
+    *("import", "merge project", "predict", "done", "completeness", "flag", "note"),
+    *label_changes.KINDS,
+)
 
 
 class Cancelled(Exception):

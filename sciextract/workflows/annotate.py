@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -73,18 +73,10 @@ class RunCounts:
     @classmethod
     def of(cls, document: AnnotatedDocument) -> RunCounts:
         """Those of one predicted document."""
-        annotations = document.annotations
-        return cls(
-            documents=1,
-            entities=len(annotations.entities),
-            relations=len(annotations.relations),
-            clusters=len(annotations.clusters),
-            other_language=int(OTHER_LANGUAGE in document.warnings),
-            fits_neither=int(FITS_NEITHER in document.warnings),
-            warned=int(bool(document.warnings)),
-            models={str(document.model): 1},
-            held_back=document.held_back,
-        )
+        found, remarks = document.annotations, document.warnings
+        sizes = (len(found.entities), len(found.relations), len(found.clusters))
+        own = (int(OTHER_LANGUAGE in remarks), int(FITS_NEITHER in remarks), int(bool(remarks)))
+        return cls(1, 0, 0, *sizes, *own, {str(document.model): 1}, document.held_back)
 
     @property
     def records(self) -> int:
@@ -173,47 +165,41 @@ def annotate(
         OutputError: The output cannot be written; what was written before is complete.
         FormatError: The only input is unusable.
     """
-    feed = _Feed(items, listener or Listener())
-    return feed.write_all(predictor.stream(item.document for item in feed.items()), writer)
+    predict = predictor.stream
+    return write_predictions(
+        items, lambda found: predict(each.document for each in found), writer, listener
+    )
 
 
-def relate(
-    items: Iterable[ReadItem], predictor: Relating, writer: Writer, listener: Listener | None = None
+def write_predictions(
+    items: Iterable[ReadItem],
+    predict: Callable[[Iterable[AnnotatedDocument]], Iterable[AnnotatedDocument]],
+    writer: Writer,
+    listener: Listener | None = None,
 ) -> RunCounts:
-    """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
-    feed = _Feed(items, listener or Listener())
-    return feed.write_all(predictor.stream_given(feed.items()), writer)
+    """Write what ``predict`` makes of the documents, in their order, as soon as it is there; see :func:`annotate`."""
+    listener, counts = listener or Listener(), RunCounts()
+    # What came with the documents, which the model does not carry through.
+    remarks: deque[tuple[str, ...]] = deque()
 
-
-@dataclass(slots=True)
-class _Feed:
-    """Hands documents to the model, and keeps aside what the model does not carry through."""
-
-    source: Iterable[ReadItem]
-    listener: Listener
-    counts: RunCounts = field(default_factory=RunCounts)
-    warnings: deque[tuple[str, ...]] = field(default_factory=deque)
-
-    def items(self) -> Iterator[AnnotatedDocument]:
-        for item in self.source:
+    def readable() -> Iterator[AnnotatedDocument]:
+        nonlocal counts
+        for item in items:
             if isinstance(item, BadRecord):
-                self.counts += RunCounts(bad=1)
-                self.listener.problem(RecordProblem("bad", item.error.message, item.error.hint))
+                counts += RunCounts(bad=1)
+                listener.problem(RecordProblem("bad", item.error.message, item.error.hint))
             else:
-                self.warnings.append(_warnings(item))
+                remarks.append(_warnings(item))
                 yield item
 
-    def write_all(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> RunCounts:
-        """Writes each prediction as soon as it is there, with the warnings that its document came with."""
-        for predicted in predictions:
-            # Models keep the order of documents: the oldest warnings are those of this one.
-            warnings = (*self.warnings.popleft(), *predicted.warnings)
-            document = replace(predicted, warnings=warnings)
-            writer.write(document)
-            self.counts += RunCounts.of(document)
-            warning = warning_of(document)
-            self.listener.done(self.counts, int(bool(warning)), [warning] if warning else [])
-        return self.counts
+    for predicted in predict(readable()):
+        # Models keep the order of documents: the oldest warnings are those of this one.
+        document = replace(predicted, warnings=(*remarks.popleft(), *predicted.warnings))
+        writer.write(document)
+        counts += RunCounts.of(document)
+        warning = warning_of(document)
+        listener.done(counts, int(bool(warning)), [warning] if warning else [])
+    return counts
 
 
 def _warnings(item: AnnotatedDocument) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Candidates, LabelScore
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer, read
@@ -188,22 +187,4 @@ def rename_labels(
     given = annotated.annotations
     for items in (given.entities, given.relations):
         counted.update(item.label for item in items if item.label in names)
-    entities = tuple(_relabel(each, names) for each in given.entities)
-    relations = tuple(_relabel(each, names) for each in given.relations)
-    candidates = given.candidates
-    if candidates is not None:
-        spans = (replace(each, labels=_rename(each.labels, names)) for each in candidates.spans)
-        pairs = (replace(each, labels=_rename(each.labels, names)) for each in candidates.pairs)
-        candidates = Candidates(tuple(spans), tuple(pairs), candidates.links)
-    changed = Annotations(entities, relations, given.clusters, candidates)
-    return replace(annotated, annotations=changed)
-
-
-def _relabel(item: Any, names: Mapping[str, str]) -> Any:
-    """An entity or relation with its new label."""
-    label = names.get(item.label, item.label)
-    return replace(item, label=label, alternatives=_rename(item.alternatives, names))
-
-
-def _rename(given: Sequence[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
-    return tuple(LabelScore(names.get(each.label, each.label), each.score) for each in given)
+    return replace(annotated, annotations=given.renamed(names, names))

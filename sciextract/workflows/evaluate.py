@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
@@ -20,27 +20,14 @@ from sciextract.metrics.scorer import report, tally_documents
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
-    from sciextract.inference.model_config import ModelConfig
+    from sciextract.inference.domain.auto import AutoExtractor
+    from sciextract.inference.extractor import Extractor
 
 _CONTEXT = 20  # characters shown where two texts part
 
 
 class DocumentMismatchError(SciextractError):
     """Gold and predicted documents are not the same documents."""
-
-
-class EvaluatedModel(Protocol):
-    """Something that predicts: an ``Extractor``."""
-
-    @property
-    def config(self) -> ModelConfig:
-        """What it predicts."""
-
-    def annotate(self, document: Document, /) -> AnnotatedDocument:
-        """The document with predicted annotations."""
-
-    def annotate_given(self, annotated: AnnotatedDocument, /) -> AnnotatedDocument:
-        """The document with relations predicted between its entities."""
 
 
 class _RelationLabels(NamedTuple):
@@ -97,19 +84,16 @@ def evaluate(
             f"--only {', '.join(map(repr, unknown))}: no entity has this label",
             f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
         )
-    tallies = tally_documents(
-        [scorable(mine, only) for mine, _ in pairs],
-        [scorable(theirs, only) for _, theirs in pairs],
-        symmetric,
-        singletons=singletons,
-    )
+    mine = [scorable(each, only) for each, _ in pairs]
+    theirs = [scorable(each, only) for _, each in pairs]
+    tallies = tally_documents(mine, theirs, symmetric, singletons=singletons)
     bootstrapped = intervals(tallies) if bootstrap else {}
     return replace(report(tallies), intervals=bootstrapped, warnings=tuple(warnings))
 
 
 def evaluate_file(
     gold: str,
-    predicted: str | EvaluatedModel,
+    predicted: str | Extractor | AutoExtractor,
     *,
     schema: str | None = None,
     bootstrap: bool = True,
@@ -162,21 +146,14 @@ def evaluate_file(
         if schema is not None:
             labels = _read_labels(schema)
         (documents, bad_records), extra_allowed = read_gold(gold), False
-        predictions = [
-            predicted.annotate_given(document)
-            if predicted.config.given_entities
-            else predicted.annotate(document.document)
-            for document in documents
-        ]
+        if predicted.config.given_entities:
+            predictions = [*predicted.stream_given(documents)]
+        else:
+            predictions = [*predicted.stream(each.document for each in documents)]
     result = evaluate(
-        documents,
-        predictions,
-        labels.symmetric,
-        bootstrap=bootstrap,
-        extra_allowed=extra_allowed,
-        only=only,
-        singletons=singletons,
-    )
+        documents, predictions, labels.symmetric, bootstrap=bootstrap,
+        extra_allowed=extra_allowed, only=only, singletons=singletons,
+    )  # fmt: skip
     warnings = [*notes, *result.warnings]
     relations = {relation.label for each in documents for relation in each.annotations.relations}
     if unknown := sorted(relations - labels.known):

@@ -85,16 +85,17 @@ class ModelChoice:
                 self._load_from, self.options.threads
             )
         else:
-            place: str | Path = self.model or ""
-            if self.model is None:  # workers get a folder, and do not pay for this import
-                from sciextract.workflows.models.choice import find_chosen
-
-                place = find_chosen(project).model.folder
-            elif self.model == AUTO and project is not None:
-                place = suited_to(project)
-            predictor = self._load_from(place)
+            predictor = self._load_from(self._find(project))
         check_labels(predictor.config, self.only)
         return predictor
+
+    def _find(self, project: Project | None) -> str | Path:
+        """The name or folder of the one model that predicts."""
+        if self.model is None:  # workers get a folder, and do not pay for this import
+            from sciextract.workflows.models.choice import find_chosen
+
+            return find_chosen(project).model.folder
+        return suited_to(project) if self.model == AUTO and project else self.model
 
     def _load_from(self, model: str | Path) -> Extractor:
         from sciextract.inference.extractor import Extractor
@@ -114,12 +115,10 @@ class ModelChoice:
         if not self.promise:
             return None
         from sciextract.inference.promise import make_promise, read_held_out
-        from sciextract.workflows.models.choice import find_chosen
 
         if self.model == AUTO:
             raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
-        place = locate_model(self.model) if self.model else find_chosen(project).model.folder
-        folder = open_folder(place, hashes=False)
+        folder = open_folder(locate_model(self._find(project)), hashes=False)
         held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
         return make_promise(held, self.promise, self.confidence)
 

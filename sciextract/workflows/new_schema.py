@@ -14,12 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ANY_TYPE, LabelSchema
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import UsageError
-
-# Readable on light and dark terminals; they repeat from the eleventh type on.
-COLOURS = (
-    *("#4c78d8", "#22a045", "#b8620a", "#b030b0", "#0fa3a3", "#d13438"),
-    *("#8a7a00", "#7a5cff", "#c2185b", "#6b6f76"),
-)
+from sciextract.store.project_settings import COLOURS
 
 MOST_EXAMPLES = 3
 

@@ -6,12 +6,10 @@ import io
 import json
 import os
 import shutil
-import signal
 import stat
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -37,17 +35,17 @@ class OutputFile(io.TextIOBase):
     """A text stream that takes whole lines and writes each one at once.
 
     The file is opened at the first line, so that a run without results leaves nothing behind. A line that
-    does not fit on the disk is taken back; Ctrl-C waits for the end of the line.
+    does not fit on the disk is taken back.
 
     Args:
         path: The file.
-        byte_start: Where to continue in an existing file, whose rest is cut off; ``None`` starts it anew.
+        append: Whether to continue at the end of the file; else it starts anew.
     """
 
-    def __init__(self, path: str, byte_start: int | None = None) -> None:
+    def __init__(self, path: str, append: bool = False) -> None:
         self._path = path
-        self._byte_start = byte_start
-        self._byte_end = byte_start or 0
+        self._append = append
+        self._byte_end = 0
         self._raw: io.FileIO | None = None
 
     def writable(self) -> bool:
@@ -61,13 +59,10 @@ class OutputFile(io.TextIOBase):
             OutputError: The disk is full, or the file cannot be written.
         """
         data = text.encode("utf-8")
-        with reported_as(self._path), uninterrupted():
-            if self._raw is None and self._byte_start is None:
-                self._raw = io.FileIO(self._path, "w")
-            elif self._raw is None:
-                self._raw = io.FileIO(self._path, "r+")
-                self._raw.truncate(self._byte_start)
-                self._raw.seek(self._byte_start or 0)
+        with reported_as(self._path):
+            if self._raw is None:
+                self._byte_end = os.path.getsize(self._path) if self._append else 0
+                self._raw = io.FileIO(self._path, "a" if self._append else "w")
             rest = memoryview(data)
             try:
                 while rest:  # an unbuffered file may take less than it is given
@@ -122,7 +117,7 @@ class StandardOutput(io.TextIOBase):
             OutputError: Standard output cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        with reported_as(_STANDARD_OUTPUT), uninterrupted():
+        with reported_as(_STANDARD_OUTPUT):
             shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
@@ -157,32 +152,6 @@ def reported_as(
         again = "free some space, then resume with --resume"
     with explain_write_errors(name, hint, kept=kept, when_full=again):
         yield
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Lets the first Ctrl-C wait for the end of the block; a second one breaks in.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was pressed during the block.
-    """
-    ignored = not callable(signal.getsignal(signal.SIGINT))  # as in background jobs of scripts
-    if ignored or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[int] = []
-
-    def remember(number: int, _frame: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, previous)
-
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
@@ -311,16 +280,8 @@ def whole_output(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: The target cannot be replaced.
     """
-    # Beside the target: a rename is whole only within one file system.
-    partial = atomic.partial_path(target, alone=True)
-    atomic.remove(partial)
-    try:
+    with reported_as(str(target)), atomic.replacing(target, alone=True) as partial:
         yield partial
-        if partial.exists():
-            with reported_as(str(target)):
-                atomic.put_in_place(partial, target)
-    finally:
-        atomic.remove(partial)
 
 
 class _Report(Protocol):
@@ -362,7 +323,6 @@ def write_whole(output: str | None, strict: bool, write: Callable[[Any], _Made])
         return report
 
 
-_BLOCK_BYTES = 1 << 16
 _OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
 
 
@@ -372,35 +332,18 @@ class EarlierRun:
 
     Attributes:
         path: The file.
-        export: Its format, ``jsonl`` or ``scierc``.
         model_of: The model that predicts a document now.
-        byte_end: Where the last complete line ends; a torn line may follow.
         documents: Documents found done so far.
     """
 
     path: str
-    export: str
     model_of: Callable[[Document], ModelId]
-    byte_end: int
     documents: int = 0
 
     @classmethod
-    def open(
-        cls, path: str, export: str, model_of: Callable[[Document], ModelId]
-    ) -> EarlierRun | None:
+    def open(cls, path: str, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The earlier run that a file holds, ``None`` when there is no such regular file."""
-        if not os.path.isfile(path):
-            return None
-        end = 0
-        # From the end in blocks: a file of a million lines is not read whole to find its last one.
-        with open(path, "rb") as stream:
-            start = stream.seek(0, os.SEEK_END)
-            while start and not end:
-                block_end, start = start, max(0, start - _BLOCK_BYTES)
-                stream.seek(start)
-                position = stream.read(block_end - start).rfind(b"\n")
-                end = start + position + 1 if position >= 0 else 0
-        return cls(path, export, model_of, end)
+        return cls(path, model_of) if os.path.isfile(path) else None
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
@@ -428,11 +371,15 @@ class EarlierRun:
 
     def lines(self) -> Iterator[bytes]:
         """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
+        end = 0
         with open(self.path, "rb") as stream:
-            while stream.tell() < self.byte_end:
-                yield stream.readline()
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                yield line
         with reported_as(self.path):
-            os.truncate(self.path, self.byte_end)
+            os.truncate(self.path, end)
 
     def refuse_more(self) -> NoReturn:
         """The inputs have come to their end before the lines.
@@ -452,17 +399,14 @@ class EarlierRun:
         """
         self.documents += 1
         place = f"{self.path}:{self.documents}"
-        try:
+        record = None
+        with suppress(ValueError, RecursionError):
             record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
-        if not isinstance(record, dict) or not own:
-            problem = f"{place}: this is not a line of --to {self.export}"
+        if not isinstance(record, dict) or "schema_version" not in record:
+            problem = f"{place}: this is not a line of --to jsonl"
             raise OutputError(problem, "choose another --output")
-        # Lines of scierc do not name their model; whoever continues one is told so.
         model, found = self.model_of(document), record.get("model")
-        if self.export == "jsonl" and found != {"name": model.name, "hash": model.hash}:
+        if found != {"name": model.name, "hash": model.hash}:
             other = "no model"
             if isinstance(found, dict):
                 other = str(ModelId(str(found.get("name")), str(found.get("hash"))))
@@ -473,6 +417,6 @@ class EarlierRun:
         if record.get("doc_key") != document.doc_key:
             names = f"{quoted(record.get('doc_key'))}, the input has {quoted(document.doc_key)}"
             raise OutputError(f"{place}: the line holds {names}", _OTHER_RUN)
-        if record.get("text_sha256", document.text_sha256) != document.text_sha256:
+        if record.get("text_sha256") != document.text_sha256:
             text = f"a different text of {quoted(document.doc_key)} than the input"
             raise OutputError(f"{place}: the line holds {text}", _OTHER_RUN)

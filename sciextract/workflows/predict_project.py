@@ -124,15 +124,16 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
 
 
 def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
-    """Labels of a model that a schema lacks."""
+    """Labels of a model that a schema lacks, and that no type of it had before."""
     labels = config.labels
-    lacking = [label for label in labels.types if label not in schema.entity_labels]
-    return lacking + [
-        label for label in labels.relations.labels if label not in schema.relation_labels
-    ]
+    entities = {*schema.entity_labels, *schema.entity_names}
+    relations = {*schema.relation_labels, *schema.relation_names}
+    lacking = [label for label in labels.types if label not in entities]
+    return lacking + [label for label in labels.relations.labels if label not in relations]
 
 
 def needs_adapter(project: Project, config: ModelConfig) -> bool:
     """Whether a model predicts other labels than the project's, and there are decisions to learn them from."""
-    lacking = unknown_labels(project.schema, config)
+    schema = project.schema
+    lacking = schema.entities and unknown_labels(schema, config)
     return bool(lacking) and bool(recently_decided(project.connection, 1))

@@ -16,7 +16,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.decoding import decoded_content
-from sciextract.formats.json_streams import JsonObjects
+from sciextract.formats.json_streams import json_objects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
@@ -191,7 +191,7 @@ _PATTERN_HINT = (
 
 def _read_patterns(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each pattern with the number of its line."""
-    for line, record in JsonObjects(Source(str(path))):
+    for line, record in json_objects(Source(str(path))):
         if isinstance(record, FormatError):
             raise record
         for key in ("label", "pattern"):
@@ -235,18 +235,12 @@ class Mapped:
                 bare = (replace(each, label="", alternatives=()) for each in found.entities)
                 yield Annotations(tuple(bare))
                 continue
-            yield Annotations(
-                self._rename(found.entities),
-                self._rename(found.relations),
-                found.clusters if self._coreference else (),
-            )
+            clusters = found.clusters if self._coreference else ()
+            yield Annotations(self._rename(found.entities), self._rename(found.relations), clusters)
 
     def _rename(self, items: Sequence[_Labelled]) -> tuple[_Labelled, ...]:
-        return tuple(
-            replace(each, label=self._labels[each.label], alternatives=())
-            for each in items
-            if each.label in self._labels
-        )
+        known, labels = (e for e in items if e.label in self._labels), self._labels
+        return tuple(replace(each, label=labels[each.label], alternatives=()) for each in known)
 
 
 def check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:

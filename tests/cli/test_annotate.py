@@ -173,7 +173,7 @@ def test_other_languages_are_a_warning(command: Command, tmp_path: Path) -> None
     assert result.code == ExitCode.DONE
     assert "does not look English" in lines(result.out)[7]["warnings"][0]
     assert result.err.count("does not look English") == 5
-    assert "3 more with warnings" in result.err
+    assert "3 more abstracts with remarks" in result.err
     assert json.loads(result.err.splitlines()[-1])["other_language"] == 8
 
 

@@ -119,23 +119,6 @@ def test_interrupted(
     assert "interrupted after 1 abstract" in result.err
 
 
-@pytest.mark.parametrize(
-    ("closed", "code", "lines"), [("2>&-", 0, 1), (">&-", 1, 0)], ids=["messages", "data"]
-)
-def test_closed_streams_mix_nothing_into_the_data(
-    closed: str, code: int, lines: int, tmp_path: Path
-) -> None:
-    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "We parse."}\n')
-    words = f'exec "$0" -m sciextract annotate in.jsonl --export jsonl {closed}'
-    done = subprocess.run(
-        ["sh", "-c", words, sys.executable],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == code
-    assert len(done.stdout.splitlines()) == lines
-    assert all(line.startswith('{"schema_version"') for line in done.stdout.splitlines())
-
-
 def test_a_place_that_cannot_be_written_is_named(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

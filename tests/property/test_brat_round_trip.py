@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.brat import DocumentPaths, joined, pieces_of
+from sciextract.formats.brat import _REFUSED, joined, pieces_of
 from sciextract.formats.layers import LINE_BREAKS
+from sciextract.formats.sink import FileNames
 from tests.strategies import PIECES, annotated_documents, fragments, texts
 from tests.tiers import examples
 
@@ -133,7 +134,7 @@ def test_fragments_are_cut_and_joined(data: st.DataObject) -> None:
 @FEW
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["..", "../../x", "/x", "a/..", "A", "a"])))
 def test_paths_stay_below_the_folder_and_differ(keys: list[str]) -> None:
-    paths = DocumentPaths()
+    paths = FileNames(_REFUSED, (".txt", ".ann"))
     names = [paths.name_of(key) for key in keys]
     assert len({name.lower() for name in names}) == len(names)
     for name in names:

@@ -1,4 +1,4 @@
-"""Accumulation, checkpointing and compilation change time and memory, not what is learned."""
+"""Accumulation and checkpointing change time and memory, not what is learned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ pytest.importorskip("torch")
 
 import torch
 from safetensors.torch import load_file
-from torch import nn
 
 from sciextract.errors import UsageError
 from sciextract.retraining.events import as_mappings
@@ -20,7 +19,7 @@ from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
-from sciextract_trainer.hardware.device import CPU, Compilation, enable_checkpointing, encoder_of
+from sciextract_trainer.hardware.device import CPU, enable_checkpointing
 from sciextract_trainer.loop import Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
 from tests.trainer.corpus import TEN_SENTENCES
@@ -108,12 +107,11 @@ def run(
     [
         {"accumulate": 2},
         {"checkpointing": True},
-        pytest.param({"compile": True}, marks=pytest.mark.full),
     ],
     ids=str,
 )
 def test_every_mode_goes_on_as_if_it_had_not_been_stopped(
-    run: Callable[..., dict[str, torch.Tensor]], mode: dict[str, Any], tmp_path: Path, quick: None
+    run: Callable[..., dict[str, torch.Tensor]], mode: dict[str, Any], tmp_path: Path
 ) -> None:
     def kill(event: dict[str, Any]) -> None:
         if event["event"] == "step" and event["epoch"] == 2:
@@ -140,77 +138,7 @@ def test_an_encoder_without_checkpointing_is_named(
     make_config: Config, labels: Labels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = build_network(make_config(), labels)
-    monkeypatch.setattr(type(encoder_of(network)), "supports_gradient_checkpointing", False)
+    monkeypatch.setattr(type(network.words.encoder), "supports_gradient_checkpointing", False)
     with pytest.raises(UsageError, match=r"not possible with this encoder \(BertModel\)") as caught:
         enable_checkpointing(network)
     assert "accumulate" in caught.value.hint
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets ``compile`` trace only, which takes no C++ compiler and no minute."""
-    _with_backend(monkeypatch, "aot_eager")
-
-
-def _with_backend(monkeypatch: pytest.MonkeyPatch, backend: Any) -> None:
-    usual = nn.Module.compile
-    monkeypatch.setattr(
-        nn.Module, "compile", lambda self, **rest: usual(self, backend=backend, **rest)
-    )
-
-
-@pytest.mark.full
-def test_a_compiled_training_learns_the_same_and_leaves_usual_weights(
-    make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example],
-    tmp_path: Path, quick: None,
-) -> None:  # fmt: skip
-    results = []
-    for compiled in (False, True):
-        config = make_config(epochs=2, compile=compiled, negatives_per_word=0.0, evaluate_every=1)
-        network = build_network(config, labels)
-        for module in network.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = 0.0  # compiled code draws other random numbers
-        data, folder = TrainingData(examples, TEN_SENTENCES), tmp_path / str(compiled)
-        trained = train(config, labels, rules, data, folder, lambda event: None, network)
-        results.append(load_file(folder / WEIGHTS))
-        assert encoder_of(trained)._compiled_call_impl is None
-    plain, compiled_weights = results
-    assert plain.keys() == compiled_weights.keys()
-    moments = [name for name in plain if name.endswith("exp_avg")]
-    for name in moments:
-        torch.testing.assert_close(compiled_weights[name], plain[name], rtol=0.05, atol=0.02)
-
-
-def test_where_nothing_can_be_compiled_training_goes_on_without(
-    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the same random numbers, so with the same weights as never compiled."""
-
-    def no_compiler(*rest: Any) -> Any:
-        raise RuntimeError("no C++ compiler found")
-
-    usual = run(tmp_path / "usual")
-    _with_backend(monkeypatch, no_compiler)
-    events: Events = []
-    tried = run(tmp_path / "tried", events.append, compile=True)
-    told = [event["message"] for event in events if event["event"] == "warning"]
-    assert len(told) == 1 and "cannot be compiled, continuing without" in told[0]
-    assert "no C++ compiler found" in told[0]
-    assert all(torch.equal(usual[name], tried[name]) for name in usual)
-
-
-def test_nothing_is_compiled_outside_of_training(
-    make_config: Config, labels: Labels, quick: None
-) -> None:
-    encoder = encoder_of(build_network(make_config(), labels))
-    compilation = Compilation(encoder)
-    with compilation.on():
-        first = encoder._compiled_call_impl
-        assert first is not None
-    assert encoder._compiled_call_impl is None
-    with compilation.on():
-        assert encoder._compiled_call_impl is first
-    compilation.give_up()
-    with compilation.on():
-        assert encoder._compiled_call_impl is None

@@ -20,8 +20,13 @@ from sciextract.inference.decoding import Columns
 from sciextract.snapshot import TrainingDocument
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.data.examples import Batch, collate, examples_from
-from sciextract_trainer.data.gold import decided_examples, decided_targets
+from sciextract_trainer.data.examples import (
+    Batch,
+    collate,
+    decided_examples,
+    decided_targets,
+    examples_from,
+)
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 from tests.trainer.corpus import TEN_SENTENCES, gold

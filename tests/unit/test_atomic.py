@@ -82,15 +82,7 @@ def test_the_longest_name_leaves_room(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 2
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_a_new_file_takes_no_name_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
-    def no_links(source: Path, target: Path) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    if not links:  # as on memory sticks
-        monkeypatch.setattr(os, "link", no_links)
+def test_a_new_file_takes_no_name_of_another(tmp_path: Path) -> None:
     target = tmp_path / "file"
     with atomic.creating(target, durable=True) as partial:
         partial.write_text("first")
@@ -99,20 +91,13 @@ def test_a_new_file_takes_no_name_of_another(
     assert (names(tmp_path), target.read_text()) == (["file"], "first")
 
 
-def test_a_new_folder_replaces_only_a_broken_one(tmp_path: Path) -> None:
+def test_a_new_folder_takes_no_name_of_another(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     target.mkdir()
-    (target / "broken").touch()
+    (target / "content").touch()
     with pytest.raises(FileExistsError), atomic.creating(target) as partial:
         partial.mkdir()
-
-    def is_broken(folder: Path) -> bool:
-        return (folder / "broken").exists()
-
-    with atomic.creating(target, is_broken=is_broken, durable=True) as partial:
-        partial.mkdir()
-        (partial / "whole").touch()
-    assert (names(tmp_path), names(target)) == (["folder"], ["whole"])
+    assert (names(tmp_path), names(target)) == (["folder"], ["content"])
 
 
 def test_leftovers_of_a_target_go_when_they_are_old(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir
 import torch
+from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError
@@ -31,16 +33,7 @@ from sciextract_trainer.graph_weights import record_places
 from sciextract_trainer.network.joint import JointNetwork, PairHead, TorchNetwork
 
 FULL_ATTENTION = frozenset(
-    {
-        "albert",
-        "bert",
-        "camembert",
-        "distilbert",
-        "electra",
-        "mobilebert",
-        "roberta",
-        "xlm-roberta",
-    }
+    {"albert", "bert", "camembert", "distilbert", "electra", "mobilebert", "roberta", "xlm-roberta"}
 )
 """Kinds of encoders whose queries see every subword of their window, so at least its special subwords."""
 
@@ -98,35 +91,12 @@ def forget_traces(path: Path) -> None:
     The exporter keeps the call stack of every node, with absolute paths, which are nobody's business who gets
     the model.
     """
-    model = onnx.load(path)
-    _forget(model.graph)
-    for function in model.functions:
-        _forget_of(function)
-        for node in function.node:
-            _forget_node(node)
-    onnx.save(model, path)
-
-
-def _forget(graph: onnx.GraphProto) -> None:
-    _forget_of(graph)
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        _forget_of(value)
-    for node in graph.node:
-        _forget_node(node)
-
-
-def _forget_node(node: onnx.NodeProto) -> None:
-    _forget_of(node)
-    for attribute in node.attribute:
-        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ())):
-            _forget(graph)
-
-
-def _forget_of(
-    part: onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto | onnx.ValueInfoProto,
-) -> None:
-    del part.metadata_props[:]
-    part.ClearField("doc_string")
+    model = onnx_ir.load(path)
+    ClearMetadataAndDocStringPass()(model)
+    for node in model.graph.all_nodes():
+        for value in filter(None, (*node.inputs, *node.outputs)):
+            value.metadata_props.clear()  # the pass leaves those of values
+    onnx_ir.save(model, path)
 
 
 PARITY = 1e-4

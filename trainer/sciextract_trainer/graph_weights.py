@@ -1,17 +1,14 @@
 """Weights read back out of exported ONNX graphs, fp32 or int8.
 
-The exporter keeps the names of most parameters; where the others are stands in the graph's metadata (see
-:mod:`~sciextract_trainer.graph_weights`). In graphs without it, a matrix whose transposition was
-folded into a constant is known by the bias that is added to its product. int8 weights are dequantised:
-``(value - zero point) * scale``, so that each lies within half a step of the trained one.
+The exporter keeps the names of most parameters; where the others are stands in the graph's metadata
+(:func:`record_places`). int8 weights are dequantised: ``(value - zero point) * scale``, so that each lies within half
+a step of the trained one.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +21,7 @@ from sciextract.errors import ModelDamagedError
 Array = NDArray[np.float32]
 
 KEY = "sciextract.weights"
-"""Name of the entry in a graph's metadata."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterPlace:
-    """Where a parameter is.
-
-    Attributes:
-        constant: Name of the constant in the fp32 graph.
-        turned: Whether the constant is the transposed parameter; else it is the parameter or a view of it.
-    """
-
-    constant: str
-    turned: bool
-
-    def values_of(self, stored: Array, shape: tuple[int, ...]) -> Array:
-        """The parameter from the constant, of the parameter's shape."""
-        return np.ascontiguousarray(stored.T if self.turned else stored).reshape(shape)
+"""Name of the entry in a graph's metadata: by parameter a constant, and whether that is the transposed parameter."""
 
 
 def record_places(path: Path, module: nn.Module) -> None:
@@ -71,22 +51,8 @@ def record_places(path: Path, module: nn.Module) -> None:
     onnx.save(model, path)
 
 
-def recorded_places(model: Any) -> dict[str, ParameterPlace]:
-    """What :func:`record_places` wrote into a graph, or into the one that it was quantised from."""
-    for entry in model.metadata_props:
-        if entry.key == KEY:
-            places: dict[str, list[Any]] = json.loads(entry.value)
-            return {name: ParameterPlace(*place) for name, place in places.items()}
-    return {}
-
-
-_PRODUCTS = frozenset({"MatMul", "MatMulInteger"})
-_SCALING = frozenset({"Cast", "Mul"})
-"""Operations between an integer product and the bias."""
-
-
 def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The parameters of a module from its graph.
+    """The parameters of a module from its graph, or from the graph that was quantised from it.
 
     Args:
         path: The graph.
@@ -95,23 +61,32 @@ def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
     Raises:
         ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
     """
-    graph = _load(path)
-    found = dict(_named(graph, shapes))
-    for name, place in graph.places.items():  # those that the graph itself names win
-        stored = place.constant
-        if stored not in graph.values:
-            stored += "_quantized"
-        known = name in shapes and stored in graph.values
-        if known and graph.values[stored].size == math.prod(shapes[name]):
-            values = _dequantised(graph, stored, place.constant)
-            found[name] = place.values_of(values, shapes[name])
+    model, constants = _load(path)
+    recorded = [each.value for each in model.metadata_props if each.key == KEY]
+    places: dict[str, tuple[str, bool]] = json.loads(recorded[0]) if recorded else {}
+    # A product takes a matrix as (inputs, outputs), the other way round than a module has it.
+    turned = {
+        name
+        for node in model.graph.node
+        if node.op_type in ("MatMul", "MatMulInteger") or _is_plain_gemm(node)
+        for name in node.input
+    }
+    found = {}
     for name, shape in shapes.items():
-        if name not in found:
-            found[name] = _only_one_of_shape(graph, shape, name, path)
-    wrong = [name for name in shapes if found[name].shape != shapes[name]]
-    if wrong:
-        raise _unreadable(path, f"{wrong[0]} has the shape {found[wrong[0]].shape}")
-    return {name: found[name] for name in shapes}
+        constant, is_turned = places.get(name, (name, False))
+        stored = constant if constant in constants else f"{constant}_quantized"
+        if stored not in constants:
+            raise _unreadable(path, f"it has no {name}")
+        values = constants[stored].astype(np.float32)
+        if stored != constant:  # scales of columns lie in the constants next to it
+            zero = constants[f"{constant}_zero_point"].astype(np.float32)
+            values = np.asarray((values - zero) * constants[f"{constant}_scale"], np.float32)
+        if is_turned or (name not in places and values.ndim > 1 and stored in turned):
+            values = values.T
+        if values.size != np.prod(shape, dtype=int):
+            raise _unreadable(path, f"{name} has the shape {values.shape}")
+        found[name] = np.ascontiguousarray(values).reshape(shape)
+    return found
 
 
 def bias_length(path: Path, name: str) -> int:
@@ -120,108 +95,28 @@ def bias_length(path: Path, name: str) -> int:
     Raises:
         ModelDamagedError: The graph cannot be read or has no such vector.
     """
-    values = _load(path).values
-    if name not in values:
+    _, constants = _load(path)
+    if name not in constants:
         raise _unreadable(path, f"it has no {name}")
-    return len(values[name])
+    return len(constants[name])
 
 
-@dataclass(slots=True)
-class _Graph:
-    """A graph's constants and who uses them.
-
-    Attributes:
-        values: Constants by name, as they are stored.
-        places: Where parameters are that have lost their names, as far as the graph says so.
-        users: Nodes by the name of an input.
-    """
-
-    values: dict[str, NDArray[Any]]
-    places: dict[str, ParameterPlace]
-    users: dict[str, list[Any]] = field(default_factory=dict)
+def _is_plain_gemm(node: Any) -> bool:
+    transposed = any(each.name == "transB" and each.i for each in node.attribute)
+    return node.op_type == "Gemm" and not transposed
 
 
-def _load(path: Path) -> _Graph:
+def _load(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """A graph and its constants by name."""
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import numpy_helper
 
     try:
         model = onnx.load(path)
-        places = recorded_places(model)
-    except (OSError, DecodeError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, DecodeError) as error:
         raise _unreadable(path, str(error)) from error
-    constants = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
-    graph = _Graph(constants, places)
-    for node in model.graph.node:
-        for name in node.input:
-            graph.users.setdefault(name, []).append(node)
-    return graph
-
-
-def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
-    """Constants that a parameter can be told of, dequantised and the way round the module has them."""
-    for stored in graph.values:
-        # The quantiser of ONNX Runtime adds this ending, and constants with the scales next to it.
-        base = stored.removesuffix("_quantized")
-        name = base if base in shapes else _name_by_bias(graph, stored)
-        if name in shapes and not stored.endswith(("_scale", "_zero_point")):
-            values = _dequantised(graph, stored, base)
-            # A product takes a matrix as (inputs, outputs), the other way round than a module has it.
-            turned = values.ndim > 1 and any(
-                node.op_type in _PRODUCTS
-                or (
-                    node.op_type == "Gemm"
-                    and not any(each.name == "transB" and each.i for each in node.attribute)
-                )
-                for node in graph.users.get(stored, ())
-            )
-            yield name, np.ascontiguousarray(values.T if turned else values)
-
-
-def _dequantised(graph: _Graph, stored: str, base: str) -> Array:
-    values = graph.values[stored]
-    if stored == base:
-        return values.astype(np.float32)
-    scale, zero = graph.values[f"{base}_scale"], graph.values[f"{base}_zero_point"]
-    return np.asarray((values.astype(np.float32) - zero.astype(np.float32)) * scale, np.float32)
-
-
-def _name_by_bias(graph: _Graph, stored: str) -> str:
-    """The weight whose bias is added to the product of a nameless matrix; empty if there is none."""
-    for node in graph.users.get(stored, ()):
-        if node.op_type not in _PRODUCTS:
-            continue
-        output = node.output[0]
-        for following in _after_scaling(graph, output):
-            if following.op_type == "Add":
-                biases = [each for each in following.input if each.endswith(".bias")]
-                return biases[0].removesuffix("bias") + "weight" if biases else ""
-    return ""
-
-
-def _after_scaling(graph: _Graph, output: str) -> Iterator[Any]:
-    """The nodes that take a product once it is turned back into real numbers."""
-    for node in graph.users.get(output, ()):
-        if node.op_type in _SCALING:
-            yield from _after_scaling(graph, node.output[0])
-        else:
-            yield node
-
-
-def _only_one_of_shape(graph: _Graph, shape: tuple[int, ...], name: str, path: Path) -> Array:
-    """The one constant of a shape, axes of length one aside: folding adds such axes and drops the name."""
-    candidates = [
-        values
-        for stored, values in graph.values.items()
-        if values.dtype == np.float32
-        and values.ndim > len(shape)
-        and tuple(n for n in values.shape if n > 1) == tuple(n for n in shape if n > 1)
-        and not stored.endswith("_scale")
-    ]
-    if len(candidates) != 1:
-        raise _unreadable(path, f"{len(candidates)} constants could be {name}")
-    return candidates[0].reshape(shape)
+    return model, {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
 
 
 def _unreadable(path: Path, problem: str) -> ModelDamagedError:

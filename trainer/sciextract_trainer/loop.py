@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import SciextractError, UsageError
+from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import (
     DevScored,
@@ -40,21 +40,11 @@ from sciextract_trainer.checkpoint import (
     trainable,
 )
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.augment import Swaps
 from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import (
-    CPU,
-    Compilation,
-    CompileFailure,
-    enable_checkpointing,
-    encoder_of,
-    moved,
-    reason_of,
-    repeatable,
-)
+from sciextract_trainer.hardware.device import CPU, enable_checkpointing, moved, repeatable
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
@@ -75,10 +65,9 @@ class Stepper:
         labels: What the classes mean.
         rules: The tokenizer.
         device: Where the network is.
-        listener: Gets an event when memory is short, or the encoder cannot be compiled.
+        listener: Gets an event when memory is short.
         most: Documents that fit into memory at once; 0 as long as all did.
         group: The processes that take each step together.
-        compilation: What compiles the encoder.
     """
 
     config: TrainConfig
@@ -88,7 +77,6 @@ class Stepper:
     listener: Listener
     most: int = 0
     group: Group = ALONE
-    compilation: Compilation = field(default_factory=lambda: Compilation(None))
 
     @property
     def family(self) -> Family[Any, Any, Any]:
@@ -123,17 +111,11 @@ class Stepper:
         self, network: nn.Module, optimiser: Optimizer, chosen: Sequence[Sized]
     ) -> Tensor:
         """This process's part of the gradients of the mean loss, in as many parts as memory needs."""
-        share, drawn = self.group.share(chosen), torch.get_rng_state()
+        share = self.group.share(chosen)
         while True:
             size = min(self.most or len(chosen), self.config.batch_documents)
             try:
                 return self._in_parts(network, optimiser, share, size, len(chosen))
-            except CompileFailure as error:
-                # The attempt has drawn dropout masks; the step begins anew with the same ones.
-                torch.set_rng_state(drawn)
-                self.compilation.give_up()
-                message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
-                self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
                 # CUDA has a class of its own; the CPU's allocator and MPS have only words.
                 short = isinstance(error, torch.OutOfMemoryError | MemoryError)
@@ -234,7 +216,6 @@ class TrainingData:
         dev: Gold documents for selection; without any, the last weights are kept.
         complete: Complete layers of each dev document; all of them when ``None``.
         rehearsal: Examples against forgetting; each epoch sees some, ``config.rehearsal`` per example.
-        swaps: Where documents with swapped entities come from, ``config.augment`` per example and epoch.
         selects: Whether dev chooses the kept epoch and ends a training early; else it only tells, and the
             last weights are kept.
     """
@@ -243,7 +224,6 @@ class TrainingData:
     dev: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     rehearsal: Sequence[Sized] = ()
-    swaps: Swaps | None = None
     selects: bool = True
 
 
@@ -286,7 +266,7 @@ def train(
     group.spread(network)
     # The schedule needs to know beforehand how many steps there will be.
     own = len(_part_of(config, data.examples, 1))
-    documents = own + _rehearsed(config, data) + _swapped(config, data)
+    documents = own + _rehearsed(config, data)
     optimiser = make_optimiser(network, config)
     steps = config.epochs * -(-documents // documents_of_step(config, group))
     state = TrainingState(
@@ -298,9 +278,8 @@ def train(
         Progress(),
     )
     pull = L2SP(state.optimiser, config.pull) if config.pull else None
-    compilation = Compilation(encoder_of(network) if config.compile else None)
     listener = listener if group.is_first else lambda event: None
-    stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
+    stepper = Stepper(config, labels, rules, device, listener, group=group)
     group.require_same("settings or data", state.settings, "give all of them the same files")
     if load_checkpoint(folder, state):
         listener(Resumed(epoch=state.progress.epoch, steps=state.progress.steps or None))
@@ -313,7 +292,7 @@ def train(
             message = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
             listener(Warned(message=message))
             break
-        with compilation.on(), repeatable(device):
+        with repeatable(device):
             _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))
         state.progress.epoch = epoch
         if group.is_first:
@@ -339,17 +318,6 @@ def documents_of_step(config: TrainConfig, group: Group = ALONE) -> int:
 def _rehearsed(config: TrainConfig, data: TrainingData) -> int:
     """Examples against forgetting in one epoch."""
     return min(len(data.rehearsal), config.rehearsed(len(data.examples)))
-
-
-def _swapped(config: TrainConfig, data: TrainingData) -> int:
-    """Examples with swapped entities in one epoch."""
-    if config.augment and data.swaps is None:
-        raise UsageError(
-            f"training setting augment = {config.augment} is not possible: there are no gold documents in "
-            "which entities could be swapped",
-            "leave augment out",
-        )
-    return round(config.augment * len(data.examples))
 
 
 def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequence[Sized]:
@@ -392,7 +360,6 @@ def _train_epoch(
     drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
     examples = [*_part_of(config, data.examples, epoch)]
     examples += [data.rehearsal[row] for row in sorted(drawn.tolist())]
-    examples += data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
     if not progress.steps:
         # Two primes keep seeds, epochs and processes from ever sharing a state of random numbers.
         torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)

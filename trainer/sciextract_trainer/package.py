@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -67,8 +67,8 @@ _GIVEN = (
 )
 
 
-def model_card(config: ModelConfig) -> str:
-    """Markdown: what the model is, its scores, its origin, its limits."""
+def model_card(config: ModelConfig, scores: Iterable[str] | None = None) -> str:
+    """Markdown: what the model is, its scores (or the given lines about them), its origin, its limits."""
     labels = config.labels
     lines = [
         f"# {config.name}",
@@ -81,7 +81,7 @@ def model_card(config: ModelConfig) -> str:
         f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} subwords",
         "",
     ]
-    lines += _scores_by_set(config.scores) if "sets" in config.scores else _scores(config)
+    lines += _scores(config) if scores is None else scores
     if measured := config.scores.get("calibration"):
         bins = next(iter(measured.values()))["bins"]
         lines += [
@@ -131,7 +131,7 @@ def _scores(config: ModelConfig) -> list[str]:
         for label in dict.fromkeys(label for each in scores for label in each["relation_labels"]):
             rows.append((f"{label}, F1", [each["relation_labels"].get(label) for each in scores]))
     lines += [f"| {title} | " + " | ".join(map(_score, values)) + " |" for title, values in rows]
-    lines += ["", *_parity(config.scores)]
+    lines += ["", *parity(config.scores)]
     if lost := int8_losses(config.scores):
         words = ", ".join(f"{name} {loss:+.1f}" for name, loss in lost.items())
         over = [name for name, loss in lost.items() if loss > MOST_LOST]
@@ -139,62 +139,14 @@ def _scores(config: ModelConfig) -> list[str]:
         each_at = ", each graph at its own thresholds"
         at = each_at if thresholds == FITTED_EACH else " at the same thresholds"
         lines.append(f"F1 lost by int8{at}: {words} ({verdict}).")
-    if folds := config.scores.get("folds"):
-        lines += [
-            "",
-            f"The coreference head was trained by itself. On {folds['documents']} abstracts of its gold, each scored by a head that",
-            f"has not learned from it ({folds['folds']} folds), it reaches {folds['coreference']:.1f}, with a standard deviation of",
-            f"{folds['spread']:.1f} between folds. Its threshold was fitted there.",
-        ]
     return [*lines, ""]
 
 
-def _parity(scores: dict[str, Any]) -> list[str]:
+def parity(scores: dict[str, Any]) -> list[str]:
     """How exact the export is, where that was measured."""
     if "parity" not in scores:
         return []
     return [f"Largest logit difference, torch to ONNX Runtime, fp32: {scores['parity']:.1e}."]
-
-
-def _scores_by_set(scores: dict[str, Any]) -> Iterator[str]:
-    """The scores of a model of several sets."""
-    sets: dict[str, Any] = scores["sets"]
-    yield from (
-        "## Scores on the dev parts, set by set",
-        "",
-        "Documents as distributed (for bc5cdr, ncbi-disease, bc2gm and linnaeus a sentence each). Only the types for",
-        "which a set was annotated are predicted. Entities count by exact boundaries and type, micro average. Thresholds",
-        "were fitted on some of the same documents. int8.",
-        "",
-        "| set | documents | entities P | R | F1 | 95 % interval | trained on |",
-        "|---|---|---|---|---|---|---|",
-    )
-    for name, each in sets.items():
-        numbers = " | ".join(f"{each['entity'][key]:.1f}" for key in ("precision", "recall", "f1"))
-        interval = f"{each['interval']['low']:.1f} to {each['interval']['high']:.1f}"
-        trained = "yes" if each["trained"] else "no"
-        yield f"| {name} | {each['documents']} | {numbers} | {interval} | {trained} |"
-    yield ""
-    for name, each in sets.items():
-        if len(each["labels"]) > 1:
-            parts = (f"{label} {f1:.1f}" for label, f1 in each["labels"].items())
-            yield f"F1 by type, {name}: {', '.join(parts)}."
-    yield ""
-    for name, each in sets.items():
-        if "relation" in each:
-            yield (
-                f"Relations of {name}, boundaries and direction, micro F1: {each['relation']['f1']:.1f} between "
-                f"predicted entities, {each['given']['f1']:.1f} between given ones (macro F1 "
-                f"{each['given_macro']:.1f})."
-            )
-            yield ""
-    yield from _parity(scores)
-    lost = (
-        f"{name} {each['sample']['fp32'] - each['sample']['int8']:+.1f}"
-        for name, each in sets.items()
-    )
-    yield f"F1 lost by int8 at the same thresholds, on some documents of each set: {', '.join(lost)}."
-    yield ""
 
 
 def _score(value: float | None) -> str:

@@ -11,24 +11,21 @@ from itertools import pairwise
 from sciextract.graph.building import totals_of
 from sciextract.graph.queries.edges import (
     Edge,
-    EdgeRequest,
     Sentence,
     Way,
     edge_numbered,
     neighbours,
     relation_counts,
-    sentences_of,
+    shortest_path,
 )
 from sciextract.graph.queries.nodes import (
     About,
     Node,
     about,
     find_node,
-    generic_nodes,
     node_of,
     search_nodes,
 )
-from sciextract.graph.queries.paths import shortest_path
 from sciextract.text.english import counted
 
 # A page is read before it is shown, and a hub has tens of thousands of edges: the most frequent ones are
@@ -147,7 +144,7 @@ def read_node(graph: sqlite3.Connection, wanted: int | str) -> NodePage:
     known = about(graph, node)
     years = known.years
     span = range(min(years), max(years) + 1) if years else ()
-    edges = neighbours(graph, node, EdgeRequest(limit=EDGE_LIMIT))
+    edges = neighbours(graph, node, limit=EDGE_LIMIT)
     return NodePage(
         node=node.id,
         name=node.name,
@@ -159,18 +156,21 @@ def read_node(graph: sqlite3.Connection, wanted: int | str) -> NodePage:
 
 def read_support(graph: sqlite3.Connection, number: int) -> SupportPage:
     """The sentences that support an edge."""
-    sentences = tuple(map(support_of, sentences_of(graph, number, SENTENCE_LIMIT)))
-    return SupportPage("Sentences", ((edge_words(edge_numbered(graph, number)), sentences),))
+    return _support_page("Sentences", [edge_numbered(graph, number, SENTENCE_LIMIT)])
 
 
 def read_path(graph: sqlite3.Connection, start: int, end: int) -> SupportPage:
     """The shortest way between two nodes, with a sentence for each edge."""
     ends = node_of(graph, start), node_of(graph, end)
-    steps = shortest_path(graph, *ends, generic_nodes(graph), sentences=1)
-    edges = [edge for step in steps or () for edge in step]
-    parts = [(edge_words(edge), tuple(map(support_of, edge.sentences))) for edge in edges]
+    steps = shortest_path(graph, *ends, generic=False, sentences=1)
     words = f"Path from {ends[0].name} to {ends[1].name}"
-    return SupportPage(words if steps else f"{words}: none", tuple(parts))
+    edges = [edge for step in steps or () for edge in step]
+    return _support_page(words if steps else f"{words}: none", edges)
+
+
+def _support_page(title: str, edges: Iterable[Edge]) -> SupportPage:
+    parts = [(edge_words(each), tuple(map(support_of, each.sentences))) for each in edges]
+    return SupportPage(title, tuple(parts))
 
 
 def support_of(sentence: Sentence) -> Support:

@@ -9,12 +9,21 @@ from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
+from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
 from sciextract_app.review.state import Refused, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action
 from sciextract_app.shared.document_view import DocumentView, Item
-from sciextract_app.shared.view_models import ILLEGAL, NOTHING_LEFT, Feedback, Mode, named, problem
+from sciextract_app.shared.view_models import (
+    ILLEGAL,
+    NEW_TYPE,
+    NOTHING_LEFT,
+    Feedback,
+    Mode,
+    named,
+    problem,
+)
 
 ACCEPTED, REJECTED = "accepted", "rejected"
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
@@ -95,8 +104,10 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
     known = schema.relation_labels if relation else schema.entity_labels
     label = document_view.by_digit(known, action.argument)
     if label is None:
-        kind = "relation" if relation else "entity"
-        return problem(f"The schema has {counted(len(known), f'{kind} type')}")
+        kind: Kind = "relation" if relation else "entity"
+        if not known:
+            return Feedback(request=NEW_TYPE[kind])
+        return problem(f"The schema has {counted(len(known), f'{kind} type')}; g adds one")
     return apply_label(state, label)
 
 

@@ -13,20 +13,21 @@ from sciextract.store import EntityRef, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
+from sciextract_app.review.labels import Labels
 from sciextract_app.review.prompts import (
-    BadRecordsDialog,
-    MessagesDialog,
+    HELP,
     NoteDialog,
     PlacesDialog,
-    QueueNameDialog,
     QueuesDialog,
-    SearchDialog,
     Wish,
+    bad_records_dialog,
+    messages_dialog,
+    parse_query,
 )
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
     ErrorDialog,
@@ -36,12 +37,11 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.help import GuidelineDialog, KeysDialog, help_rows
+from sciextract_app.widgets.help import KeysDialog, help_rows
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from sciextract.documents.schema import EntityType, RelationType
     from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.review.screen import ReviewScreen
@@ -71,15 +71,18 @@ class ReviewDialogs:
 
     def __init__(self, screen: ReviewScreen) -> None:
         self._screen = screen
+        self.labels = Labels(screen)
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""
-        app = self._screen.app
+        app, again = self._screen.app, partial(self._screen.press, "1")
         openers: dict[str, Callable[[], object]] = {
             "adjudicate": self.adjudicate,
             "checks": self.checks,
             "compare": self.compare,
             "files": self.files,
+            NEW_TYPE["entity"]: partial(self.labels.add, "entity", again),
+            NEW_TYPE["relation"]: partial(self.labels.add, "relation", again),
             "guideline": self.guideline,
             "help": self.keys,
             "note": self.note,
@@ -110,15 +113,13 @@ class ReviewDialogs:
         self._screen.app.push_screen(ErrorDialog(title, error))
 
     def guideline(self) -> None:
-        """Show the definitions of the types, that of the focused item first."""
-        schema, focused = self._screen.project.schema, self._screen.desk.focused_type
-        types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
-        at = types.index(focused) if focused else 0
-        self._screen.app.push_screen(GuidelineDialog(types, at))
+        """Show the types, that of the focused item first."""
+        types, focused = self._screen.project.schema.types, self._screen.desk.focused_type
+        self.labels.open(types.index(focused) if focused in types else 0)
 
     def messages(self) -> None:
         """Show the messages until now."""
-        self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
+        self._screen.app.push_screen(messages_dialog(self._screen.messages.history))
 
     def save_copy(self) -> None:
         """Ask whether to continue in a file next to the one that has taken the project's place."""
@@ -172,8 +173,9 @@ class ReviewDialogs:
         screen = self._screen
         schema = screen.project.schema
         labels = (*schema.entity_labels, *schema.relation_labels)
-        dialog = SearchDialog(screen.search_text, labels)
-        ask(screen.app, dialog, lambda found: screen.search(*found))
+        read = partial(parse_query, labels=labels)
+        dialog = LineDialog("Search", screen.search_text, HELP, read, replaces=True)
+        ask(screen.app, dialog, lambda text: screen.search(text, read(text)))
 
     # Imports
 
@@ -193,7 +195,7 @@ class ReviewDialogs:
 
     def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
         """Show records that an import left out, and how many there are in all."""
-        self._screen.app.push_screen(BadRecordsDialog(shown, count))
+        self._screen.app.push_screen(bad_records_dialog(shown, count))
 
     # Suggestions
 
@@ -233,11 +235,9 @@ class ReviewDialogs:
         from sciextract.workflows.convert import parse_renames
         from sciextract.workflows.suggest import fitting_labels
 
-        def problem_of(text: str) -> str:
-            try:
-                return "" if parse_renames(text, "--map") else "type at least one pair"
-            except UsageError as error:
-                return f"{error.message}; {error.hint}"
+        def check(text: str) -> None:
+            if not parse_renames(text, "--map"):
+                raise UsageError("type at least one pair")
 
         project, schema = self._screen.project, self._screen.project.schema
         model, labels = fitting_labels(project)
@@ -245,7 +245,7 @@ class ReviewDialogs:
         explained = (
             f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
         )
-        dialog = LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
+        dialog = LineDialog("Labels of the model mapped to yours", "", explained, check)
         ask(self._screen.app, dialog, then)
 
     # Saved queues
@@ -262,7 +262,16 @@ class ReviewDialogs:
             self._follow_queue(self._screen.desk.queues.save(name, listing, text))
 
         name = suggested_name(listing, self._screen.search_text)
-        ask(self._screen.app, QueueNameDialog(name, listing.count()), save)
+        explained = (
+            f"{listing.count():,} abstracts in the order of the list; the queue stays as it is now"
+        )
+
+        def check(name: str) -> None:
+            if not name:
+                raise UsageError("type a name")
+
+        dialog = LineDialog("Save the list as a queue", name, explained, check)
+        ask(self._screen.app, dialog, save)
 
     def queues(self) -> None:
         """Offer the saved queues."""

@@ -15,7 +15,7 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from sciextract_app.widgets.lines import FOCUS, Scrolled, padded
+from sciextract_app.widgets.lines import FOCUS, Scrolled, bar, padded
 
 if TYPE_CHECKING:
     from sciextract.store.review import DocumentSummary
@@ -38,39 +38,16 @@ class RowSource(Protocol):
         """The row of an abstract, ``None`` when it is not in the list."""
 
 
-class Pages:
-    """The rows of a source; those looked at last are kept.
-
-    Args:
-        source: Where they come from.
-    """
-
-    def __init__(self, source: RowSource) -> None:
-        self.source = source
-        self._kept: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
-
-    def clear(self) -> None:
-        """Fetch everything anew when it is looked at again."""
-        self._kept.clear()
-
-    def row(self, index: int) -> DocumentSummary | None:
-        """A row, ``None`` where there is none (any more)."""
-        number, place = divmod(index, PAGE_ROWS)
-        page = self._kept.get(number)
-        if page is None:
-            page = self.source.page(number * PAGE_ROWS, PAGE_ROWS)
-            self._kept[number] = page
-        # Abstracts may have gone since the rows were counted.
-        return page[place] if 0 <= place < len(page) else None
-
-
 DONE, BEGUN, UNTOUCHED, FLAGGED, NOTED = "●", "◐", "○", "⚑", "*"
 _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
-_LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 44, 52, 64
+_BAR = 4
+_BAR_FROM, _LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 30, 44, 52, 64
 
 
-def row_words(row: DocumentSummary, width: int, current: bool) -> str:
-    """An abstract in so many cells: signs, title, whether it has a note, undecided items; year, layers, uncertainty where there is room.
+def row_parts(row: DocumentSummary, width: int, current: bool) -> tuple[str, str, str]:
+    """An abstract in so many cells: signs and title, a bar of the decided items, and how many are left.
+
+    Layers, year and uncertainty stand there where there is room for them.
 
     Args:
         row: The abstract.
@@ -83,10 +60,12 @@ def row_words(row: DocumentSummary, width: int, current: bool) -> str:
     before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{''.join(signs)} "
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f"{row.uncertainty:.2f}" if row.undecided else ""
-    behind = f"{year}{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
-    note = f" {NOTED}" if row.noted else ""
-    room = max(0, width - len(before) - len(note) - len(behind))
-    return before + padded(row.title or "(no title)", room) + note + behind
+    behind = f"{f' {sure:4}' if width >= _UNCERTAINTY_FROM else ''} {row.undecided or '':>4}"
+    share = 1 - row.undecided / row.items if row.items else 0.0
+    decided = bar(share, _BAR) if width >= _BAR_FROM else ""
+    note = f"{f' {NOTED}' if row.noted else ''}{year}{' ' if decided else ''}"
+    room = max(0, width - len(before) - len(note) - len(decided) - len(behind))
+    return before + padded(row.title or "(no title)", room) + note, decided, behind
 
 
 class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
@@ -105,9 +84,10 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         Binding("end", "last", "last", show=False, id="list.last"),
         Binding("enter", "open", "open", show=False, id="list.open"),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--current", "list--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--bar", "list--current", "list--cursor"}
     DEFAULT_CSS = """
     DocumentList { background: $surface; scrollbar-background: $surface; }
+    DocumentList > .list--bar { color: $primary; background: $panel; }
     DocumentList > .list--current { text-style: bold; }
     DocumentList > .list--cursor { text-style: reverse; }
     """
@@ -124,7 +104,8 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
 
     def __init__(self, source: RowSource, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._pages = Pages(source)
+        self._source = source
+        self._pages: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
         self._count = 0
         self._current = 0
         self._drawn: dict[int, DocumentSummary | None] = {}
@@ -138,11 +119,11 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
             current: The open abstract, ``None`` for the same as before.
         """
         self._pages.clear()
-        self._count = self._pages.source.count()
+        self._count = self._source.count()
         self.fit(self._count)
         if current is not None and current != self._current:
             self._current = current
-            self._to(self._pages.source.place(current) or 0)
+            self._to(self._source.place(current) or 0)
             self.refresh()
             return
         self._to(self.cursor, scroll=False)
@@ -165,7 +146,9 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
             style += self._component("list--current")
         if index == self.cursor and self.has_focus:
             style += self._component("list--cursor")
-        strip = Strip([Segment(row_words(row, width, current), style)])
+        title, decided, behind = row_parts(row, width, current)
+        track = style + self._component("list--bar")
+        strip = Strip([Segment(title, style), Segment(decided, track), Segment(behind, style)])
         return strip.adjust_cell_length(width, self.own_style)
 
     def on_mount(self) -> None:
@@ -215,8 +198,15 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         self._open(self.cursor)
 
     def row_at(self, index: int) -> DocumentSummary | None:
-        """A row, ``None`` where there is none."""
-        return self._pages.row(index) if 0 <= index < self._count else None
+        """A row, ``None`` where there is none (any more)."""
+        if not 0 <= index < self._count:
+            return None
+        number, place = divmod(index, PAGE_ROWS)
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = self._source.page(number * PAGE_ROWS, PAGE_ROWS)
+        # Abstracts may have gone since the rows were counted.
+        return page[place] if place < len(page) else None
 
     def _open(self, index: int) -> None:
         row = self.row_at(index)

@@ -15,7 +15,7 @@ from sciextract_app.review.state import LETTERS, Hints, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, key_label
 from sciextract_app.shared.document_view import DocumentView
-from sciextract_app.shared.view_models import Feedback, Mode, named, problem, refusal
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem, refusal
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
@@ -31,7 +31,8 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
     name = named(state.open_view.surface(head), 28)
-    if _offer(state):
+    # Without types of relations the first one is asked for once the mentions are known.
+    if _offer(state, any_type=not state.open_view.schema.relations):
         warning = ", across sentences: many models do not predict such relations" if far else ""
         return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
@@ -138,6 +139,8 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
         label = document_view.by_digit(state.open_view.schema.relation_labels, action.argument)
     else:
         label = document_view.by_letter(state.open_view.schema.relations, key)
+    if label is None and not state.open_view.schema.relations:
+        return Feedback(request=NEW_TYPE["relation"])
     if label is None:
         allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
         return problem(f"{key_label(key)} is not a relation type; allowed between these: {allowed}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
@@ -11,7 +12,7 @@ from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static, TextArea
+from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from sciextract.documents.annotations import State
@@ -25,8 +26,7 @@ from sciextract.text.english import counted
 from sciextract_app.review.saved_queues import QueueLine
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.session import PastMessage
-from sciextract_app.shared.view_models import Feedback
-from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, plain, words
+from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, TextDialog, plain, words
 
 
 class NoteDialog(Dialog[str]):
@@ -65,7 +65,7 @@ class NoteDialog(Dialog[str]):
             self.box.border_subtitle = "Ctrl+S saves what you typed, Esc again discards it"
 
 
-HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed'
+HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed   (empty: all abstracts)'
 _PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
 
 
@@ -116,72 +116,9 @@ def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
     raise UsageError(f"{name}:{value} is not known", f"there are: {', '.join(allowed)}")
 
 
-class SearchDialog(Dialog[tuple[str, Query]]):
-    """Gives what was typed and the query that it means; an empty one shows all abstracts.
-
-    Args:
-        typed: What was looked for last.
-        labels: The types of the project.
-    """
-
-    FIRST = "Input"
-
-    def __init__(self, typed: str, labels: Collection[str]) -> None:
-        super().__init__("Search", "Enter shows what fits, empty shows all, Esc back")
-        self._typed = typed
-        self._labels = labels
-
-    def content(self) -> list[Widget]:
-        """The line to type in, and what may be typed."""
-        return [
-            Input(self._typed, id="search"),
-            words(HELP, "hint"),
-            Static("", id="search-problem"),
-        ]
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        try:
-            query = parse_query(event.value, self._labels)
-        except UsageError as error:
-            self.query_one("#search-problem", Static).update(
-                plain(f"{error.message}; {error.hint}", "bold")
-            )
-        else:
-            self.dismiss((event.value, query))
-
-
 Wish = tuple[Literal["start", "leave", "forget"], str]
 """What to do with which queue."""
 _EMPTY = "No queue is saved yet. F4 saves the list as it is: search and sort first, then F4."
-
-
-class QueueNameDialog(Dialog[str]):
-    """Gives the name of a queue to be.
-
-    Args:
-        name: A name that is offered.
-        count: Abstracts that are listed.
-    """
-
-    FIRST = "Input"
-
-    def __init__(self, name: str, count: int) -> None:
-        super().__init__("Save the list as a queue", "Enter saves and begins it, Esc back")
-        self._suggested = name
-        self._count = count
-
-    def content(self) -> list[Widget]:
-        """The line to type in."""
-        explained = (
-            f"{self._count:,} abstracts in the order of the list; the queue stays as it is now."
-        )
-        return [Input(self._suggested, id="queue-name"), words(explained, "hint")]
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        if event.value.strip():
-            self.dismiss(event.value)
 
 
 class QueuesDialog(Dialog[Wish]):
@@ -276,10 +213,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         def explain(words: str) -> None:
             self.query_one("#checks-problem", Static).update(plain(words, "bold"))
 
-        def crashed(feedback: Feedback) -> None:
-            explain(feedback.message)
-
-        start_job(self, "the check", count, lambda error: explain(error_line(error)), crashed)
+        start_job(self, "the check", count, lambda error: explain(error_line(error)))
 
     def _line(self, check: Check) -> str:
         count = f"{len(self._found[check]):,}" if check in self._found else "…"
@@ -333,49 +267,21 @@ class PlacesDialog(QuestionDialog):
         return [Static(shown)]
 
 
-class MessagesDialog(Dialog[None]):
-    """Lists messages, the latest first.
-
-    Args:
-        history: The messages.
-    """
-
-    def __init__(self, history: Sequence[PastMessage]) -> None:
-        super().__init__("Messages", "↑ ↓ PgDn scroll, Esc back")
-        self._history = history
-
-    def content(self) -> list[Widget]:
-        """A line each."""
-        lines = [
-            f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in self._history
-        ]
-        return [words("\n".join(lines) or "No messages yet")]
+def messages_dialog(history: Sequence[PastMessage]) -> TextDialog:
+    """Past messages, the latest first."""
+    lines = [f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in history]
+    return TextDialog("Messages", [("\n".join(lines) or "No messages yet", "")])
 
 
-class BadRecordsDialog(Dialog[None]):
+def bad_records_dialog(bad: Sequence[FormatError], count: int) -> TextDialog:
     """Records that could not be read; everything else is in the project.
 
     Args:
         bad: Those that are shown.
         count: All of them.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
-
-    def __init__(self, bad: Sequence[FormatError], count: int) -> None:
-        super().__init__(
-            f"{counted(count, 'record')} left out", "Enter or Esc closes; the rest is imported"
-        )
-        self._bad = bad
-        self._count = count
-
-    def content(self) -> list[Widget]:
-        """Place and problem of each."""
-        found: list[Widget] = []
-        for error in self._bad:
-            found.append(words(error.message, "problem"))
-            if error.hint:
-                found.append(words(error.hint, "hint"))
-        if self._count > len(self._bad):
-            found.append(words(f"and {self._count - len(self._bad):,} more", "hint"))
-        return found
+    parts = [part for each in bad for part in ((each.message, "problem"), (each.hint, "hint"))]
+    if count > len(bad):
+        parts.append((f"and {count - len(bad):,} more", "hint"))
+    title = f"{counted(count, 'record')} left out; the rest is imported"
+    return TextDialog(title, filter(itemgetter(0), parts))

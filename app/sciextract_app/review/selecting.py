@@ -13,7 +13,7 @@ from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action
 from sciextract_app.shared.document_view import offered
-from sciextract_app.shared.view_models import Feedback, Mode, named, problem
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
 
 def jump(state: ReviewState, action: Action | None = None) -> Feedback:
@@ -106,7 +106,10 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     if action.id == "candidate":
         return candidate(state)
     if action.id.startswith("type-"):
-        label = document_view.by_digit(state.open_view.schema.entity_labels, action.argument)
+        known = state.open_view.schema.entity_labels
+        label = document_view.by_digit(known, action.argument)
+        if not known:
+            return Feedback(request=NEW_TYPE["entity"])
         return make(state, label) if label else problem("The schema has no type of that number")
     if action.id == "letter":
         state.mode = Mode.TYPE
@@ -158,8 +161,9 @@ def _extend(state: ReviewState, token: int) -> Feedback:
 def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
     """Offer the model's next candidate; the cursor stays, so that the order does."""
     if not state.pending.offers:
-        char = state.open_view.token_span(state.cursor).char_start
-        offers = offered(state.open_view, state.candidates, char)
+        mention = state.open_view.by_id.get(state.open_view.mention_of(state.focus) or "")
+        at = mention.fragments[0] if mention else state.open_view.token_span(state.cursor)
+        offers = offered(state.open_view, state.candidates, at)
         if not offers:
             return problem("The model considered nothing else in this abstract")
         state.leave_mode()

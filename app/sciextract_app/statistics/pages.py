@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from itertools import accumulate
 from statistics import fmean
 
@@ -12,33 +13,19 @@ from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
-from sciextract.workflows.agreement import WithSource
+from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.session import totals
+from sciextract_app.shared.view_models import BarRow
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementBar:
-    """One figure.
-
-    Attributes:
-        name: What it measures, or a source where there is no value.
-        share: 0 to 1; ``None`` for a line of words.
-        after: The figure with its 95 % interval.
-    """
-
-    name: str
-    share: float | None = None
-    after: str = ""
-
-
-def agreement_bars(found: WithSource) -> list[AgreementBar]:
+def agreement_bars(found: WithSource) -> list[BarRow]:
     """A source's name and its figures."""
     kind, _, rest = found.name.partition(":")
     # A model's name without the number of its run: model:sci@1f0c2a9b/01M7Y is model sci@1f0c2a9b.
     name = f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
     if found.report is None:
-        return [AgreementBar(f"{name}: no abstract that both have decided")]
+        return [BarRow(f"{name}: no abstract that both have decided")]
     report = found.report
     many = (
         f"{report.documents:,} of {found.comparable:,}"
@@ -46,61 +33,45 @@ def agreement_bars(found: WithSource) -> list[AgreementBar]:
         else f"{report.documents:,}"
     )
     word = "abstract" if many == "1" else "abstracts"
-    return [AgreementBar(f"{name}: {many} {word}"), *_figures(report)]
+    return [BarRow(f"{name}: {many} {word}"), *_figures(report)]
 
 
-def _figures(report: AgreementReport) -> Iterator[AgreementBar]:
+def _figures(report: AgreementReport) -> Iterator[BarRow]:
     yield _f1("entities, exact", report.spans.exact)
     yield _f1("entities, overlapping", report.spans.overlap)
     kappa = report.tokens.all
     if kappa.kappa is not None:
         spread = kappa.interval
         around = f" [{spread.low:.2f} to {spread.high:.2f}]" if spread else ""
-        yield AgreementBar(
-            "tokens, Cohen's kappa", max(0.0, kappa.kappa), f"{kappa.kappa:.2f}{around}"
-        )
+        share = max(0.0, kappa.kappa)
+        yield BarRow("tokens, Cohen's kappa", (share,), f"{kappa.kappa:.2f}{around}")
     yield _f1("relations", report.relations.strict)
     yield _f1("relations, shared spans", report.relations.shared_spans)
     yield _f1("coreference (CoNLL)", report.coreference.conll)
 
 
-def _f1(name: str, found: F1Agreement) -> AgreementBar:
+def _f1(name: str, found: F1Agreement) -> BarRow:
     if found.f1 is None:
-        return AgreementBar(name, 0.0, "none")
+        return BarRow(name, (0.0,), "none")
     around = f" [{found.interval.low:.1f} to {found.interval.high:.1f}]" if found.interval else ""
-    return AgreementBar(name, found.f1 / 100, f"{found.f1:.1f}{around}")
+    return BarRow(name, (found.f1 / 100,), f"{found.f1:.1f}{around}")
 
 
 KINDS = {"entity": "Entities", "relation": "Relations", "link": "Coreference"}
 STATES = ("accepted", "edited", "added", "imported", "undecided", "rejected")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelBar:
-    """A label's numbers.
-
-    Attributes:
-        name: The label; a heading where there are no counts.
-        counts: One number per part of the bar.
-        after: Words behind the bar.
-    """
-
-    name: str
-    counts: tuple[int, ...] = ()
-    after: str = ""
-
-
-def state_bars(rows: Iterable[LabelStates]) -> list[LabelBar]:
+def state_bars(rows: Iterable[LabelStates]) -> list[BarRow]:
     """Per label the items in each state, in the order of :data:`STATES`."""
     known = list(rows)
-    found: list[LabelBar] = []
+    found: list[BarRow] = []
     for kind, heading in KINDS.items():
         rows_of_kind = [row for row in known if row.kind == kind]
-        found += [LabelBar(heading)] if rows_of_kind else []
+        found += [BarRow(heading)] if rows_of_kind else []
         for row in rows_of_kind:
             counts = tuple(row.states.get(state, 0) for state in STATES)
             after = f"{sum(counts):,}, {row.states.get('undecided', 0):,} undecided"
-            found.append(LabelBar(row.label or "links", counts, after))
+            found.append(BarRow(row.label or "links", counts, after))
     return found
 
 
@@ -164,7 +135,14 @@ PAGES = ("progress", "labels", "agreement", "learning")
 class LabelsPage:
     """Per label the items in each state."""
 
-    bars: tuple[LabelBar, ...]
+    bars: tuple[BarRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementPage:
+    """Figures of each source; F1 from 0 to 100, kappa to 1, with 95 % intervals over abstracts."""
+
+    bars: tuple[BarRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +205,29 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     )
 
 
-Page = ProgressPage | LabelsPage | LearningPage
+Page = ProgressPage | LabelsPage | AgreementPage | LearningPage
 
 
-def gather(project: Project) -> Iterator[tuple[str, Page]]:
-    """Names and pages; in a large project some take seconds, so they are gathered in the background."""
+def gather(
+    project: Project, on_progress: Callable[[str, int, int], bool]
+) -> Iterator[tuple[str, Page]]:
+    """Names and pages; in a large project some take seconds, so they are gathered in the background.
+
+    Args:
+        project: The project.
+        on_progress: Told which source is compared, on how many abstracts so far and of how many; says whether to go on.
+    """
     known = totals(project.connection)
     yield "progress", progress_page(known.done, known.documents, done_by_day(project))
     yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
     yield "learning", learning_page(learning_curve(project))
+    bars: list[BarRow] = []
+    for side in sides(project):
+        try:
+            found = agree_with(project, side, partial(on_progress, side.name))
+        except Cancelled:
+            return
+        bars += agreement_bars(found)
+        yield "agreement", AgreementPage(tuple(bars))
+    if not bars:
+        yield "agreement", AgreementPage((BarRow("no other source has annotated them yet"),))

@@ -12,26 +12,23 @@ from textual.binding import Binding, BindingType
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
-from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.view_models import BarRow, Feedback, Hint, Mode
 from sciextract_app.statistics.pages import (
     PAGES,
     STATES,
-    AgreementBar,
-    LabelBar,
+    AgreementPage,
     LabelsPage,
     LayerPlot,
     LearningPage,
     Page,
     ProgressPage,
-    agreement_bars,
     gather,
 )
 from sciextract_app.widgets.bars import FooterBar, TabLine
+from sciextract_app.widgets.lines import word_lines
 from sciextract_app.widgets.plots import (
     BarPart,
-    BarRow,
     ChartScale,
     Drawing,
     PlotPane,
@@ -40,10 +37,12 @@ from sciextract_app.widgets.plots import (
     chart,
     legend,
     spread,
-    word_lines,
 )
 
 MARK = "mark"
+_COMPARED = (
+    "annotations of this project, on abstracts whose entities are done, compared with other sources"
+)
 _LOOKS = {
     "accepted": ("█", "good"),
     "edited": ("▓", "middle"),
@@ -63,6 +62,9 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
             return state_lines(page.bars, width)
         case LearningPage():
             return learning_lines(page, width, height)
+        case AgreementPage():
+            lines = word_lines([_COMPARED], width)
+            return [*lines, Text(), *bar_lines(page.bars, (BarPart("", "█", "bar"),), width, 1)]
 
 
 def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
@@ -79,14 +81,13 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
     return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
 
 
-def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
+def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
     """Items of each label by state: the longest bar is the most frequent label's."""
     if not bars:
         return word_lines(["there are no items yet"], width)
     parts = [BarPart(name, *_LOOKS[name]) for name in STATES]
-    rows = [BarRow(bar.name, bar.counts, bar.after, heading=not bar.counts) for bar in bars]
     most = max(sum(bar.counts) for bar in bars)
-    return [*legend(parts, width), Text(), *bar_lines(rows, parts, width, most)]
+    return [*legend(parts, width), Text(), *bar_lines(bars, parts, width, most)]
 
 
 def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
@@ -127,20 +128,6 @@ def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
         line.append_text(before).append("━", MARK).append_text(after)
 
 
-def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list[Text]:
-    """Figures of each source; F1 from 0 to 100, kappa to 1, with 95 % intervals over abstracts."""
-    words = "annotations of this project, on abstracts whose entities are done, compared with other sources"
-    lines = word_lines([words, *([note] if note else [])], width)
-    rows = [
-        BarRow(bar.name, heading=True)
-        if bar.share is None
-        else BarRow(bar.name, (bar.share,), bar.after)
-        for bar in bars
-    ]
-    drawn = bar_lines(rows, (BarPart("", "█", "bar"),), width, 1)
-    return [*lines, *([Text()] if drawn else []), *drawn]
-
-
 _HINTS = (
     Hint("Tab", "next page"),
     Hint("↑ ↓", "scroll"),
@@ -166,8 +153,6 @@ class DashboardScreen(PlotScreen):
         self._path = path
         self._place = 0
         self._pages: dict[str, Page] = {}
-        self._agreement: list[AgreementBar] | None = None
-        self._note = ""
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -178,73 +163,34 @@ class DashboardScreen(PlotScreen):
     def action_turn(self, by: int) -> None:
         """Show the next page, or the one before."""
         self._place = (self._place + by) % len(PAGES)
-        if PAGES[self._place] == "agreement" and self._agreement is None:
-            self._agreement = []
-            self._note = "comparing…"  # takes seconds, so only once somebody looks at it
-            self._agree()
         self._draw()
 
     def _gather(self) -> None:
         def work(job: Job) -> None:
+            def progress(name: str, done: int, of: int) -> bool:
+                words = f"comparing with {name}: {done:,} of {of:,} abstracts"
+                job.progress(self.show_message, Feedback(words))
+                return not job.is_cancelled
+
             with open_project(self._path, read=True) as project:
-                for name, page in gather(project):
+                for name, page in gather(project, progress):
                     job.call(self._show_page, name, page)
                     if job.is_cancelled:
                         return
+            job.call(self.show_message, Feedback())
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(f"no statistics: {error_line(error)}", problem=True))
+            self.show_message(Feedback(f"statistics ended: {error_line(error)}", problem=True))
 
-        start_job(self, "the statistics", work, failed, self.show_message)
+        start_job(self, "the statistics", work, failed)
 
     def _show_page(self, name: str, page: Page) -> None:
         self._pages[name] = page
         if name == PAGES[self._place]:
-            self._draw()
-
-    def _agree(self) -> None:
-        """Compare with all other sources, one after the other."""
-
-        def work(job: Job) -> None:
-            with open_project(self._path, read=True) as project:
-                for side in sides(project):
-
-                    def progress(done: int, of: int, name: str = side.name) -> bool:
-                        words = f"comparing with {name}: {done:,} of {of:,} abstracts"
-                        job.progress(self._show_note, words)
-                        return not job.is_cancelled
-
-                    try:
-                        job.call(self._show_agreement, agree_with(project, side, progress))
-                    except Cancelled:
-                        return
-            job.call(self._end_agreement)
-
-        def failed(error: SciextractError) -> None:
-            self._show_note(f"the comparison was stopped: {error_line(error)}")
-
-        start_job(self, "the statistics", work, failed, self.show_message)
-
-    def _show_note(self, words: str) -> None:
-        self._note = words
-        self._draw(top=False)
-
-    def _show_agreement(self, found: WithSource) -> None:
-        self._agreement = [*(self._agreement or []), *agreement_bars(found)]
-        self._draw(top=False)
-
-    def _end_agreement(self) -> None:
-        self._show_note("" if self._agreement else "no other source has annotated them yet")
+            self._draw(top=False)
 
     def _draw(self, top: bool = True) -> None:
-        name = PAGES[self._place]
-        draw: Drawing
-        if name == "agreement":
-            bars, note = self._agreement or [], self._note
-            draw = lambda width, _: agreement_lines(bars, note, width)
-        elif name in self._pages:
-            draw = partial(page_lines, self._pages[name])
-        else:
-            draw = lambda width, _: word_lines(["counting…"], width)
+        page = self._pages.get(PAGES[self._place])
+        draw: Drawing = lambda width, _: word_lines(["counting…"], width)
         self.query_one(TabLine).show(self._place)
-        self.query_one(PlotPane).show(draw, top)
+        self.query_one(PlotPane).show(partial(page_lines, page) if page else draw, top)

@@ -187,11 +187,7 @@ class PredictionWork:
                     )
             job.call(self._end, None if job.is_cancelled else report)
 
-        def crashed(feedback: Feedback) -> None:
-            self._show_progress(None)
-            self._screen.show_notice(feedback)
-
-        start_job(self._screen, "the prediction", work, self._fail, crashed, exclusive=True)
+        start_job(self._screen, "the prediction", work, self._fail, exclusive=True)
 
     def use_model(self, name: str) -> None:
         """Let another model predict from now on, beginning with what is undecided."""
@@ -218,7 +214,8 @@ class PredictionWork:
         documents = report.documents if report else 0
         words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
-            words = "no model predicts these labels: F9 offers other suggestions"
+            known = bool(self._screen.project.schema.entities)
+            words = "no model predicts these labels: F9 offers other suggestions" if known else ""
         elif error is not None:
             words = f"no predictions: {error_line(error)}"
         problem = error is not None and not isinstance(error, ModelMismatchError)

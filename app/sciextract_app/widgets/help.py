@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import ClassVar
 
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
-from sciextract.documents.schema import EntityType, RelationType
+from sciextract.documents.schema import LabelSchema
 from sciextract.text.characters import visible
 from sciextract_app.settings import AROUND
 from sciextract_app.shared import actions
 from sciextract_app.shared.actions import ACTIONS, Action, key_label
-from sciextract_app.widgets.dialogs import Dialog, words
+from sciextract_app.shared.view_models import DIGITS
+from sciextract_app.themes import label_style
+from sciextract_app.widgets.dialogs import Dialog, Result, words
 
 HelpRow = tuple[str, str, str]
 """Key, words, group."""
@@ -44,15 +47,6 @@ _PAGES = {"pagedown": "PgDn", "pageup": "PgUp"}
 def written_key(key: str) -> str:
     """A key of the toolkit as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
     return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
-
-
-class HelpTable(Static):
-    """Draws keys next to their words, under the names of their groups."""
-
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    HelpTable { height: auto; width: 1fr; }
-    """
 
 
 def help_grid(rows: Iterable[HelpRow]) -> Table:
@@ -93,7 +87,7 @@ class KeysDialog(Dialog[None]):
     def content(self) -> list[Widget]:
         """The line to search with, the table, and the note."""
         line = Input(placeholder="/ searches keys and words", id="keys-search")
-        return [line, HelpTable(help_grid(self._rows)), words(self._note, "hint")]
+        return [line, Static(help_grid(self._rows), id="keys-table"), words(self._note, "hint")]
 
     def action_search(self) -> None:
         """Go to the search line."""
@@ -121,39 +115,50 @@ class KeysDialog(Dialog[None]):
             if all(each in keys or each in text for each in wanted):
                 found.append((key, shown, group))
         nothing = [("", f"no key for: {event.value}", "")]
-        self.query_one(HelpTable).update(help_grid(found or nothing))
+        self.query_one("#keys-table", Static).update(help_grid(found or nothing))
         self.box.scroll_home(animate=False)
 
 
-class GuidelineDialog(Dialog[None]):
-    """The types of the schema with what they mean.
+class GuidelineDialog(Dialog[Result]):
+    """The types of the schema with what they mean; gives nothing by itself.
 
     Args:
-        types: The types.
-        at: The type that is shown first, by its place among them.
+        schema: The schema.
+        at: The type that is shown first, by its place among all of them.
+        hint: The keys.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,g", "leave", "back", id="dialog.close")]
+    FIRST = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "leave", "back", id="dialog.close")]
 
-    def __init__(self, types: Sequence[EntityType | RelationType], at: int = 0) -> None:
-        super().__init__("Definitions of the types", "↑ ↓ PgDn scroll, Enter or Esc closes")
-        self._types = types
+    def __init__(self, schema: LabelSchema, at: int = 0, hint: str = "Enter or Esc closes") -> None:
+        super().__init__("Types", hint)
+        self._schema = schema
         self._at = at
 
     def content(self) -> list[Widget]:
         """Definition and examples of each."""
-        found: list[Widget] = []
-        for place, each in enumerate(self._types):
-            classes = "label current" if place == self._at else "label"
-            found.append(words(f"{each.label} ({each.key})", classes))
-            found.append(words(each.definition or "no definition in the schema", "hint"))
+        variables, dark = self.app.theme_variables, self.app.current_theme.dark
+        options, entities = [], len(self._schema.entities)
+        for place, each in enumerate(self._schema.types, start=1):
+            kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
+            colour = None if self.app.no_color else label_style(each.label, variables, dark).color
+            line = Text(f"{digit if digit <= DIGITS else ' '} ;{visible(each.key)}  ")
+            line.append("■ ", Style(color=colour)).append(visible(each.label), "bold").append(
+                f"  {kind}"
+            )
+            line.append(f"\n   {visible(each.definition) or 'no definition'}")
             if each.examples:
-                found.append(words("for example: " + "; ".join(each.examples), "hint"))
-        return found
+                line.append(f"\n   for example: {visible('; '.join(each.examples))}")
+            options.append(Option(line))
+        return [OptionList(*options) if options else words("The schema has no types yet")]
 
     def on_mount(self) -> None:
         """Begin at the type that is wanted."""
-        for heading in self.query(".current"):
-            # Only after a layout is it known where the heading stands.
-            scroll = partial(self.box.scroll_to_widget, heading, top=True, animate=False)
-            self.call_after_refresh(scroll)
+        super().on_mount()
+        for found in self.query(OptionList):
+            found.highlighted = self._at
+
+    @on(OptionList.OptionSelected)
+    def _selected(self) -> None:
+        self.dismiss(None)

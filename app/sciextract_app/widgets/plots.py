@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.style import Style
 from rich.text import Span, Text
 from textual.app import ComposeResult
@@ -17,29 +16,15 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sciextract.text.characters import visible
-from sciextract_app.shared.view_models import Feedback
-from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.shared.view_models import BarRow, Feedback
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall, flowing
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
-_LYING = " ▏▎▍▌▋▊▉█"
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 9
 """Cells of one column, its gap included."""
 # In narrower columns a gap would take half of them.
 _GAP_FROM = 3
-
-
-def bar(share: float, cells: int) -> str:
-    """A lying bar, filled up with blanks to so many cells.
-
-    >>> bar(0.5, 5)
-    '██▌  '
-    """
-    eighths = round(_bounded(share) * cells * 8)
-    if share > 0 and not eighths:
-        eighths = 1  # what is there is seen
-    whole, rest = divmod(eighths, 8)
-    return (_LYING[8] * whole + _LYING[rest].strip()).ljust(cells)
 
 
 def stacked(shares: Sequence[float], cells: int) -> list[int]:
@@ -176,32 +161,10 @@ class BarPart:
     style: str
 
 
-@dataclass(frozen=True, slots=True)
-class BarRow:
-    """One row.
-
-    Attributes:
-        name: What stands before the bar.
-        counts: Sizes of the parts.
-        after: What stands behind it.
-        heading: Whether it is only a line of words.
-    """
-
-    name: str
-    counts: tuple[float, ...] = ()
-    after: str = ""
-    heading: bool = False
-
-
 def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
-    lines = [Text()]
-    for part in parts:
-        words = Text().append(part.fill * 2, part.style).append(f" {part.words}")
-        if lines[-1].cell_len and lines[-1].cell_len + 3 + words.cell_len > width:
-            lines.append(Text())
-        lines[-1].append("   " if lines[-1].cell_len else "").append_text(words)
-    return lines
+    shown = [Text().append(each.fill * 2, each.style).append(f" {each.words}") for each in parts]
+    return list(flowing(Text(), shown, width))
 
 
 def bar_lines(
@@ -215,13 +178,13 @@ def bar_lines(
         width: Cells of a line.
         whole: What a bar over the full width stands for.
     """
-    drawn = [row for row in rows if not row.heading]
+    drawn = [row for row in rows if row.counts]
     after = max((cell_len(row.after) for row in drawn), default=0)
     name = min(max((cell_len(row.name) for row in drawn), default=0), max(10, width // 3))
     room = max(_LEAST_BAR, width - name - after - 2 * len(_GAP))
     lines = []
     for row in rows:
-        if row.heading:
+        if not row.counts:
             lines.append(Text(visible(row.name), "bold"))
             continue
         line = Text(padded(row.name, name) + _GAP)
@@ -231,19 +194,6 @@ def bar_lines(
             line.append(part.fill * size, part.style)
         line.append(" " * (room - sum(cells)) + _GAP)
         lines.append(line.append(row.after))
-    return lines
-
-
-_CONSOLE = Console()  # only measures
-
-
-def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
-    """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
-    lines = []
-    for sentence in sentences:
-        for line in Text(visible(sentence), style).wrap(_CONSOLE, max(2, width)):
-            line.rstrip()
-            lines.append(line)
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -29,78 +29,53 @@ if TYPE_CHECKING:
     from sciextract.graph.building import BuildReport
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    inputs: Annotated[
-        list[str],
-        argument(
-            "PREDICTIONS...",
-            "JSONL from annotate (.gz too), folders of it, project files, or -.",
-            show_default=False,
-        ),
-    ]
+    inputs: list[str] = argument(
+        "PREDICTIONS...",
+        "JSONL from annotate (.gz too), folders of it, project files, or -.",
+        show_default=False,
+    )
     graph: GraphOption
-    generic: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
-            "--generic",
-        ),
-    ] = None
-    years: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
-            "--years",
-        ),
-    ] = None
-    acronym_share: Annotated[
-        float,
-        option(
-            "P",
-            "An acronym without its expansion gets the one that at least this share of the "
-            "abstracts gives; 1: only if all agree.",
-            min=0.5,
-            max=1,
-        ),
-    ] = 0.8
-    symmetric: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "A relation type without direction (default: those of the bundled label schemas, such "
-            "as COMPARE; '' for none); repeatable.",
-            "--symmetric",
-        ),
-    ] = None
-    vocabulary: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
-        ),
-    ] = None
-    least_score: Annotated[
-        float,
-        option("P", "Leave out relations below this score.", min=0, max=1),
-    ] = 0.0
-    only_decided: Annotated[
-        bool,
-        flag("From projects, only items that a person has decided.", "--only-decided"),
-    ] = False
-    workers: Annotated[
-        int | None,
-        option(
-            "N",
-            "Number of processes that read large files (default: one per core).",
-            min=0,
-            max=1024,
-        ),
-    ] = None
+    generic: list[str] | None = option(
+        "LABEL",
+        "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
+        "--generic",
+    )
+    years: Path | None = option(
+        "FILE",
+        "JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
+        "--years",
+    )
+    acronym_share: float = option(
+        "P",
+        "An acronym without its expansion gets the one that at least this share of the "
+        "abstracts gives; 1: only if all agree.",
+        min=0.5,
+        max=1,
+        default=0.8,
+    )
+    symmetric: list[str] | None = option(
+        "LABEL",
+        "A relation type without direction (default: those of the bundled label schemas, such "
+        "as COMPARE; '' for none); repeatable.",
+        "--symmetric",
+    )
+    vocabulary: Path | None = option(
+        "FILE",
+        "Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
+    )
+    least_score: float = option(
+        "P", "Leave out relations below this score.", min=0, max=1, default=0.0
+    )
+    only_decided: bool = flag(
+        "From projects, only items that a person has decided.", "--only-decided"
+    )
+    workers: int | None = option(
+        "N", "Number of processes that read large files (default: one per core).", min=0, max=1024
+    )
     as_json: JsonOption = False
     quiet: QuietOption = False
 
@@ -122,7 +97,7 @@ def build(options: BuildOptions) -> None:
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.graph.extraction import GENERIC, CountSettings
-    from sciextract.graph.queries.nodes import relation_types
+    from sciextract.graph.queries.nodes import types_of
     from sciextract.graph.reading import Reading, read_years
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
@@ -166,7 +141,7 @@ def build(options: BuildOptions) -> None:
     wanted = {label for label in options.symmetric or () if label}
     if wanted:
         with open_graph(options.graph) as connection:
-            known_types = relation_types(connection)
+            known_types = types_of(connection, "relation")
         for label in sorted(wanted - set(known_types)):
             problem = f"--symmetric {label}: the graph has no relation of this type"
             say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")

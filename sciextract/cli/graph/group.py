@@ -23,26 +23,27 @@ graph = command_group(
     " every edge the sentences that support it.",
     alone=True,
 )
-GraphOption = Annotated[Path, option("FILE", "The graph file.", "--graph")]
-JsonObjectOption = Annotated[bool, flag("Print one JSON object.", "--json")]
-RelationOption = Annotated[str | None, option("TYPE", "Only relations of this type.")]
-TypeOption = Annotated[str | None, option("TYPE", "Only nodes mostly of this type.", "--type")]
+GraphOption = Annotated[Path, option("FILE", "The graph file.", "--graph", default=...)]
+JsonObjectOption = Annotated[bool, flag("Print one JSON object.", "--json", default=...)]
+RelationOption = Annotated[str | None, option("TYPE", "Only relations of this type.", default=...)]
+TypeOption = Annotated[
+    str | None, option("TYPE", "Only nodes mostly of this type.", "--type", default=...)
+]
 NodeArgument = Annotated[str, argument("NODE", "Any name of the node.", show_default=False)]
 SentencesOption = Annotated[
-    int,
-    option("N", "Number of sentences per edge.", "--sentences", min=0),
+    int, option("N", "Number of sentences per edge.", "--sentences", min=0, default=...)
 ]
-LimitOption = Annotated[int, option("N", "Maximum number of rows.", min=1)]
+LimitOption = Annotated[int, option("N", "Maximum number of rows.", min=1, default=...)]
 
 WithGenericOption = Annotated[
-    bool,
-    flag('Include generic nodes, such as "data".', "--with-generic"),
+    bool, flag('Include generic nodes, such as "data".', "--with-generic", default=...)
 ]
 WithNarrowerOption = Annotated[
     bool,
     flag(
         "Count its kinds as well: nodes whose name ends in its name, and hyponyms.",
         "--with-narrower",
+        default=...,
     ),
 ]
 

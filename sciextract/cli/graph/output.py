@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -19,29 +19,24 @@ from sciextract.cli.console import (
     report,
     say,
 )
-from sciextract.cli.graph.group import (
-    GraphOption,
-    NodeArgument,
-    WithGenericOption,
-)
+from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption
 from sciextract.errors import MissingExtraError, UsageError
 from sciextract.text.english import counted
 
 
 def export(
     graph: GraphOption,
-    to: Annotated[
-        Literal["graphml", "neo4j-csv"],
-        typer.Option("--to", help="graphml is a file, neo4j-csv a folder."),
-    ],
-    output: Annotated[Path, option("PATH", "The file or folder to write.")],
-    least: Annotated[
-        int,
-        option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
-    ] = 1,
-    with_papers: Annotated[
-        bool, flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers")
-    ] = False,
+    to: Literal["graphml", "neo4j-csv"] = typer.Option(
+        ..., "--to", help="graphml is a file, neo4j-csv a folder."
+    ),
+    output: Path = option("PATH", "The file or folder to write.", default=...),
+    least: int = option(
+        "N",
+        "Only nodes that at least N abstracts mention, and edges between them.",
+        min=1,
+        default=1,
+    ),
+    with_papers: bool = flag("Papers are nodes, too, with MENTIONS edges.", "--with-papers"),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -66,7 +61,7 @@ def export(
 def survey(
     node: NodeArgument,
     graph: GraphOption,
-    output: Annotated[Path, option("FOLDER", "The folder to write.")],
+    output: Path = option("FOLDER", "The folder to write.", default=...),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -98,27 +93,18 @@ def survey(
 
 def view(
     graph: GraphOption,
-    output: Annotated[
-        Path,
-        option("PATH", "A page for a browser (.html)."),
-    ],
-    node: Annotated[
-        str | None,
-        argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
-    ] = None,
-    most: Annotated[
-        int,
-        option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
-    ] = 24,
-    edges: Annotated[
-        int,
-        option(
-            "N",
-            "Without NODE: maximum number of edges; those with the most abstracts are kept.",
-            min=1,
-        ),
-    ] = 10_000,
-    sentences: Annotated[int, option("N", "Sentences per edge in a page.", min=0)] = 3,
+    output: Path = option("PATH", "A page for a browser (.html).", default=...),
+    node: str | None = argument(
+        "NODE", "Any name of the node (default: the whole graph).", show_default=False, default=None
+    ),
+    most: int = option("N", "With NODE: maximum number of neighbours.", min=1, max=200, default=24),
+    edges: int = option(
+        "N",
+        "Without NODE: maximum number of edges; those with the most abstracts are kept.",
+        min=1,
+        default=10_000,
+    ),
+    sentences: int = option("N", "Sentences per edge in a page.", min=0, default=3),
     with_generic: WithGenericOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -141,24 +127,22 @@ def view(
     settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
-    nodes, shown = len(drawn.nodes), len(drawn.edges)
+    nodes, shown = len(drawn["nodes"]), len(drawn["edges"])
     if not nodes:
         say(
             "Warning", f"{output} is empty: the graph has no edges that fit the options",
             "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
         )  # fmt: skip
     words = f"{output} shows {counted(nodes, 'node')} and {counted(shown, 'edge')}"
-    if node is None and shown < drawn.all_edges:
-        words += f", the best supported of {drawn.all_edges:,}"
+    if node is None and shown < drawn["all_edges"]:
+        words += f", the best supported of {drawn['all_edges']:,}"
     summary = {"output": str(output), "nodes": nodes, "edges": shown}
     report(summary, words, as_json, quiet=quiet)
 
 
 def browse(
     graph: GraphOption,
-    node: Annotated[
-        str | None, argument("NODE", "Any name of the node.", show_default=False)
-    ] = None,
+    node: str | None = argument("NODE", "Any name of the node.", show_default=False, default=None),
 ) -> None:
     """Browse the graph in the terminal, with the sentences that support each edge.
 

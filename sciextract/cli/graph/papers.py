@@ -23,30 +23,29 @@ if TYPE_CHECKING:
     from sciextract.graph.queries.papers import Paper, Years
 
 _SHOWN = 20
-YearOption = Annotated[str | None, option("YEARS", "2020, 2015-2020, 2015- or -2020.")]
+YearOption = Annotated[str | None, option("YEARS", "2020, 2015-2020, 2015- or -2020.", default=...)]
 MostOption = Annotated[
     int | None,
-    option("N", "Maximum number of rows (default: 20 on the screen, all in a file).", min=1),
+    option(
+        "N",
+        "Maximum number of rows (default: 20 on the screen, all in a file).",
+        min=1,
+        default=...,
+    ),
 ]
 
 
 def papers(
     node: NodeArgument,
     graph: GraphOption,
-    others: Annotated[
-        list[str] | None,
-        option("NODE", "Only papers that also mention this node; repeatable.", "--with"),
-    ] = None,
-    related: Annotated[
-        bool, flag("Only papers that state a relation to a --with NODE.", "--related")
-    ] = False,
+    others: list[str] | None = option(
+        "NODE", "Only papers that also mention this node; repeatable.", "--with"
+    ),
+    related: bool = flag("Only papers that state a relation to a --with NODE.", "--related"),
     year: YearOption = None,
-    sentences: Annotated[int, option("N", "Number of sentences per paper.", min=0)] = 1,
+    sentences: int = option("N", "Number of sentences per paper.", min=0, default=1),
     limit: MostOption = None,
-    output: Annotated[
-        Path | None,
-        option("FILE", "Write .csv, .bib (BibTeX) or .ris instead."),
-    ] = None,
+    output: Path | None = option("FILE", "Write .csv, .bib (BibTeX) or .ris instead."),
     force: ForceOption = False,
     as_json: JsonLinesOption = False,
 ) -> None:
@@ -136,18 +135,13 @@ def _lines(paper: Paper) -> Iterator[str]:
 
 def results(
     graph: GraphOption,
-    metric: Annotated[str | None, option("NODE", "Only values of this metric.")] = None,
-    material: Annotated[
-        str | None,
-        option("NODE", "Only values on this data set, material or task."),
-    ] = None,
+    metric: str | None = option("NODE", "Only values of this metric."),
+    material: str | None = option("NODE", "Only values on this data set, material or task."),
     year: YearOption = None,
-    differences: Annotated[
-        bool, flag("List improvements instead of values.", "--differences")
-    ] = False,
+    differences: bool = flag("List improvements instead of values.", "--differences"),
     with_narrower: WithNarrowerOption = False,
     limit: MostOption = None,
-    output: Annotated[Path | None, option("FILE.csv", "Write a table instead.")] = None,
+    output: Path | None = option("FILE.csv", "Write a table instead."),
     force: ForceOption = False,
     as_json: JsonLinesOption = False,
 ) -> None:

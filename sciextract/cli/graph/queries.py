@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -32,10 +32,9 @@ def neighbours(
     node: NodeArgument,
     graph: GraphOption,
     relation: RelationOption = None,
-    direction: Annotated[
-        Literal["out", "in", "both"],
-        typer.Option(help="Relations out of the node, into it, or both."),
-    ] = "both",
+    direction: Literal["out", "in", "both"] = typer.Option(
+        "both", help="Relations out of the node, into it, or both."
+    ),
     sentences: SentencesOption = 0,
     with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
@@ -50,7 +49,6 @@ def neighbours(
         sciextract graph neighbours SVM --relation USED-FOR --direction out --sentences 2 --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
     from sciextract.graph.queries.nodes import about, find_node, narrower
 
@@ -58,8 +56,10 @@ def neighbours(
         found = find_node(connection, node)
         known = about(connection, found)
         kinds = narrower(connection, found) if with_narrower else []
-        request = EdgeRequest(relation, direction, limit, sentences, narrower=kinds)
-        edges = edges_at(connection, found, request)
+        edges = edges_at(
+            connection, found,
+            relation=relation, direction=direction, limit=limit, sentences=sentences, narrower=kinds,
+        )  # fmt: skip
     if as_json:
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
@@ -106,25 +106,20 @@ def together(
     node: NodeArgument,
     graph: GraphOption,
     label: TypeOption = None,
-    relation: Annotated[
-        str | None,
-        option("TYPE", "Count only abstracts where the other node is in a relation of this type."),
-    ] = None,
-    by: Annotated[
-        Literal["count", "lift"],
-        typer.Option(help="Rank by abstracts, or by the lower end of the lift's interval."),
-    ] = "count",
-    least: Annotated[int, option("N", "Only nodes that at least N abstracts share.", min=1)] = 2,
-    versus: Annotated[
-        str | None, option("NODE", "Show in how many abstracts they are with this node, too.")
-    ] = None,
+    relation: str | None = option(
+        "TYPE", "Count only abstracts where the other node is in a relation of this type."
+    ),
+    by: Literal["count", "lift"] = typer.Option(
+        "count", help="Rank by abstracts, or by the lower end of the lift's interval."
+    ),
+    least: int = option("N", "Only nodes that at least N abstracts share.", min=1, default=2),
+    versus: str | None = option("NODE", "Show in how many abstracts they are with this node, too."),
     with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    to: Annotated[
-        Literal["table", "csv", "json"],
-        typer.Option("--to", help="A table for reading, CSV, or one JSON object per line."),
-    ] = "table",
+    to: Literal["table", "csv", "json"] = typer.Option(
+        "table", "--to", help="A table for reading, CSV, or one JSON object per line."
+    ),
 ) -> None:
     """List the nodes that abstracts mention together with a node, each with a sentence to quote.
 
@@ -183,10 +178,7 @@ def path(
     start: NodeArgument,
     end: NodeArgument,
     graph: GraphOption,
-    avoid: Annotated[
-        list[str] | None,
-        option("NODE", "A node that the path must not visit; repeatable."),
-    ] = None,
+    avoid: list[str] | None = option("NODE", "A node that the path must not visit; repeatable."),
     with_generic: WithGenericOption = False,
     sentences: SentencesOption = 1,
     as_json: JsonObjectOption = False,
@@ -203,15 +195,15 @@ def path(
         sciextract graph path BERT chemistry --avoid accuracy --sentences 3 --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import find_node, generic_nodes
-    from sciextract.graph.queries.paths import shortest_path
+    from sciextract.graph.queries.edges import shortest_path
+    from sciextract.graph.queries.nodes import find_node, find_nodes
 
     with open_graph(graph) as connection:
         first, last = find_node(connection, start), find_node(connection, end)
-        closed = {find_node(connection, each).id for each in avoid or []}
-        if not with_generic:
-            closed |= generic_nodes(connection)
-        steps = shortest_path(connection, first, last, closed, sentences)
+        closed = find_nodes(connection, avoid or [])
+        steps = shortest_path(
+            connection, first, last, closed, generic=with_generic, sentences=sentences
+        )
     if steps is None:
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
@@ -230,11 +222,10 @@ def path(
 def top(
     graph: GraphOption,
     label: TypeOption = None,
-    by: Annotated[
-        Literal["count", "degree"],
-        typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
-    ] = "count",
-    since: Annotated[int | None, option("YEAR", "Count only abstracts from this year on.")] = None,
+    by: Literal["count", "degree"] = typer.Option(
+        "count", help="Rank by abstracts that mention the node, or by related nodes."
+    ),
+    since: int | None = option("YEAR", "Count only abstracts from this year on."),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -273,10 +264,9 @@ _MOST_NAMES = 12
 def gaps(
     node: NodeArgument,
     graph: GraphOption,
-    label: Annotated[
-        str | None,
-        option("TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"),
-    ] = None,
+    label: str | None = option(
+        "TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"
+    ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -317,16 +307,14 @@ def gaps(
 
 def subtopics(
     graph: GraphOption,
-    of: Annotated[str | None, option("NODE", "Only abstracts that mention this node.")] = None,
+    of: str | None = option("NODE", "Only abstracts that mention this node."),
     label: TypeOption = None,
-    least: Annotated[
-        int,
-        option("N", "Only nodes that at least N of the abstracts mention.", min=2),
-    ] = 5,
-    resolution: Annotated[
-        float,
-        option("X", "Higher values give more, smaller subtopics.", min=0.01),
-    ] = 1.0,
+    least: int = option(
+        "N", "Only nodes that at least N of the abstracts mention.", min=2, default=5
+    ),
+    resolution: float = option(
+        "X", "Higher values give more, smaller subtopics.", min=0.01, default=1.0
+    ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -345,14 +333,13 @@ def subtopics(
     """  # fmt: skip
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
-    from sciextract.graph.queries.subtopics import SubtopicQuestion
     from sciextract.graph.queries.subtopics import subtopics as divided
 
     with open_graph(graph) as connection:
         centre = find_node(connection, of) if of else None
         answer = divided(
-            connection, SubtopicQuestion(centre, label, least, resolution, with_generic)
-        )
+            connection, of=centre, label=label, least=least, resolution=resolution, generic=with_generic,
+        )  # fmt: skip
     if as_json:
         show_json(map(asdict, answer.found[:limit]))
         return

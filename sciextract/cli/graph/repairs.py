@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sciextract.cli.console import (
     ForceOption,
@@ -14,7 +14,7 @@ from sciextract.cli.console import (
     argument,
     is_terminal,
     option,
-    print_rows,
+    print_row,
     say,
 )
 from sciextract.cli.graph.group import GraphOption, NodeArgument
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def merge(
     node: NodeArgument,
-    into: Annotated[str, argument("NODE", "The node that remains.", show_default=False)],
     graph: GraphOption,
+    into: str = argument("NODE", "The node that remains.", show_default=False),
     quiet: QuietOption = False,
 ) -> None:
     """Merge a node into another one, now and in later builds of this graph.
@@ -44,10 +44,8 @@ def merge(
 
 
 def split(
-    name: Annotated[
-        str, argument("NAME", "A spelling that means something else.", show_default=False)
-    ],
     graph: GraphOption,
+    name: str = argument("NAME", "A spelling that means something else.", show_default=False),
     quiet: QuietOption = False,
 ) -> None:
     """Make a name that was merged into another node a node of its own.
@@ -75,8 +73,8 @@ def hide(node: NodeArgument, graph: GraphOption, quiet: QuietOption = False) -> 
 
 def rename(
     node: NodeArgument,
-    name: Annotated[str, argument("NAME", "Its new name.", show_default=False)],
     graph: GraphOption,
+    name: str = argument("NAME", "Its new name.", show_default=False),
     quiet: QuietOption = False,
 ) -> None:
     """Give a node another name; the earlier ones still find it.
@@ -92,18 +90,13 @@ def rename(
 
 def repairs(
     graph: GraphOption,
-    undo: Annotated[int | None, option("N", "Take back the repair of this number.", min=1)] = None,
-    source: Annotated[
-        Path | None,
-        option(
-            "FILE.tsv",
-            "Add the repairs of a file; of a vocabulary (id, name, synonyms), synonyms are merged.",
-            "--import",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, option("FILE.tsv", "Write the repairs as a vocabulary for other graphs.")
-    ] = None,
+    undo: int | None = option("N", "Take back the repair of this number.", min=1),
+    source: Path | None = option(
+        "FILE.tsv",
+        "Add the repairs of a file; of a vocabulary (id, name, synonyms), synonyms are merged.",
+        "--import",
+    ),
+    output: Path | None = option("FILE.tsv", "Write the repairs as a vocabulary for other graphs."),
     force: ForceOption = False,
     as_json: JsonLinesOption = False,
     quiet: QuietOption = False,
@@ -120,7 +113,7 @@ def repairs(
 
         sciextract graph repairs --import repairs.tsv --graph other.graph
     """
-    from sciextract.graph.answers import write_lines
+    from sciextract.graph.answers import checked_ending, write_files
     from sciextract.graph.building import repair_graph
     from sciextract.graph.database import GraphError, open_graph
     from sciextract.graph.repairs import (
@@ -151,14 +144,16 @@ def repairs(
     with open_graph(graph) as connection:
         known = repairs_of(connection)
     if output is not None:
-        write_lines({".tsv": lambda: write_repairs(known)}, graph, output, force=force)
+        checked_ending(output, (".tsv",))
+        write_files({"": write_repairs(known)}, graph, output, force=force)
         say("", f"{output} holds {counted(len(known), 'repair')}")
         return
     if not known and not quiet:
         say(
             "", "the graph has no repairs: sciextract graph merge, split, hide and rename make them"
         )
-    print_rows([(asdict(each), f"{each.number:4}  {_words(each)}") for each in known], as_json)
+    for each in known:
+        print_row(asdict(each), f"{each.number:4}  {_words(each)}", as_json)
 
 
 def _repair(graph: Path, repair: Repair, quiet: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -21,33 +21,21 @@ if TYPE_CHECKING:
 
 
 def trends(
-    question: Annotated[
-        Literal["rising", "falling"],
-        typer.Argument(
-            metavar="rising|falling",
-            help="Nodes that rise, or nodes that fall.",
-        ),
-    ],
     graph: GraphOption,
-    label: Annotated[str, option("TYPE", "Entity type of the nodes.", "--type")] = "Method",
-    since: Annotated[int | None, option("YEAR", "The first year.")] = None,
-    until: Annotated[int | None, option("YEAR", "The last year.")] = None,
-    least: Annotated[
-        int,
-        option("N", "Only nodes that at least N abstracts of these years mention.", min=1),
-    ] = 10,
-    recent: Annotated[
-        int,
-        option("N", "Fit the slope to the last N years.", min=2),
-    ] = 5,
-    thin: Annotated[
-        int,
-        option("N", "Pool years with fewer than N abstracts.", min=1),
-    ] = 30,
-    with_narrower: Annotated[
-        bool,
-        flag("Count abstracts that name a hyponym; longer names count anyway.", "--with-narrower"),
-    ] = False,
+    question: Literal["rising", "falling"] = typer.Argument(
+        ..., metavar="rising|falling", help="Nodes that rise, or nodes that fall."
+    ),
+    label: str = option("TYPE", "Entity type of the nodes.", "--type", default="Method"),
+    since: int | None = option("YEAR", "The first year."),
+    until: int | None = option("YEAR", "The last year."),
+    least: int = option(
+        "N", "Only nodes that at least N abstracts of these years mention.", min=1, default=10
+    ),
+    recent: int = option("N", "Fit the slope to the last N years.", min=2, default=5),
+    thin: int = option("N", "Pool years with fewer than N abstracts.", min=1, default=30),
+    with_narrower: bool = flag(
+        "Count abstracts that name a hyponym; longer names count anyway.", "--with-narrower"
+    ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.graph.queries.nodes import NODE, Node, label_number, nodes_where
 from sciextract.graph.queries.papers import Paper, Quoter
-from sciextract.graph.queries.trends import wilson
+from sciextract.graph.queries.trends import Passed, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class TogetherQuestion:
 
 
 def together(
-    connection: sqlite3.Connection,
+    connection: Connection,
     nodes: Sequence[Node],
     question: TogetherQuestion = TogetherQuestion(),
     versus: Node | None = None,
@@ -104,42 +104,41 @@ def together(
         counts = {each.node.id: each.documents for each in others}
         found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
     quoter = Quoter(connection, [each.id for each in nodes])
-    relation = label_number(connection, question.relation, "relation")
-    return [
-        replace(each, quote=quoter.quote(each.node.id, relation))
-        for each in found[: question.limit]
-    ]
+    kind, best = label_number(connection, question.relation, "relation"), found[: question.limit]
+    return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
 
 
 # Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
 _NAMED = """SELECT o.node, count(*) AS documents, n.documents AS whole, min(d.year) AS first, max(d.year) AS last
 FROM here h CROSS JOIN node_document o ON o.document = h.document JOIN node n ON n.id = o.node
 JOIN document d ON d.id = h.document GROUP BY o.node HAVING count(*) >= :least"""
-_RELATED = """SELECT o.node, count(DISTINCT d.id) AS documents, count(DISTINCT o.document) AS whole,
-    min(d.year) AS first, max(d.year) AS last
-FROM (
-    SELECT iif(k.value, e.head, e.tail) AS node, s.document
-    FROM edge e JOIN support s ON s.edge = e.id CROSS JOIN json_each('[0, 1]') k WHERE e.label = :relation
-) o LEFT JOIN document d ON d.id = o.document AND d.id IN (SELECT document FROM here)
-GROUP BY o.node HAVING count(DISTINCT d.id) >= :least"""
+# Only of the latter nodes all abstracts are counted: there are far fewer than edges of that type.
+_RELATED = """SELECT r.*, (
+    SELECT count(*) FROM (
+        SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.head = r.node AND +e.label = :relation
+        UNION SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.tail = r.node AND +e.label = :relation)
+) AS whole FROM (
+    SELECT iif(k.value, e.head, e.tail) AS node, count(DISTINCT d.id) AS documents, min(d.year) AS first, max(d.year) AS last
+    FROM here h CROSS JOIN support s ON s.document = h.document JOIN edge e ON e.id = s.edge AND +e.label = :relation
+    JOIN document d ON d.id = h.document CROSS JOIN json_each('[0, 1]') k GROUP BY 1 HAVING count(DISTINCT d.id) >= :least
+) r"""
 
 
 def _named_with(
-    connection: sqlite3.Connection, nodes: Sequence[Node], question: TogetherQuestion
+    connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
-    relation = label_number(connection, question.relation, "relation")
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT document FROM node_document WHERE node IN (SELECT value FROM json_each(:nodes))
-        ), counted AS ({_NAMED if relation is None else _RELATED})
+        ), counted AS ({_RELATED if asked.relation else _NAMED})
         SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
         FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
         AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
         {
-            "nodes": json.dumps([each.id for each in nodes]), "relation": relation,
-            "least": question.least, "generic": question.generic,
-            "label": label_number(connection, question.label, "entity"),
+            "nodes": json.dumps([each.id for each in nodes]), "least": asked.least, "generic": asked.generic,
+            "label": label_number(connection, asked.label, "entity"),
+            "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
     # By sets, because a node may have hundreds of kinds.
@@ -186,21 +185,6 @@ class Gap:
     nearest: tuple[tuple[Node, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
-    """The answer.
-
-    Attributes:
-        found: The gaps, the least probable first.
-        tested: How many nodes are frequent enough.
-        by_chance: How many of these would be listed if nodes were named independently.
-    """
-
-    found: tuple[Gap, ...]
-    tested: int
-    by_chance: float
-
-
 LEAST_SHARE = 0.005
 """Of all abstracts, so many must name a node for a gap to mean something."""
 LEAST_EXPECTED = 3.0
@@ -210,13 +194,13 @@ _MOST_NEAREST = 3
 
 
 def gaps(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     *,
     label: str | None = None,
     generic: bool = False,
     limit: int = 20,
-) -> Gaps:
+) -> Passed[Gap]:
     """Nodes that are named together with a node less than a fifth as often as is expected by chance, or never.
 
     Args:
@@ -235,16 +219,14 @@ def gaps(
         hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
         raise UsageError(problem, hint)
     label = label or ("Task" if node.label == "Method" else "Method")
-    question = TogetherQuestion(label, least=1, generic=generic)
-    partners = {each.node.id: each for each in _named_with(connection, [node], question)}
+    company = _named_with(connection, [node], TogetherQuestion(label, least=1, generic=generic))
+    partners = {each.node.id: each for each in company}
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
-    rows = connection.execute(
-        f"{NODE} WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id",
-        (label_number(connection, label, "entity"), generic, least),
-    )
+    where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
+    number = label_number(connection, label, "entity")
     own = normal_form(node.name).spaced
     tested, by_chance, found = 0, 0.0, []
-    for other in [Node(*row) for row in rows]:
+    for other in nodes_where(connection, where, (number, generic, least)):
         name = normal_form(other.name).spaced
         if own in _parts(name) or name in _parts(own):
             continue
@@ -256,15 +238,14 @@ def gaps(
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    named = _nearest(connection, found[:limit], list(partners.values()))
-    return Gaps(tuple(named), tested, by_chance)
+    return Passed(_with_nearest(connection, found[:limit], company), tested, by_chance)
 
 
-def _nearest(
-    connection: sqlite3.Connection, gaps: Sequence[Gap], partners: Sequence[Together]
-) -> list[Gap]:
+def _with_nearest(
+    connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
+) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
-    known = {each.node.id: each for each in partners if each.documents > 1}
+    known = {each.node.id: each for each in company if each.documents > 1}
     near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
     # The plus keeps SQLite from looking for each partner in each abstract.
     for gap, partner, documents in connection.execute(
@@ -279,7 +260,7 @@ def _nearest(
         best = sorted(near[each.node.id], reverse=True)[:_MOST_NEAREST]
         nearest = [(known[other].node, known[other].documents) for _, other in best]
         found.append(replace(each, nearest=tuple(nearest)))
-    return found
+    return tuple(found)
 
 
 def _chance_of_at_most(found: int, one: int, other: int, total: int) -> float:

@@ -1,40 +1,20 @@
-"""Edges, and the sentences that support them."""
+"""Edges, the sentences that support them, and the shortest way along them from one node to another."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.graph.extraction import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRequest:
-    """Which edges at a node are wanted.
-
-    Attributes:
-        relation: Only edges of this type.
-        direction: ``out`` of the node, ``in``, or both; relations without direction are always there.
-        limit: At most so many.
-        sentences: How many sentences to bring for each.
-        generic: Whether edges to generic nodes are wanted, too.
-        narrower: Nodes whose edges are wanted like those of the node.
-    """
-
-    relation: str | None = None
-    direction: Direction = "both"
-    limit: int = 20
-    sentences: int = 0
-    generic: bool = True
-    narrower: Sequence[Node] = ()
 
 
 class Way(StrEnum):
@@ -72,16 +52,6 @@ class Sentence:
     tail: tuple[int, int]
     text: str
     score: float | None
-
-    @property
-    def head_text(self) -> str:
-        """The head as it is written here."""
-        return self.text[self.head[0] - self.char_start : self.head[1] - self.char_start]
-
-    @property
-    def tail_text(self) -> str:
-        """The tail as it is written here."""
-        return self.text[self.tail[0] - self.char_start : self.tail[1] - self.char_start]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,39 +112,48 @@ _ENDS = {
 
 
 def neighbours(
-    connection: sqlite3.Connection, node: Node, request: EdgeRequest = EdgeRequest()
+    connection: Connection,
+    node: Node,
+    *,
+    relation: str | None = None,
+    direction: Direction = "both",
+    limit: int = 20,
+    sentences: int = 0,
+    generic: bool = True,
+    narrower: Sequence[Node] = (),
 ) -> list[Edge]:
     """Edges at a node, those that most abstracts state first.
 
     Args:
         connection: The graph.
         node: The node.
-        request: Which of its edges.
+        relation: Only edges of this type.
+        direction: ``out`` of the node, ``in``, or both; relations without direction are always there.
+        limit: At most so many.
+        sentences: How many sentences to bring for each.
+        generic: Whether edges to generic nodes are wanted, too.
+        narrower: Nodes whose edges are wanted like those of the node.
 
     Raises:
         UsageError: The graph has no such relation type.
     """
-    number = label_number(connection, request.relation, "relation")
     # The plus keeps SQLite from going through all edges of the type instead of those at the node.
-    kind = "" if number is None else "AND +e.label = :label"
-    if not request.generic:
+    kind = "" if relation is None else "AND +e.label = :label"
+    if not generic:
         kind += f" AND NOT EXISTS ({_GENERIC_END})"
-    ours = [node.id, *[each.id for each in request.narrower]]
-    rows: dict[int, tuple[Any, ...]] = {}
-    for end in _ENDS[request.direction]:
-        for row in connection.execute(
-            f"{_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit",
-            {"nodes": json.dumps(ours), "label": number, "limit": request.limit},
-        ):
-            rows[row[0]] = row  # an edge between two of them is found from both
-    best = sorted(rows.values(), key=lambda row: (-row[5], row[0]))[: request.limit]
-    edges = [edge_of(connection, row, request.sentences) for row in best]
-    return [
-        each.read_from(each.head.id if each.head.id in ours else each.tail.id) for each in edges
-    ]
+    ours = [node.id, *[each.id for each in narrower]]
+    number = label_number(connection, relation, "relation")
+    # Either end by its index; an edge between two of them is found from both.
+    order, values = "LIMIT :limit", {"nodes": json.dumps(ours), "label": number, "limit": limit}
+    kind += f" ORDER BY e.documents DESC, e.id {order}"
+    ends = [f"SELECT * FROM ({_EDGE} WHERE {end} {kind})" for end in _ENDS[direction]]
+    query = f"{' UNION '.join(ends)} ORDER BY documents DESC, id {order}"
+    rows = connection.execute(query, values).fetchall()
+    edges = [edge_of(connection, row, sentences) for row in rows]
+    return [each.read_from((each.head if each.head.id in ours else each.tail).id) for each in edges]
 
 
-def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, Way], int]:
+def relation_counts(connection: Connection, node: Node) -> dict[tuple[str, Way], int]:
     """Edges at a node by relation type and way, seen from the node; the most frequent first."""
     counts: Counter[tuple[str, Way]] = Counter()
     for end, way in (("head", Way.OUT), ("tail", Way.IN)):
@@ -187,55 +166,102 @@ def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[st
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def between(
-    connection: sqlite3.Connection, first: int, second: int, sentences: int = 0
-) -> list[Edge]:
+def between(connection: Connection, first: int, second: int, sentences: int = 0) -> list[Edge]:
     """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
-    rows = connection.execute(
-        f"{_EDGE} WHERE (e.head = :first AND e.tail = :second) OR (e.head = :second AND e.tail = :first) "
-        "ORDER BY e.documents DESC, e.mentions DESC, e.id",
-        {"first": first, "second": second},
-    )
-    return [edge_of(connection, row, sentences).read_from(first) for row in rows.fetchall()]
+    ends = "(e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"
+    query = f"{_EDGE} WHERE {ends} ORDER BY e.documents DESC, e.mentions DESC, e.id"
+    rows = connection.execute(query, (first, second)).fetchall()
+    return [edge_of(connection, row, sentences).read_from(first) for row in rows]
 
 
-def edge_of(connection: sqlite3.Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
+def edge_of(connection: Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
     """The edge of a row of numbers, with its nodes and so many sentences."""
-    found = sentences_of(connection, row[0], sentences) if sentences else ()
     number, head, tail, label, symmetric, *counts = row
     ends = node_of(connection, head), node_of(connection, tail)
-    return Edge(*(number, *ends, label, bool(symmetric), *counts, found))
+    found = [each for *_, each in support_of(connection, [number], sentences)] if sentences else []
+    return Edge(*(number, *ends, label, bool(symmetric), *counts, tuple(found)))
 
 
-def edge_numbered(connection: sqlite3.Connection, number: int) -> Edge:
-    """The edge of that number, without sentences."""
-    return edge_of(connection, connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone())
+def edge_numbered(connection: Connection, number: int, sentences: int = 0) -> Edge:
+    """The edge of that number, with so many sentences."""
+    row = connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone()
+    return edge_of(connection, row, sentences)
 
 
-def sentences_of(
-    connection: sqlite3.Connection, edge: int, limit: int, place: tuple[int, int] | None = None
-) -> tuple[Sentence, ...]:
-    """What supports an edge, the most probable first.
+def support_of(
+    connection: Connection, edges: Iterable[int], most: int
+) -> Iterator[tuple[int, int, Sentence]]:
+    """The most probable sentences of each edge: its number, that of the document, and the sentence."""
+    rows = connection.execute(
+        """SELECT s.edge, s.document, s.turned, t.content, s.head_start, s.head_end, s.tail_start, s.tail_end,
+            d.doc_key, d.year, s.char_start, s.char_end, s.score
+        FROM (
+            SELECT *, row_number() OVER (PARTITION BY edge ORDER BY score DESC NULLS LAST, document, number) AS place
+            FROM support JOIN evidence USING (document, number) WHERE edge IN (SELECT value FROM json_each(?))
+        ) s JOIN document d ON d.id = s.document JOIN text t ON t.document = s.document
+        WHERE s.place <= ? ORDER BY s.edge, s.place""",
+        (json.dumps(list(edges)), most),
+    )
+    for edge, document, turned, content, *spans, doc_key, year, start, end, score in rows:
+        one, other = (spans[0], spans[1]), (spans[2], spans[3])
+        ends = (other, one) if turned else (one, other)
+        text = unpacked(content)[start:end]
+        yield edge, document, Sentence(doc_key, year, start, end, *ends, text, score)
+
+
+_AROUND = """SELECT tail FROM edge WHERE head IN (SELECT value FROM json_each(?1))
+UNION SELECT head FROM edge WHERE tail IN (SELECT value FROM json_each(?1))"""
+_BEST = """SELECT other FROM (
+    SELECT tail AS other, documents FROM edge WHERE head = ?1 UNION ALL SELECT head, documents FROM edge WHERE tail = ?1
+) WHERE other IN (SELECT value FROM json_each(?2)) ORDER BY documents DESC, other LIMIT 1"""
+
+
+def shortest_path(
+    connection: Connection,
+    start: Node,
+    end: Node,
+    avoid: Iterable[Node] = (),
+    *,
+    generic: bool = True,
+    sentences: int = 1,
+) -> list[list[Edge]] | None:
+    """The edges of each step from one node to another, ``None`` where no way leads there.
+
+    Among the ways of the shortest length it takes at each step the edge that most abstracts support.
 
     Args:
         connection: The graph.
-        edge: The number of the edge.
-        limit: At most so many.
-        place: Only this one: the numbers of a document and of a relation in it.
+        start: Where it begins.
+        end: Where it leads.
+        avoid: Nodes not to go through.
+        generic: Whether generic nodes may lie on the way.
+        sentences: How many sentences to bring for each edge.
     """
-    only = "AND s.document = ? AND s.number = ?" if place else ""
-    rows = connection.execute(
-        f"""SELECT s.turned, t.content, v.head_start, v.head_end, v.tail_start, v.tail_end,
-            d.doc_key, d.year, v.char_start, v.char_end, v.score
-        FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number
-        JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document
-        WHERE s.edge = ? {only} ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
-        (edge, *(place or ()), limit),
-    )
-    found = []
-    for turned, content, *spans, doc_key, year, start, end, score in rows:
-        one, other = (spans[0], spans[1]), (spans[2], spans[3])
-        head, tail = (other, one) if turned else (one, other)
-        text = unpacked(content)[start:end]
-        found.append(Sentence(doc_key, year, start, end, head, tail, text, score))
-    return tuple(found)
+
+    def around(nodes: Iterable[int]) -> set[int]:
+        return {row[0] for row in connection.execute(_AROUND, (json.dumps(list(nodes)),))}
+
+    # Breadth first from both ends, the smaller side first, so that hubs are reached last; level by level.
+    levels = [{start.id}], [{end.id}]
+    closed = {each.id for each in avoid}
+    if not generic:
+        closed.update([row[0] for row in connection.execute("SELECT id FROM node WHERE generic")])
+    seen = {start.id} | closed - {end.id}, {end.id} | closed - {start.id}
+    while not levels[0][-1] & levels[1][-1]:
+        side = 0 if len(levels[0][-1]) <= len(levels[1][-1]) else 1
+        reached = around(levels[side][-1]) - seen[side]
+        if not reached:
+            return None
+        levels[side].append(reached)
+        seen[side].update(reached)
+    # Nodes on the ways, by their distance from the start: where both sides meet, and from there to both ends.
+    ways = [levels[0][-1] & levels[1][-1]]
+    for level in levels[0][-2::-1]:
+        ways.insert(0, level & around(ways[0]))
+    for level in levels[1][-2::-1]:
+        ways.append(level & around(ways[-1]))
+    numbers = [start.id]
+    for level in ways[1:]:
+        (best,) = connection.execute(_BEST, (numbers[-1], json.dumps(list(level)))).fetchone()
+        numbers.append(best)
+    return [between(connection, *pair, sentences) for pair in pairwise(numbers)]

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import UnknownNodeError
 from sciextract.graph.normalisation import MergeRule, NormalForm, normal_form
 
-_KNOWN = {
-    "entity": "SELECT DISTINCT l.name, l.id FROM label l JOIN node n ON n.label = l.id",
-    "relation": "SELECT DISTINCT l.name, l.id FROM label l JOIN edge e ON e.label = l.id",
-}
+Kind = Literal["entity", "relation"]
 
 
-def entity_labels(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The types that nodes have, in alphabetical order."""
-    return tuple(sorted([name for name, _ in connection.execute(_KNOWN["entity"])]))
+def types_of(connection: Connection, kind: Kind) -> dict[str, int]:
+    """The types that the nodes or the edges of a graph have, in alphabetical order, with their numbers."""
+    table = {"entity": "node", "relation": "edge"}[kind]
+    query = f"SELECT name, id FROM label WHERE id IN (SELECT label FROM {table}) ORDER BY name"
+    return dict(connection.execute(query).fetchall())
 
 
-def relation_types(connection: sqlite3.Connection) -> list[str]:
-    """The types of the graph's relations, sorted."""
-    return sorted(dict(connection.execute(_KNOWN["relation"]).fetchall()))
-
-
-def label_number(
-    connection: sqlite3.Connection, name: str | None, kind: Literal["entity", "relation"]
-) -> int | None:
+def label_number(connection: Connection, name: str | None, kind: Kind) -> int | None:
     """The number of a type, written in any case; ``None`` for ``None``.
 
     Raises:
@@ -41,13 +33,12 @@ def label_number(
     exact = connection.execute("SELECT id FROM label WHERE name = ?", (name,)).fetchone()
     if exact:
         return int(exact[0])
-    known = dict(connection.execute(_KNOWN[kind]).fetchall())
+    known = types_of(connection, kind)
     for each, number in known.items():
         if each.casefold() == name.casefold():
-            return int(number)
-    raise UsageError(
-        f"the graph has no {kind} type {name!r}", f"it has {', '.join(sorted(known)) or 'none'}"
-    )
+            return number
+    problem = f"the graph has no {kind} type {name!r}"
+    raise UsageError(problem, f"it has {', '.join(known) or 'none'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ class Alias:
     mentions: int
 
 
-def labels_of(connection: sqlite3.Connection, node: int) -> dict[str, int]:
+def labels_of(connection: Connection, node: int) -> dict[str, int]:
     """Mentions by type, the most frequent first."""
     rows = connection.execute(
         """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
@@ -77,24 +68,20 @@ def labels_of(connection: sqlite3.Connection, node: int) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def years_of(connection: sqlite3.Connection, node: int) -> dict[int, int]:
+def years_of(connection: Connection, node: int) -> dict[int, int]:
     """Abstracts by year, ascending; years without one are left out."""
-    rows = connection.execute(
-        "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year", (node,)
-    )
-    return dict(rows.fetchall())
+    query = "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year"
+    return dict(connection.execute(query, (node,)).fetchall())
 
 
-def aliases_of(
-    connection: sqlite3.Connection, node: int, most: int | None = None
-) -> tuple[Alias, ...]:
-    """Ways to write a node, the most frequent first; all of them without ``most``."""
+def aliases_of(connection: Connection, node: int) -> list[Alias]:
+    """Ways to write a node, the most frequent first."""
     rows = connection.execute(
         """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules LIMIT ?""",
-        (node, -1 if most is None else most),
+        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules""",
+        (node,),
     )
-    return tuple([Alias(row[0], MergeRule(row[1]).words, *row[2:]) for row in rows])
+    return [Alias(surface, MergeRule(rules).words, *counts) for surface, rules, *counts in rows]
 
 
 _SUGGESTIONS = 5
@@ -163,12 +150,17 @@ class About:
     unmatched: dict[str, list[str]]
 
 
-NODE = """SELECT n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
-    n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
-FROM node n JOIN label l ON l.id = n.label """
+NODE_COLUMNS = [each.name for each in fields(Node)]
+_NODE = ", ".join(["l.name" if name == "label" else f"n.{name}" for name in NODE_COLUMNS])
+NODE = f"SELECT {_NODE} FROM node n JOIN label l ON l.id = n.label "
 
 
-def find_node(connection: sqlite3.Connection, name: str) -> Node:
+def nodes_where(connection: Connection, rest: str, values: Any = ()) -> list[Node]:
+    """Nodes by the rest of a query, in which ``n`` is the node and ``l`` its type."""
+    return [Node(*row) for row in connection.execute(NODE + rest, values)]
+
+
+def find_node(connection: Connection, name: str) -> Node:
     """The node that a name means: see :func:`node_called`.
 
     Raises:
@@ -186,16 +178,13 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
     # Names that begin like the wanted one or are among the most frequent, and are spelled nearly so.
     folded, prefix = form.folded, form.folded[:2]
     rows = connection.execute(
-        """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
-        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
-        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
-    ).fetchall()
-    rows += connection.execute(
-        """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
-        ORDER BY n.documents DESC LIMIT ?""",
-        (_CANDIDATES,),
-    ).fetchall()
-    names = {key.casefold(): name for key, name, _ in rows}
+        f"""SELECT * FROM (SELECT m.key, n.name FROM name m JOIN node n ON n.id = m.id
+            WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT {_CANDIDATES})
+        UNION ALL SELECT * FROM (SELECT m.key, n.name FROM node n JOIN name m ON n.id = m.id
+            ORDER BY n.documents DESC LIMIT {_CANDIDATES})""",
+        (prefix, prefix + _LAST_CHARACTER),
+    )
+    names = {key.casefold(): name for key, name in rows}
     close = [names[each] for each in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
     holding = [each for key, each in names.items() if len(folded) > 3 and folded in key]
     alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
@@ -203,20 +192,16 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
     raise UnknownNodeError(problem, hint)
 
 
-def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
+def node_called(connection: Connection, name: str) -> Node | None:
     """The node that a name means, written in any way that the naming rules take for the same."""
     for key in name_keys(normal_form(name)):
-        row = connection.execute(
-            f"{NODE} WHERE n.id = (SELECT coalesce(r.node, m.id) FROM name m "
-            "LEFT JOIN resolved r ON r.name = m.id WHERE m.key = ?)",
-            (key,),
-        ).fetchone()
-        if row:
-            return Node(*row)
+        where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
+        if found := nodes_where(connection, where, (key,)):
+            return found[0]
     return None
 
 
-def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
+def find_nodes(connection: Connection, names: Iterable[str]) -> list[Node]:
     """The nodes that names mean: see :func:`find_node`; empty names are passed over.
 
     Raises:
@@ -225,9 +210,9 @@ def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Nod
     return [find_node(connection, name) for name in names if name.strip()]
 
 
-def node_of(connection: sqlite3.Connection, number: int) -> Node:
+def node_of(connection: Connection, number: int) -> Node:
     """The node of that number."""
-    return Node(*connection.execute(f"{NODE} WHERE n.id = ?", (number,)).fetchone())
+    return nodes_where(connection, "WHERE n.id = ?", (number,))[0]
 
 
 # Of a relation that one abstract states, every fourth or so is wrong; and what is named more often than the wider thing
@@ -238,22 +223,21 @@ WHERE l.name = 'HYPONYM-OF' AND e.documents > 1 AND h.documents <= t.documents""
 _MOST_NARROWER = 500
 
 
-def narrower(connection: sqlite3.Connection, node: Node) -> list[Node]:
+def narrower(connection: Connection, node: Node) -> list[Node]:
     """Kinds of a node: those whose name ends in its name, and those that abstracts say are a HYPONYM-OF it.
 
     The most frequent first, 500 at most; kinds of a hyponym are none.
     """
-    rows = connection.execute(
-        f"""{NODE} WHERE n.id <> :node AND n.id IN (
+    ending, found = normal_form(node.name).spaced, []
+    for each in nodes_where(
+        connection,
+        f"""WHERE n.id <> :node AND n.id IN (
             SELECT m.id FROM name m, (SELECT key FROM name WHERE id = :node) w
             WHERE substr(m.key, -length(w.key)) = w.key
             UNION SELECT narrow FROM ({HYPONYMS}) WHERE wide = :node
         ) ORDER BY n.documents DESC, n.id LIMIT {_MOST_NARROWER}""",
         {"node": node.id},
-    )
-    ending = normal_form(node.name).spaced
-    found = []
-    for each in [Node(*row) for row in rows]:
+    ):
         words = normal_form(each.name).spaced
         # Keys have no spaces: "smart" does not end in the word "art".
         if not words.endswith(ending) or words.endswith(f" {ending}"):
@@ -261,14 +245,11 @@ def narrower(connection: sqlite3.Connection, node: Node) -> list[Node]:
     return found
 
 
-def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) -> About:
+def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
     """Types, years and aliases of a node; the name itself needs no rule."""
-    (total,) = connection.execute(
-        "SELECT count(*) FROM alias WHERE node = ?", (node.id,)
-    ).fetchone()
     aliases = [
         replace(each, rules=()) if each.surface == node.name else each
-        for each in aliases_of(connection, node.id, most_aliases)
+        for each in aliases_of(connection, node.id)
     ]
     unmatched: dict[str, list[str]] = {}
     for reason, surface in connection.execute(
@@ -277,23 +258,12 @@ def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) ->
         (node.id,),
     ):
         unmatched.setdefault(reason, []).append(surface)
-    return About(
-        node,
-        labels_of(connection, node.id),
-        years_of(connection, node.id),
-        tuple(aliases),
-        total,
-        meanings(connection, node.id),
-        unmatched,
-    )
+    labels, years = labels_of(connection, node.id), years_of(connection, node.id)
+    known = meanings(connection, node.id)
+    return About(node, labels, years, tuple(aliases[:most_aliases]), len(aliases), known, unmatched)
 
 
-def generic_nodes(connection: sqlite3.Connection) -> set[int]:
-    """The numbers of all generic nodes."""
-    return {node for (node,) in connection.execute("SELECT id FROM node WHERE generic")}
-
-
-def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
+def meanings(connection: Connection, name: int) -> dict[str, int]:
     """Expansions of an acronym that has several, the most frequent first."""
     found = connection.execute(
         """SELECT coalesce(n.name, m.key), a.documents FROM ambiguous a JOIN name m ON m.id = a.long
@@ -305,10 +275,8 @@ def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
 
 def name_keys(form: NormalForm) -> list[str]:
     """What a name may be kept by: as it is written, in lower case, and as an acronym."""
-    tried = [form.key, form.folded]
-    return list(
-        dict.fromkeys([*tried, form.key.upper()] if len(form.spaced.split()) == 1 else tried)
-    )
+    tried = [form.key, form.folded, form.key.upper()]
+    return list(dict.fromkeys(tried[: 2 if " " in form.spaced else 3]))
 
 
 _FEWEST_LETTERS = 3
@@ -316,7 +284,7 @@ _FREQUENT = 5000
 _ANYWHERE = 1 << 20
 
 
-def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) -> list[Node]:
+def search_nodes(connection: Connection, typed: str, limit: int = 50) -> list[Node]:
     """What the words name, then nodes whose names begin so, then frequent ones that hold them.
 
     Of one or two letters only frequent nodes that begin so: too many others do.
@@ -326,33 +294,28 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
         typed: The beginning of a name, or a part of it, in any spelling.
         limit: At most so many.
     """
-    form = normal_form(typed)
-    exact = node_called(connection, typed)
-    rows: list[tuple[Any, ...]] = []
-    if len(form.folded) >= _FEWEST_LETTERS:
-        for prefix in dict.fromkeys((form.key, form.folded, form.key.upper())):
-            # A range, because LIKE would not use the index.
-            rows += connection.execute(
-                f"""{NODE} JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ?
-                ORDER BY n.documents DESC, n.id LIMIT ?""",
-                (prefix, prefix + _LAST_CHARACTER, limit),
-            )
+    form, exact = normal_form(typed), node_called(connection, typed)
+    found = [exact] if exact else []
+    long = len(form.folded) >= _FEWEST_LETTERS
+    for prefix in dict.fromkeys((form.key, form.folded, form.key.upper()) if long else ()):
+        # A range, because LIKE would not use the index.
+        found += nodes_where(
+            connection,
+            "JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC, n.id LIMIT ?",
+            (prefix, prefix + _LAST_CHARACTER, limit),
+        )
     if form.folded:
-        furthest = 1 if len(form.folded) < _FEWEST_LETTERS else _ANYWHERE
-        found = connection.execute(
+        rows = connection.execute(
             f"""SELECT f.* FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
             WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
-            (_FREQUENT, form.folded, furthest, limit),
+            (_FREQUENT, form.folded, _ANYWHERE if long else 1, limit),
         )
-        rows += found
-    nodes = {} if exact is None else {exact.id: exact}
-    for row in rows:
-        nodes.setdefault(row[0], Node(*row))
-    return list(nodes.values())[:limit]
+        found += [Node(*row) for row in rows]
+    return list({each.id: each for each in found}.values())[:limit]
 
 
 def top(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     label: str | None = None,
     by: Literal["count", "degree"] = "count",
@@ -376,20 +339,18 @@ def top(
     values = {
         "label": label_number(connection, label, "entity"), "since": since, "generic": generic, "limit": limit,
     }  # fmt: skip
+    # coalesce would not use the index.
+    where = f"WHERE n.generic <= :generic {'' if label is None else 'AND n.label = :label '}"
     if since is None:
         column = "n.documents" if by == "count" else "n.degree"
-        where = "" if label is None else "AND n.label = :label "  # coalesce would not use the index
-        rows = connection.execute(
-            f"{NODE} WHERE n.generic <= :generic {where} ORDER BY {column} DESC, n.name LIMIT :limit",
-            values,
-        )
-        return [Node(*row) for row in rows]
+        rest = f"{where} ORDER BY {column} DESC, n.name LIMIT :limit"
+        return nodes_where(connection, rest, values)
     if by != "count":
         raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
-    counted = connection.execute(
-        """SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
-        WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
-        GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit""",
+    rows = connection.execute(
+        f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
+        JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
+        GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit""",
         values,
-    ).fetchall()
-    return [replace(node_of(connection, node), documents=recent) for node, recent in counted]
+    )
+    return [replace(Node(*row), documents=recent) for recent, *row in rows]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.extraction import unpacked
@@ -19,8 +20,7 @@ Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Years:
+class Years(NamedTuple):
     """A span of years, both ends included; ``None`` is an open end."""
 
     first: int | None = None
@@ -28,6 +28,8 @@ class Years:
 
 
 ALL_YEARS = Years()
+IN_YEARS = "coalesce(d.year >= :first, :first IS NULL) AND coalesce(d.year <= :last, :last IS NULL)"
+"""Of the document ``d``, with the span's ends as values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Paper:
 
 
 def papers_of(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     others: Sequence[Node] = (),
     *,
@@ -99,62 +101,45 @@ def papers_of(
         sentences: How many sentences to bring for each.
         limit: At most so many.
     """
-    both = "AND n.document IN (SELECT document FROM node_document WHERE node = ?) " * len(others)
-    rows = connection.execute(
-        f"""{_PAPER} WHERE n.node = ? {both}
-        AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)
-        ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
-        (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
-    )
-    patterns = [_patterns(connection, [each.id]) for each in (node, *others)] if sentences else []
+    numbers = [each.id for each in others]
+    relations: dict[int, set[str]] = defaultdict(set)
+    for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
+        relations[document].add(label)
+    patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
+    both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     found: list[Paper] = []
-    for document, *rest in rows:
-        relations = {
-            row[0]
-            for other in others
-            for row in connection.execute(_RELATIONS, (node.id, other.id, document))
-        }
-        if related and not relations:
+    for *row, mentions, content in connection.execute(
+        f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content
+        FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
+        WHERE n.node = :node {both} AND {IN_YEARS}
+        ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
+        {"node": node.id, **years._asdict()},
+    ):
+        paper, quoted = paper_of(row), list[NamingSentence]()
+        if related and paper.document not in relations:
             continue
-        paper = _paper((document, *rest), tuple(sorted(relations)))
         if sentences:
-            text = _text_of(connection, document)
-            places = [_places(text, *each) for each in patterns]
-            quoted = sentences_with(text, paper.published.title, places)[:sentences]
-            paper = replace(paper, sentences=tuple(quoted))
-        found.append(paper)
+            text = unpacked(content)
+            places = [_spans(own, text) or _spans(borrowed, text) for own, borrowed in patterns]
+            quoted = sentences_with(paper, text, places)[:sentences]
+        stated = tuple(sorted(relations.get(paper.document, ())))
+        found.append(replace(paper, mentions=mentions, relations=stated, sentences=tuple(quoted)))
         if len(found) == limit:
             break
     return found
 
 
-_RELATIONS = """SELECT DISTINCT l.name FROM edge e JOIN support s ON s.edge = e.id AND s.document = ?3
-JOIN label l ON l.id = e.label
-WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"""
-_PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors,
-    max(n.mentions, n.matched + n.nested) AS mentions
-FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id """
+_NAMES_BOTH = "AND n.document IN (SELECT document FROM node_document WHERE node = {}) "
+_RELATIONS = """SELECT s.document, l.name FROM edge e JOIN support s ON s.edge = e.id JOIN label l ON l.id = e.label
+WHERE e.head = ?1 AND e.tail IN (SELECT value FROM json_each(?2)) OR e.tail = ?1 AND e.head IN (SELECT value FROM json_each(?2))"""
+PAPER = "d.id, d.doc_key, d.authors, d.doi, d.pmid, d.title, d.year, d.venue"
+"""The columns of the document ``d`` that :func:`paper_of` reads."""
 
 
-def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
-    """The paper of that number, without mentions and sentences."""
-    row = connection.execute(
-        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors, 0
-        FROM document d JOIN paper p ON p.document = d.id WHERE d.id = ?""",
-        (document,),
-    ).fetchone()
-    return _paper(row, ())
-
-
-def _text_of(connection: sqlite3.Connection, document: int) -> str:
-    row = connection.execute("SELECT content FROM text WHERE document = ?", (document,)).fetchone()
-    return unpacked(row[0])
-
-
-def _paper(row: tuple[Any, ...], relations: tuple[str, ...]) -> Paper:
-    document, doc_key, year, title, venue, doi, pmid, authors, mentions = row
-    published = Bibliography(doi, pmid, title, year, venue, tuple(json.loads(authors)))
-    return Paper(document, doc_key, published, mentions, relations)
+def paper_of(row: Sequence[Any]) -> Paper:
+    """A paper, without mentions and sentences."""
+    document, doc_key, authors, *known = row
+    return Paper(document, doc_key, Bibliography(*(*known, tuple(json.loads(authors)))), 0)
 
 
 _MOST_FORMS = 200
@@ -162,7 +147,7 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, nodes: Sequence[int]
+    connection: Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
@@ -174,10 +159,8 @@ def _patterns(
     return names_pattern(own), names_pattern({row[0] for row in rows})
 
 
-def _places(text: str, own: re.Pattern[str], borrowed: re.Pattern[str]) -> list[Place]:
-    """Where a node is named; by names that coreference gave it only where it has no other in the text."""
-    named = [each.span() for each in own.finditer(text)]
-    return named or [each.span() for each in borrowed.finditer(text)]
+def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
+    return [each.span() for each in pattern.finditer(text)]
 
 
 class Quoter:
@@ -188,12 +171,12 @@ class Quoter:
         nodes: The numbers of the node; further ones count as the same.
     """
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+    def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
         # Many nodes are looked for among those of each abstract, few of them by themselves.
-        self._both = _BOTH.format("+" if len(nodes) > _MANY_NODES else "")
+        self._both = _BOTH.format(plus="+" if len(nodes) > _MANY_NODES else "")
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
@@ -203,73 +186,73 @@ class Quoter:
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
-        for document, content in self._connection.execute(
-            self._both,
-            {"nodes": self._nodes, "other": node, "relation": relation, "most": _MOST_LOOKED_AT},
-        ):
-            text = unpacked(content)
-            ours, theirs = ([each.span() for each in one.finditer(text)] for one in (self._pattern, pattern))  # fmt: skip
+        values = {"nodes": self._nodes, "other": node, "relation": relation}
+        for paper, text in self._papers(self._both, values):
+            ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             # To find sentences takes far longer than to see that none can hold both.
             near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
             if not near and (apart or not (ours and theirs)):
                 continue
-            paper = paper_numbered(self._connection, document)
-            found = sentences_with(text, paper.published.title, [ours, theirs])
-            one, other = ([each for each in found if {*places} & {*each.mentions}] for places in (ours, theirs))  # fmt: skip
+            found = sentences_with(paper, text, [ours, theirs])
+            one, other = [
+                [each for each in found if not {*places}.isdisjoint(each.mentions)]
+                for places in (ours, theirs)
+            ]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
             if one and other and apart is None:
                 apart = replace(paper, sentences=(one[0], other[0]))
         return apart
 
-    def defining(self, most: int) -> list[Paper]:
+    def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
-        found = []
-        rows = self._connection.execute(
-            """SELECT n.document, t.content FROM node_document n JOIN text t ON t.document = n.document
-            WHERE n.node IN (SELECT value FROM json_each(?)) ORDER BY n.mentions DESC, n.document""",
-            (self._nodes,),
-        )
-        for document, content in rows:
-            text = unpacked(content)
+        for paper, text in self._papers(_NAMED, {"nodes": self._nodes}):
+            named = _spans(self._pattern, text)
             places = [
-                each.span()
-                for each in self._pattern.finditer(text)
-                if _DEFINES.match(text, each.end()) and _BEGINS.search(text, 0, each.start())
+                (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
             ]
             if places:
-                paper = paper_numbered(self._connection, document)
-                (first, *_) = sentences_with(text, paper.published.title, [places])
-                found.append(replace(paper, sentences=(first,)))
-            if len(found) == most:
-                break
-        return found
+                yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))
+
+    def stating(self, edge: int) -> Paper:
+        """The paper with the most probable sentence that states the edge of that number."""
+        document, start, end = self._connection.execute(_STATED, (edge,)).fetchone()
+        ((paper, text),) = self._papers(_NUMBERED, (document,))
+        return replace(paper, sentences=(NamingSentence(start, end, text[start:end], ()),))
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
-        paper, text = paper_numbered(self._connection, document), _text_of(self._connection, document)  # fmt: skip
-        title = paper.published.title
-        places = [each.span() for each in self._pattern.finditer(text)]
-        found = sentences_with(text, title, [places])
-        found.sort(key=lambda each: each.text == title)
+        ((paper, text),) = self._papers(_NUMBERED, (document,))
+        found = sentences_with(paper, text, [_spans(self._pattern, text)])
+        found.sort(key=lambda each: each.text == paper.published.title)
         return replace(paper, sentences=tuple(found[:1]))
+
+    def _papers(self, query: str, values: Any) -> Iterator[tuple[Paper, str]]:
+        for *row, content in self._connection.execute(query, values):
+            yield paper_of(row), unpacked(content)
+
+
+_WITH_TEXT = f"SELECT {PAPER}, t.content FROM document d JOIN text t ON t.document = d.id "
+_NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
+_NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
+WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
+_STATED = """SELECT v.document, v.char_start, v.char_end FROM support s
+JOIN evidence v ON v.document = s.document AND v.number = s.number
+WHERE s.edge = ? ORDER BY v.score DESC, v.document, v.number LIMIT 1"""
+_LONGEST_SENTENCE = 600
+_MOST_LOOKED_AT = 20
+_MANY_NODES = 20
+_BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
+WHERE b.node = :other AND {{plus}}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
+GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
 
 
 _DEFINES = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
 )
 _BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
-
-
-_LONGEST_SENTENCE = 600
-_MOST_LOOKED_AT = 20
-_MANY_NODES = 20
-_BOTH = """SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
-JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
-WHERE b.node = :other AND {}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
-    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
-    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
-GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT :most"""
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
@@ -283,23 +266,19 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def sentences_with(
-    text: str, title: str | None, places: Sequence[Sequence[Place]]
+    paper: Paper, text: str, places: Sequence[Sequence[Place]]
 ) -> list[NamingSentence]:
-    """The sentences with any of the places, those with places of most groups first, else in text order."""
+    """The sentences with any of the places, those with places of most groups first, else in text order.
+
+    A title in front is a sentence.
+    """
     found: list[tuple[int, NamingSentence]] = []
-    for start, end in sentence_places(text, title):
-        inside = [[each for each in some if start <= each[0] < end] for some in places]
-        mentions = sorted({each for some in inside for each in some})
-        if mentions:
-            sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
-            found.append((sum(map(bool, inside)), sentence))
-    return [each for _, each in sorted(found, key=lambda one: -one[0])]
-
-
-def sentence_places(text: str, title: str | None) -> Iterator[Place]:
-    """Where the sentences of an abstract begin and end; a title in front is one of them."""
+    title = paper.published.title
     table = analyse(text, title_length=len(title) if title and text.startswith(title) else 0)
-    for sentence in table.sentences:
-        if sentence.token_end > sentence.token_start:
-            first, last = table.spans[sentence.token_start], table.spans[sentence.token_end - 1]
-            yield first.char_start, last.char_end
+    for each in map(table.char_span, table.sentences):
+        start, end = each.char_start, each.char_end
+        groups = [[place for place in some if start <= place[0] < end] for some in places]
+        if mentions := sorted({place for some in groups for place in some}):
+            sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
+            found.append((sum(map(bool, groups)), sentence))
+    return [each for _, each in sorted(found, key=lambda one: -one[0])]

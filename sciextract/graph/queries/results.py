@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import unpacked
-from sciextract.graph.queries.nodes import Node, entity_labels, narrower, node_of
+from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
+    IN_YEARS,
+    PAPER,
     NamingSentence,
     Paper,
     Years,
-    paper_numbered,
+    paper_of,
 )
 from sciextract.graph.values import METRIC
 
@@ -27,29 +29,28 @@ _LOWER_IS_BETTER = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A value that an abstract reports.
 
     Attributes:
         metric: What is measured.
         material: What it is measured on; ``None`` where the abstract names nothing.
+        system: The method whose value it is, where the sentence tells.
         value: The number.
         unit: ``%``, or nothing.
         split: The part of the data: ``test``, ``val``, ``test-dev``...; empty where nobody tells.
         is_difference: Whether it is an improvement or another distance, not a value of its own.
-        system: The method whose value it is, where the sentence tells.
         paper: Whose abstract it is.
         sentence: Where it stands; its mentions are number, metric and, where it names it, material.
     """
 
     metric: Node
     material: Node | None
+    system: Node | None
     value: float
     unit: str
     split: str
     is_difference: bool
-    system: Node | None
     paper: Paper
     sentence: NamingSentence
 
@@ -63,10 +64,7 @@ class Result:
         return {
             "material": self.material and self.material.name,
             "metric": self.metric.name,
-            "value": self.value,
-            "unit": self.unit,
-            "split": self.split,
-            "is_difference": self.is_difference,
+            **{name: getattr(self, name) for name in ("value", "unit", "split", "is_difference")},
             "system": self.system and self.system.name,
             "doc_key": self.paper.doc_key,
             **asdict(self.paper.published),
@@ -74,15 +72,8 @@ class Result:
         }
 
 
-_RESULTS = """SELECT r.document, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
-    v.char_start, v.char_end, v.places, t.content
-FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
-JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
-WHERE v.is_difference = ? AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)"""
-
-
 def results(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     metric: Node | None = None,
     material: Node | None = None,
@@ -107,12 +98,10 @@ def results(
     Raises:
         UsageError: The graph has no nodes of the type Metric.
     """
-    if METRIC not in entity_labels(connection):
-        raise UsageError(
-            f"the graph has no nodes of the type {METRIC}",
-            "results need a model that finds metrics",
-        )
-    where = ""
+    if METRIC not in types_of(connection, "entity"):
+        problem = f"the graph has no nodes of the type {METRIC}"
+        raise UsageError(problem, "results need a model that finds metrics")
+    where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:
             kinds = narrower(connection, node) if with_narrower else []
@@ -121,28 +110,21 @@ def results(
     if named:
         where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
     rows = connection.execute(
-        f"{_RESULTS}{where} ORDER BY r.document, r.number",
-        (differences, *(years.first,) * 2, *(years.last,) * 2),
+        f"""SELECT {PAPER}, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
+            v.char_start, v.char_end, v.places, t.content
+        FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
+        JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
+        WHERE {where} ORDER BY r.document, r.number""",
+        {"differences": differences, **years._asdict()},
     ).fetchall()
-    known, papers = cache(lambda node: node_of(connection, node)), cache(paper_numbered)
+    known = cache(lambda node: None if node is None else node_of(connection, node))
     found = []
-    for document, measure, measured_on, method, *told, start, end, places, content in rows:
-        value, unit, split, is_difference = told
+    for *row, value, unit, split, is_difference, start, end, places, content in rows:
         ends = json.loads(places)
         marks = tuple(sorted(zip(ends[::2], ends[1::2], strict=True)))
-        found.append(
-            Result(
-                known(measure),
-                measured_on and known(measured_on),
-                value,
-                unit,
-                split,
-                bool(is_difference),
-                method and known(method),
-                papers(connection, document),
-                NamingSentence(start, end, unpacked(content)[start:end], marks),
-            )
-        )
+        sentence = NamingSentence(start, end, unpacked(content)[start:end], marks)
+        told = value, unit, split, bool(is_difference), paper_of(row[:-3]), sentence
+        found.append(Result(*(*map(known, row[-3:]), *told)))
     sizes = Counter([each.board for each in found])
 
     def rank(each: Result) -> tuple[object, ...]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from sqlite3 import Connection
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.graph.queries.nodes import Node, label_number, nodes_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +32,7 @@ class Subtopic:
     mean_year: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class SubtopicQuestion:
-    """What to divide into subtopics.
-
-    Attributes:
-        of: Only abstracts that name this node; all when ``None``.
-        label: Only nodes that are mostly of this type.
-        least: Only nodes that so many of the abstracts name.
-        resolution: Higher gives more and smaller subtopics.
-        generic: Generic nodes, too.
-    """
-
-    of: Node | None = None
-    label: str | None = None
-    least: int = 5
-    resolution: float = 1.0
-    generic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Subtopics:
+class Subtopics(NamedTuple):
     """The answer.
 
     Attributes:
@@ -76,7 +56,15 @@ _ROWS = 10_000
 _Floats: TypeAlias = npt.NDArray[np.float32]
 
 
-def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Subtopics:
+def subtopics(
+    connection: Connection,
+    *,
+    of: Node | None = None,
+    label: str | None = None,
+    least: int = 5,
+    resolution: float = 1.0,
+    generic: bool = False,
+) -> Subtopics:
     """Communities of nodes by how often abstracts name them together.
 
     Two nodes are joined where two abstracts or more name both, and two standard errors more than expected by chance; by
@@ -84,19 +72,48 @@ def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Sub
     communities are those of Louvain (V. D. Blondel et al., Journal of Statistical Mechanics, 2008), the best of three
     searches by modularity. Nodes in more than 15 % of the abstracts are left out.
 
+    Args:
+        connection: The graph.
+        of: Only abstracts that name this node; all when ``None``.
+        label: Only nodes that are mostly of this type.
+        least: Only nodes that so many of the abstracts name.
+        resolution: Higher gives more and smaller subtopics.
+        generic: Generic nodes, too.
+
     Raises:
         UsageError: No such type, or no two nodes that are named together so often.
     """
     import networkx as nx  # here, because it takes a quarter of a second
 
-    of = question.of.id if question.of else None
-    (total,) = connection.execute(
-        "SELECT coalesce((SELECT documents FROM node WHERE id = ?), count(*)) FROM document", (of,)
-    ).fetchone()
-    nodes, named, years = _named(connection, question, of, total)
+    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    total = of.documents if of else total
+    values = {
+        "generic": generic, "least": least, "of": of and of.id, "label": label_number(connection, label, "entity"),
+        # In a handful of abstracts nothing is everywhere: two of ten are no large share.
+        "most": max(_EVERYWHERE * total, _FEW_DOCUMENTS),
+    }  # fmt: skip
+    here = "(:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))"
+    nodes = nodes_where(
+        connection,
+        f"""JOIN node_document o ON o.node = n.id
+        WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
+        AND {here} AND n.id IS NOT :of GROUP BY n.id HAVING count(*) BETWEEN :least AND :most
+        ORDER BY count(*) DESC, n.id LIMIT {_MOST_NODES}""",
+        values,
+    )
+    pairs = connection.execute(
+        f"""SELECT j.key, o.document, coalesce(d.year, 0) FROM json_each(:nodes) j
+        JOIN node_document o ON o.node = j.value JOIN document d ON d.id = o.document WHERE {here}""",
+        {**values, "nodes": json.dumps([each.id for each in nodes])},
+    )
+    table = np.array(pairs.fetchall(), np.int64).reshape(-1, 3)
+    documents, firsts, places = np.unique(table[:, 1], return_index=True, return_inverse=True)
+    years = table[firsts, 2]
+    named = np.zeros((len(documents), len(nodes)), bool)
+    named[places, table[:, 0]] = True
     counts = np.zeros((len(nodes), len(nodes)), np.float32)
-    for part in _parts(named):
-        counts += part.T @ part
+    for some in _parts(named):
+        counts += some.T @ some
     uses = counts.diagonal()
     expected = np.outer(uses, uses) / total
     unused = 1 - uses / total
@@ -107,15 +124,11 @@ def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Sub
     for one, other in zip(*np.nonzero(np.triu(often, 1)), strict=True):
         net.add_edge(int(one), int(other), weight=float(counts[one, other] / expected[one, other]))
     if not net:
-        raise UsageError(
-            "no two nodes are named together more often than by chance",
-            "lower --least, or leave out --type",
-        )
-    tries = [
-        nx.community.louvain_communities(net, resolution=question.resolution, seed=seed)
-        for seed in _SEEDS
-    ]
-    quality = [nx.community.modularity(net, each, resolution=question.resolution) for each in tries]
+        problem = "no two nodes are named together more often than by chance"
+        raise UsageError(problem, "lower --least, or leave out --type")
+    known = {"resolution": resolution}
+    tries = [nx.community.louvain_communities(net, seed=seed, **known) for seed in _SEEDS]
+    quality = [nx.community.modularity(net, each, **known) for each in tries]
     best = max(quality)
     groups = sorted(map(sorted, tries[quality.index(best)]))
     member = np.zeros((len(nodes), len(groups)), np.float32)
@@ -130,14 +143,10 @@ def subtopics(connection: sqlite3.Connection, question: SubtopicQuestion) -> Sub
         title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
         members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
         dated = years[here & (years > 0)]
-        found.append(
-            Subtopic(
-                ", ".join([nodes[each].name for each in title]),
-                tuple([nodes[each] for each in members]),
-                int(here.sum()),
-                float(dated.mean()) if len(dated) else None,
-            )
-        )
+        mean_year = float(dated.mean()) if len(dated) else None
+        names = ", ".join([nodes[each].name for each in title])
+        part = tuple([nodes[each] for each in members])
+        found.append(Subtopic(names, part, int(here.sum()), mean_year))
     found.sort(key=lambda each: (-each.documents, each.title))
     return Subtopics(tuple(found), best)
 
@@ -157,34 +166,3 @@ def _parts(named: npt.NDArray[np.bool_]) -> Iterator[_Floats]:
     """Some rows at a time, as numbers that multiply quickly."""
     for start in range(0, len(named), _ROWS):
         yield named[start : start + _ROWS].astype(np.float32)
-
-
-def _named(
-    connection: sqlite3.Connection, question: SubtopicQuestion, of: int | None, total: int
-) -> tuple[list[Node], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-    """The nodes in question; bool (abstracts, nodes): which each abstract names; and its year, 0 if it is not known."""
-    # In a handful of abstracts nothing is everywhere: two of ten are no large share.
-    most = max(_EVERYWHERE * total, _FEW_DOCUMENTS)
-    rows = connection.execute(
-        f"""{NODE} JOIN node_document o ON o.node = n.id
-        WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
-        AND (:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))
-        AND n.id IS NOT :of GROUP BY n.id HAVING count(*) BETWEEN :least AND :most
-        ORDER BY count(*) DESC, n.id LIMIT {_MOST_NODES}""",
-        {
-            "generic": question.generic, "least": question.least, "most": most, "of": of,
-            "label": label_number(connection, question.label, "entity"),
-        },
-    )  # fmt: skip
-    nodes = [Node(*row) for row in rows]
-    pairs = connection.execute(
-        """SELECT j.key, o.document, coalesce(d.year, 0) FROM json_each(?1) j
-        JOIN node_document o ON o.node = j.value JOIN document d ON d.id = o.document
-        WHERE ?2 IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = ?2)""",
-        (json.dumps([each.id for each in nodes]), of),
-    )
-    table = np.array(pairs.fetchall(), np.int64).reshape(-1, 3)
-    documents, firsts, places = np.unique(table[:, 1], return_index=True, return_inverse=True)
-    named = np.zeros((len(documents), len(nodes)), bool)
-    named[places, table[:, 0]] = True
-    return nodes, named, table[firsts, 2]

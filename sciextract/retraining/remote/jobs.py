@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from sciextract.codec import convert
 from sciextract.errors import RemoteError, UsageError
-from sciextract.retraining.remote.ssh import SSH_VARIABLE, Ssh, check_host
+from sciextract.retraining.remote.ssh import Ssh
 from sciextract.retraining.run_folder import JobLocation, Run, job_folder, known_runs
 
 REMOTE_FILES = "there"
@@ -166,62 +160,6 @@ def overview(*, ask: bool = True) -> list[ListedJob]:
         return list(pool.map(listed, known))
 
 
-_PATTERN = frozenset("*?!")
-_DEEPEST = 4
-"""Files that include files that include files: enough for people, and an end where they do so in a circle."""
-_FILE_BYTES = 1 << 20
-
-
 def known_hosts() -> list[str]:
-    """Hosts to offer: those of earlier trainings first, newest first, then those of the configuration.
-
-    What ``--remote`` would refuse is left out, and so are patterns such as ``*.example.org``.
-    """
-    hosts = []
-    for host in dict.fromkeys([*(location.host for _, location in jobs()), *configured_hosts()]):
-        with suppress(UsageError):
-            hosts.append(check_host(host))
-    return hosts
-
-
-def configured_hosts() -> list[str]:
-    """The names behind ``Host`` in the configuration that ``ssh`` reads, in its order.
-
-    A file that cannot be read names none: ``ssh`` itself will say what is wrong with it.
-    """
-    try:
-        words = shlex.split(os.environ.get(SSH_VARIABLE, ""))
-    except ValueError:
-        words = []
-    named = [
-        after for word, after in pairwise(words) if word == "-F"
-    ]  # another file than the usual one
-    path = Path(named[-1]) if named else _own_folder() / "config"
-    return list(dict.fromkeys(_hosts_of(path, _DEEPEST)))
-
-
-def _own_folder() -> Path:
-    return Path(os.path.expanduser("~")) / ".ssh"
-
-
-def _hosts_of(path: Path, depth: int) -> Iterator[str]:
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(_FILE_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return
-    for line in text.splitlines():
-        try:
-            words = shlex.split(
-                line.replace("=", " ", 1), comments=True
-            )  # "Host=a b" is "Host a b"
-        except ValueError:
-            continue
-        key, values = (words[0].lower(), words[1:]) if words else ("", [])
-        if key == "host":
-            yield from (value for value in values if not _PATTERN & set(value))
-        elif key == "include" and depth:
-            for value in values:
-                pattern = os.path.join(_own_folder(), os.path.expanduser(value))
-                for each in sorted(glob.glob(pattern)):
-                    yield from _hosts_of(Path(each), depth - 1)
+    """The machines of earlier trainings, the newest first."""
+    return list(dict.fromkeys(location.host for _, location in jobs()))

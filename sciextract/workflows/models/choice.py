@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sciextract import atomic
-from sciextract.errors import (
-    ModelDamagedError,
-    ModelMismatchError,
-    ModelNotFoundError,
-    ModelVersionError,
-    ProjectDamagedError,
-    UsageError,
-    as_command,
-)
+from sciextract.errors import ModelNotFoundError, UsageError, as_command
 from sciextract.inference.model_folder import (
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,
@@ -97,7 +89,7 @@ def find_chosen(project: Project | None = None) -> Chosen:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
     """
     for place in (None,) if project is None else (project, None):
-        choice = _standing(history(place))
+        choice = _standing(place)
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
     bundled = (DEFAULT_MODEL, BIOMEDICAL_MODEL, SCIENCE_MODEL)
@@ -124,17 +116,6 @@ def unusable_models() -> str:
         names = ", ".join(each.name for each in broken)
         return f"models {names} are skipped; for details: sciextract models list"
     return "".join(f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken)
-
-
-def standing_model(project: Project) -> KnownModel | None:
-    """The model that a project has chosen; ``None`` where it has chosen none, or has taken that back.
-
-    Raises:
-        ModelNotFoundError: It is not on this machine.
-        ProjectDamagedError: The project's choices cannot be understood.
-    """
-    choice = _standing(history(project))
-    return None if choice is None else _model_of(choice, project)
 
 
 def current(project: Project | None = None) -> KnownModel:
@@ -173,7 +154,7 @@ def use(word: str, project: Project | None = None) -> KnownModel:
     if not (model.packaged or model.registered):
         model = register(model.folder, model.name)
     choice = Choice(model.name, model.hash, model.packaged)
-    if _standing(history(project)) != choice:
+    if _standing(project) != choice:
         _add(asdict(choice), project)
     return model
 
@@ -188,7 +169,7 @@ def rollback(project: Project | None = None) -> Chosen:
         OutputError: The user's folder cannot be written.
     """
     before = _stack(history(project))[:-1]
-    if _standing(history(project)) is None:
+    if _standing(project) is None:
         whose = "for this project" if project else "for you"
         raise UsageError(
             f"no model was chosen {whose}, so there is no choice to revert",
@@ -235,9 +216,8 @@ def _stack(entries: list[dict[str, Any]]) -> list[Choice]:
     return stack
 
 
-def _standing(entries: list[dict[str, Any]]) -> Choice | None:
-    stack = _stack(entries)
-    return stack[-1] if stack else None
+def _standing(project: Project | None) -> Choice | None:
+    return next(reversed(_stack(history(project))), None)
 
 
 def _add(entry: dict[str, Any], project: Project | None) -> None:
@@ -286,33 +266,3 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         "or choose another: "
         f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME applies to one command",
     )
-
-
-_NO_MODEL = (ModelDamagedError, ModelMismatchError, ModelNotFoundError, ModelVersionError)
-
-
-def carry_choice(project: Project, other: Project) -> str:
-    """Take over the model that another project has chosen, where this one has never chosen any.
-
-    Nothing is taken over that could not predict here: a model that is not on this machine, is damaged, or
-    has labels that this project's schema lacks.
-
-    Returns:
-        What became of it, in a sentence; empty where there was nothing to take over.
-
-    Raises:
-        ProjectError: The project cannot be written.
-    """
-    try:
-        if history(project) or not history(other):
-            return ""
-    except ProjectDamagedError:  # choices that make no sense are not handed on
-        return ""
-    try:
-        model = standing_model(other)
-        if model is None:
-            return ""
-        use(str(model.folder), project)
-    except _NO_MODEL as error:
-        return f"the other project's choice of model is not adopted: {error.message}"
-    return f"{model.id} predicts here from now on, as in the other project"

@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract import atomic
-from sciextract.errors import (
-    InputMissingError,
-    ModelDamagedError,
-    SciextractError,
-    UsageError,
-)
+from sciextract.errors import InputMissingError, ModelDamagedError, SciextractError, UsageError
 from sciextract.formats.archive import open_archive
 from sciextract.inference.model_folder import (
     BASE,
@@ -128,16 +123,9 @@ class KnownModel:
 
     def to_json(self) -> dict[str, Any]:
         """What ``models list --json`` says of it."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "hash": self.hash,
-            "folder": str(self.folder),
-            "bundled": self.bundled,
-            "distribution": self.distribution or None,
-            "since": self.since or None,
-            "problem": self.problem or None,
-        }
+        own = {"id": self.id, "name": self.name, "hash": self.hash, "folder": str(self.folder)}
+        origin = {"bundled": self.bundled, "distribution": self.distribution or None}
+        return own | origin | {"since": self.since or None, "problem": self.problem or None}
 
 
 def known_models() -> list[KnownModel]:
@@ -146,11 +134,7 @@ def known_models() -> list[KnownModel]:
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
     others = [_of_distribution(each) for each in installed()]
-    return [
-        *map(known_at, bundled_folders()),
-        *others,
-        *map(known_at, registered_folders()),
-    ]
+    return [*map(known_at, bundled_folders()), *others, *map(known_at, registered_folders())]
 
 
 def find_model(word: str | Path) -> KnownModel:
@@ -188,10 +172,10 @@ def known_at(folder: Path) -> KnownModel:
 
 def _of_distribution(model: InstalledModel) -> KnownModel:
     """A model that another distribution brings."""
-    distribution = " and ".join(model.distributions)
+    name, brought = model.name, model.distribution
     if model.problem:
-        return KnownModel(model.name, "", model.folder, model.problem, distribution, model.hint)
-    return replace(known_at(model.folder), name=model.name, distribution=distribution)
+        return KnownModel(name, "", model.folder, model.problem, brought, model.hint)
+    return replace(known_at(model.folder), name=name, distribution=brought)
 
 
 def register(folder: Path, name: str | None = None) -> KnownModel:
@@ -218,11 +202,9 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
         with reported_as(str(target), WRITABLE_HOME, lines=False):
             target.parent.mkdir(parents=True, exist_ok=True)
             atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
-            copied = atomic.creating(
-                target, durable=True, is_broken=lambda place: not _is_whole(place, model.hash)
-            )
+            shutil.rmtree(target, ignore_errors=True)  # a damaged one
             # Of two processes that copy the same model one wins, and the other has nothing left to do.
-            with suppress(FileExistsError), copied as fresh:
+            with suppress(FileExistsError), atomic.creating(target, durable=True) as fresh:
                 fresh.mkdir()
                 for place, file in _files(model, with_base=(folder / BASE).is_dir()):
                     (fresh / place).parent.mkdir(exist_ok=True)

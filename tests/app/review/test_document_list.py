@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from sciextract_app.review.document_list import PAGE_ROWS, DocumentList, row_words
+from sciextract_app.review.document_list import PAGE_ROWS, DocumentList, row_parts
 from tests.app.widgets.tiny_app import Rows, TinyDesk
 
 pytestmark = pytest.mark.asyncio
@@ -96,13 +96,14 @@ async def test_a_page_that_lost_rows_has_blank_lines() -> None:
 @pytest.mark.parametrize("width", [34, 44, 52, 64, 90, 8])
 async def test_rows_fill_the_width(width: int) -> None:
     for index in range(12):
-        words = row_words(Rows(20).row(index), width, current=index == 3)
+        words = "".join(row_parts(Rows(20).row(index), width, current=index == 3))
         assert cell_len(words) == max(width, 9)
 
 
 async def test_signs() -> None:
-    rows = [row_words(Rows(9).row(index), 34, current=False) for index in range(4)]
-    assert [row[1:3] for row in rows] == [" ●", " ◐", " ○", "⚑●"]
-    wide = row_words(Rows(9).row(1), 64, current=True)
-    assert wide.startswith("▸ ●◐○ [b]Abstract 2")
-    assert wide.endswith("2001 0.31    1")
+    rows = [row_parts(Rows(9).row(index), 34, current=False) for index in range(4)]
+    assert [row[0][1:3] for row in rows] == [" ●", " ◐", " ○", "⚑●"]
+    assert [row[1] for row in rows] == ["████", "███▊", "███▋", "███▍"], "of 20 items 0 to 3 wait"
+    title, _, behind = row_parts(Rows(9).row(1), 64, current=True)
+    assert title.startswith("▸ ●◐○ [b]Abstract 2") and title.endswith("2001 ")
+    assert behind.endswith("0.31    1")

@@ -10,10 +10,11 @@ import pytest
 from sciextract.store import open_project
 from sciextract_app.review.document_list import DocumentList
 from sciextract_app.review.lower_panes import LowerPanes
-from sciextract_app.review.prompts import NoteDialog, SearchDialog
+from sciextract_app.review.prompts import NoteDialog
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.start import StartScreen
 from sciextract_app.widgets.bars import TooSmall
+from sciextract_app.widgets.dialogs import LineDialog
 from sciextract_app.widgets.help import KeysDialog
 from tests.app.screens_support import (
     desk_of,
@@ -205,7 +206,7 @@ class TestTheList:
     async def test_search_filters(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("slash")
-            await until(pilot, lambda: isinstance(app.screen, SearchDialog))
+            await until(pilot, lambda: isinstance(app.screen, LineDialog))
             await pilot.press(*"taggers", "enter")
             await until(pilot, lambda: desk_of(app).listing.numbers == [2])
             await pilot.press("slash", *["backspace"] * 7, "enter")
@@ -214,10 +215,10 @@ class TestTheList:
     async def test_a_filter_that_nobody_knows_is_explained(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("slash")
-            await until(pilot, lambda: isinstance(app.screen, SearchDialog))
+            await until(pilot, lambda: isinstance(app.screen, LineDialog))
             await pilot.press(*"label:Methd", "enter")
             await until_shown(pilot, "Method")
-            assert isinstance(app.screen, SearchDialog)
+            assert isinstance(app.screen, LineDialog)
 
 
 class TestDialogs:
@@ -255,9 +256,9 @@ class TestDialogs:
             assert focused.label == "USED-FOR"
             await pilot.press("g")
             await until_shown(pilot, focused.definition[:30])
-            assert "Task (t)" not in shown(pilot)
+            assert "■ Task" not in shown(pilot)
             await pilot.press("home")
-            await until_shown(pilot, "Task (t)")
+            await until_shown(pilot, "■ Task")
 
     async def test_a_note_is_kept(self, project: Path) -> None:
         async with opened(project) as (app, pilot):

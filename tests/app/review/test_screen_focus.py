@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 from textual.pilot import Pilot
 from textual.theme import Theme
 
 from sciextract.store import EntityRef, LinkRef, RelationRef
 from sciextract_app.review.screen import ReviewScreen
-from sciextract_app.themes import THEMES, contrast, parse
+from sciextract_app.themes import THEMES, contrast
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.review.abstracts import SCIERC, TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown
@@ -165,5 +166,9 @@ def unreadable(pilot: Pilot[None]) -> Iterator[str]:
             fore, back = (each.triplet if each else None for each in (style.color, style.bgcolor))
             if style.dim:
                 yield f"{text!r} is dim"
-            elif fore and back and (ratio := contrast(parse(fore.hex), parse(back.hex))) < 4.5:
+            elif (
+                fore
+                and back
+                and (ratio := contrast(Color.parse(fore.hex), Color.parse(back.hex))) < 4.5
+            ):
                 yield f"{text!r} {ratio:.2f}"

@@ -18,8 +18,9 @@ from sciextract.store.review import Sort
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.review import background as worker
-from sciextract_app.review.prompts import MessagesDialog, QueueNameDialog, QueuesDialog
+from sciextract_app.review.prompts import QueuesDialog
 from sciextract_app.shared.view_models import Feedback, Mode
+from sciextract_app.widgets.dialogs import LineDialog, TextDialog
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
 
@@ -75,7 +76,7 @@ class TestQueues:
             desk.list_by(Sort.RANDOM)
             numbers = list(desk.listing.numbers)
             await pilot.press("f4")
-            await until(pilot, lambda: isinstance(app.screen, QueueNameDialog))
+            await until(pilot, lambda: isinstance(app.screen, LineDialog))
             app.screen.query_one(Input).value = "a few [12]"
             await pilot.press("enter")
             await until_shown(pilot, "a few [12] ")
@@ -105,10 +106,10 @@ class TestQueues:
     async def test_nothing_is_saved_under_no_name(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("f4")
-            await until(pilot, lambda: isinstance(app.screen, QueueNameDialog))
+            await until(pilot, lambda: isinstance(app.screen, LineDialog))
             app.screen.query_one(Input).value = "  "
             await pilot.press("enter")
-            assert isinstance(app.screen, QueueNameDialog)
+            assert isinstance(app.screen, LineDialog)
             await pilot.press("escape", "f3")
             await until_shown(pilot, "No queue is saved yet")
             assert not app.screen.query(OptionList)
@@ -218,7 +219,7 @@ class TestMessages:
             await until_shown(pilot, "│ 7 abstracts predicted")
             assert "flagged" in shown(pilot)
             desk_of(app).dialogs.messages()
-            await until(pilot, lambda: isinstance(app.screen, MessagesDialog))
+            await until(pilot, lambda: isinstance(app.screen, TextDialog))
             await until_shown(pilot, "7 abstracts predicted")
             assert "flagged" in shown(pilot)
             await pilot.press("escape")
@@ -226,5 +227,5 @@ class TestMessages:
     async def test_they_are_in_the_palette(self, project: Path) -> None:
         async with opened(project) as (app, _):
             found = {each.title for each in app.get_system_commands(app.screen)}
-            assert {"messages", "queues", "save queue", "leave queue"} <= found
-            assert {"list: random", "undecided items by disagreement"} <= found
+            assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
+            assert {"list: random", "undecided items by uncertainty"} <= found

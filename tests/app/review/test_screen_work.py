@@ -18,8 +18,8 @@ from sciextract.store.maintenance.doctor import examine
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models.registry import register
 from sciextract_app.opening import recent_projects
-from sciextract_app.review.prompts import BadRecordsDialog
 from sciextract_app.start import StartScreen
+from sciextract_app.widgets.dialogs import TextDialog
 from tests.app.screens_support import (
     desk_of,
     made_project,
@@ -165,7 +165,7 @@ class TestImporting:
     async def test_a_file_gets_a_project_and_bad_records_a_dialog(self, tmp_path: Path) -> None:
         (tmp_path / "refs.bib").write_text(BIB)
         async with opened(tmp_path / "refs.bib", load=RuleExtractor) as (app, pilot):
-            await until(pilot, lambda: isinstance(app.screen, BadRecordsDialog))
+            await until(pilot, lambda: isinstance(app.screen, TextDialog))
             await until_shown(pilot, "broken entry")
             await pilot.press("escape")
             await until_shown(pilot, "Parsers")

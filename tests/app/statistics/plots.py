@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 
 from sciextract.store.statistics import LabelStates
-from sciextract_app.shared.view_models import Hint, Mode
+from sciextract_app.shared.view_models import BarRow, Hint, Mode
 from sciextract_app.statistics.pages import (
     PAGES,
-    AgreementBar,
+    AgreementPage,
     LabelsPage,
     LayerPlot,
     LearningPage,
@@ -30,15 +30,16 @@ STATES = [
 PROGRESS = progress_page(
     61, 412, {"2026-03-02": 8, "2026-03-03": 21, "2026-03-06": 14, "2026-03-09": 18}
 )
-AGREEMENT = [
-    AgreementBar("file maria\x1b[31m.sciextract: 120 of 300 abstracts"),
-    AgreementBar("entities, exact", 0.71, "71.0 [66.2 to 75.0]"),
-    AgreementBar("tokens, Cohen's kappa", 0.65, "0.65 [0.60 to 0.70]"),
-    AgreementBar("relations", 0.0, "none"),
-]
+AGREEMENT = (
+    BarRow("file maria\x1b[31m.sciextract: 120 of 300 abstracts"),
+    BarRow("entities, exact", (0.71,), "71.0 [66.2 to 75.0]"),
+    BarRow("tokens, Cohen's kappa", (0.65,), "0.65 [0.60 to 0.70]"),
+    BarRow("relations", (0.0,), "none"),
+)
 DRAWN: dict[str, Page] = {
     "progress": PROGRESS,
     "labels": LabelsPage(tuple(state_bars(STATES))),
+    "agreement": AgreementPage(AGREEMENT),
     "learning": LearningPage(
         ("F1 of what was suggested before you touched an abstract",),
         (

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciextract_app.shared.view_models import BarRow
 from sciextract_app.statistics import screen
 from sciextract_app.statistics.pages import PAGES, progress_page, state_bars
 from sciextract_app.training import plots as training_plots
 from sciextract_app.widgets.bars import tab_text
+from sciextract_app.widgets.lines import bar
 from sciextract_app.widgets.plots import (
     BarPart,
-    BarRow,
     ChartScale,
-    bar,
     bar_lines,
     chart,
     column_rows,
     spread,
     stacked,
 )
-from tests.app.statistics.plots import AGREEMENT, DRAWN, STATES
+from tests.app.statistics.plots import DRAWN, STATES
 from tests.app.statistics.test_plot_snapshots import LIVE
 
 SHARES = st.lists(st.none() | st.floats(-1, 2), max_size=50)
@@ -85,16 +85,13 @@ def test_no_line_is_wider_than_the_pane(name: str, width: int) -> None:
 
 
 @WIDE
-def test_trainings_and_agreement_fit_too(width: int) -> None:
-    lines = [
-        *training_plots.live_lines(LIVE, width, 20),
-        *screen.agreement_lines(AGREEMENT, "", width),
-    ]
+def test_trainings_fit_too(width: int) -> None:
+    lines = training_plots.live_lines(LIVE, width, 20)
     assert max(line.cell_len for line in lines) <= width
 
 
 def test_what_a_terminal_would_obey_is_shown() -> None:
-    lines = screen.agreement_lines(AGREEMENT, "\x1b[2J", 80)
+    lines = screen.page_lines(DRAWN["agreement"], 80, 20)
     assert not any("\x1b" in line.plain for line in lines)
 
 

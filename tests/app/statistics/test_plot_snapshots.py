@@ -13,7 +13,7 @@ from sciextract_app.statistics import screen
 from sciextract_app.statistics.pages import PAGES
 from sciextract_app.training import plots as training_plots
 from sciextract_app.training.progress import RunProgress, training_result
-from tests.app.statistics.plots import AGREEMENT, DRAWN, PlotApp
+from tests.app.statistics.plots import DRAWN, PlotApp
 from tests.app.training.children import ended_run
 
 Compare = Callable[..., bool]
@@ -46,7 +46,7 @@ def test_other_pages(snap_compare: Compare, name: str) -> None:
 
 
 def test_agreement(snap_compare: Compare) -> None:
-    app = PlotApp(lambda width, _: screen.agreement_lines(AGREEMENT, "", width), 2)
+    app = PlotApp(partial(screen.page_lines, DRAWN["agreement"]), 2)
     assert snap_compare(app, terminal_size=(80, 24))
 
 

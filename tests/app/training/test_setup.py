@@ -6,21 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.errors import UsageError
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import configured_hosts, known_hosts
+from sciextract.retraining.remote.jobs import known_hosts
 from sciextract.retraining.run_folder import Run, RunStatus, new_run
-from sciextract_app.training.plan import earlier_runs, problem_of_options
+from sciextract_app.training.plan import check_options, earlier_runs
 from sciextract_app.training.progress import RunProgress, RunReader
-
-CONFIG = """\
-# Machines of the group
-Host gpubox fast.example.org
-  HostName 10.0.0.7
-host=quoted "two words"
-Host *.example.org !bad ?x
-Include config.d/*
-Match host somewhere
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -30,46 +21,18 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCIEXTRACT_SSH", raising=False)
 
 
-class TestHosts:
-    @pytest.fixture
-    def config(self, tmp_path: Path) -> Path:
-        folder = tmp_path / ".ssh"
-        (folder / "config.d").mkdir(parents=True)
-        (folder / "config").write_text(CONFIG)
-        (folder / "config.d" / "cluster").write_text("Host login\nInclude ~/.ssh/config\n")
-        return folder / "config"
-
-    def test_names_without_patterns_in_their_order(self, config: Path) -> None:
-        assert configured_hosts() == ["gpubox", "fast.example.org", "quoted", "two words", "login"]
-
-    def test_what_the_command_would_refuse_is_not_offered(self, config: Path) -> None:
-        assert known_hosts() == ["gpubox", "fast.example.org", "quoted", "login"]
-
-    def test_machines_of_earlier_trainings_come_first(self, config: Path) -> None:
-        for host in ("old.example.org", "login"):
-            jobs.new_location(new_run(None), host, "python3", slurm=False)
-        assert set(known_hosts()[:2]) == {"old.example.org", "login"}
-        assert known_hosts().count("login") == 1
-
-    @pytest.mark.parametrize("data", [b"", b"\xff\x00Host \xe9", b'Host "open', b"Host\n=\n"])
-    def test_a_file_of_anything(self, config: Path, data: bytes) -> None:
-        config.write_bytes(data)
-        assert known_hosts() == []
-
-    def test_without_any_file(self) -> None:
-        assert known_hosts() == []
-
-    def test_the_file_that_ssh_is_told_to_read(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "other").write_text("Host elsewhere\n")
-        monkeypatch.setenv("SCIEXTRACT_SSH", f"ssh -F {tmp_path / 'other'}")
-        assert known_hosts() == ["elsewhere"]
+def test_machines_of_earlier_trainings_are_offered_once() -> None:
+    assert known_hosts() == []
+    for host in ("old.example.org", "login", "login"):
+        jobs.new_location(new_run(None), host, "python3", slurm=False)
+    assert sorted(known_hosts()) == ["login", "old.example.org"]
 
 
 def test_options_that_cannot_be_told_apart() -> None:
-    assert "between two quotation marks" in problem_of_options("--base 'my data.jsonl")
-    assert problem_of_options("--base 'my data.jsonl' --epochs 3") == ""
+    with pytest.raises(UsageError) as error:
+        check_options("--base 'my data.jsonl")
+    assert "between two quotation marks" in error.value.hint
+    check_options("--base 'my data.jsonl' --epochs 3")
 
 
 class TestJobsElsewhere:

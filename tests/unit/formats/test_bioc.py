@@ -303,17 +303,17 @@ def test_layouts_of_pubtator_and_of_the_library(tmp_path: Path, content: Any) ->
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("{", "the file ends inside this record"),
-        ('{"documents": [', "the array is not closed"),
+        ("{", "broken JSON: Expecting property name"),
+        ('{"documents": [', "the outer object is not closed"),
         ("7", "broken JSON: '7' found"),
         ('{"documents": 7}', "no text: the document has no `passages`"),
         ('{"documents": []}', "expected a BioC collection with `documents`"),
-        ("[" * 100_000, "the file ends inside this record"),
+        ("[" * 100_000, "the JSON is nested too deeply"),
         (
             '{"documents": [], "x": NaN}',
-            "around the records: broken JSON: NaN is not a JSON number",
+            "broken JSON: NaN is not a JSON number",
         ),
-        ('{"documents": []', "the outer object is not closed"),
+        ('{"documents": []', "broken JSON: Expecting ',' delimiter"),
     ],
 )
 def test_unusable_json(tmp_path: Path, content: str, message: str) -> None:
@@ -329,7 +329,7 @@ def test_documents_in_front_of_broken_json_are_read(tmp_path: Path) -> None:
     path.write_text(json.dumps({"documents": [record(), record()]}, indent=1)[:-40])
     first, second = read_bioc_json(Source(str(path)))
     assert isinstance(first, AnnotatedDocument) and isinstance(second, BadRecord)
-    assert "record 2: the file ends inside this record" in second.error.message
+    assert "broken JSON" in second.error.message
 
 
 def test_the_line_of_a_bad_document_is_named(tmp_path: Path) -> None:

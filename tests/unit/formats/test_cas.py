@@ -47,10 +47,10 @@ def test_it_is_known_and_read(tmp_path: Path, indent: int | None) -> None:
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        (cas(SPAN | {"end": 99}), "Span with %ID 2.end: UTF-16 offset 99 lies outside"),
-        (cas(SPAN | {"begin": "x"}), "Span with %ID 2.begin: 'x' found; expected a whole number"),
+        (cas(SPAN | {"end": 99}), "Span with id 2.end: UTF-16 offset 99 lies outside"),
+        (cas(SPAN | {"begin": "x"}), "Span with id 2.begin: 'x' found; expected a whole number"),
         (cas(SPAN, SPAN), "the id occurs a second time"),
-        (cas(SPAN, RELATION), "Relation with %ID 4.Dependent: '3' found"),
+        (cas(SPAN, RELATION), "Relation with id 4.Dependent: '3' found"),
         (cas(text=None), "no text: there is no sofaString"),
         ({"%FEATURE_STRUCTURES": 5}, "%FEATURE_STRUCTURES: 5 found; expected a list"),
         (cas(SPAN) | {"%TYPES": {"custom.Span": 1}}, "%TYPES.'custom.Span': 1 found"),

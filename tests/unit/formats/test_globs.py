@@ -75,8 +75,8 @@ def test_standard_input_stays_itself() -> None:
 
 
 def test_records_are_counted_for_the_remaining_time(papers: Path) -> None:
-    assert count_records([str(papers / "**" / "*.jsonl")]) == 3
-    assert count_records([str(papers / "*.csv")]) is None
+    assert count_records(expand_inputs([str(papers / "**" / "*.jsonl")])) == 3
+    assert count_records([str(papers / "gone.csv")]) is None
 
 
 def test_every_match_is_an_import_of_its_own(papers: Path) -> None:

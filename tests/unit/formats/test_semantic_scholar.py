@@ -100,7 +100,7 @@ def test_papers_that_were_not_found_and_broken_ones(tmp_path: Path) -> None:
     ):
         errors, keys = bad_and_good(read_items(tmp_path, "s2", content))
         assert keys == ["a", "b"]
-        assert "'null' found between records" in errors[0].message
+        assert any(word in errors[0].message for word in ("'null' found", "holds None"))
         assert "doc_key 'e': no text" in errors[1].message
         assert "['x'] found; expected a string" in errors[2].message
 
@@ -110,8 +110,8 @@ def test_papers_that_were_not_found_and_broken_ones(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b'{"data": []}', "holds no record"),
-        (b'{"paperId": "a", "title": "cut', "the file ends inside this record"),
-        (b"[" * 100_000, "the file ends inside this record"),
+        (b'{"paperId": "a", "title": "cut', "broken JSON: Unterminated string"),
+        (b"[" * 100_000, "nested too deeply"),
         (b"\x89PNG", "a picture"),
     ],
 )

@@ -192,22 +192,22 @@ def test_the_document_is_called_what_its_metadata_say(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [
-    ((element("custom:Span", 5, 0, 99),), "Span with xmi:id 5.end: UTF-16 offset 99 lies outside"),
-    ((element("custom:Span", 5, 9, 19),), "Span with xmi:id 5.begin: UTF-16 offset 9 points into"),
+    ((element("custom:Span", 5, 0, 99),), "Span with id 5.end: UTF-16 offset 99 lies outside"),
+    ((element("custom:Span", 5, 9, 19),), "Span with id 5.begin: UTF-16 offset 9 points into"),
     ((element("custom:Span", 5, 7, 3),), "begin 7 and end 3 found; expected begin <= end"),
     ((element("custom:Span", 5, -1, 3),), "begin: '-1' found; expected a whole number"),
     ((element("custom:Span", 5, 0, 2), element("custom:Span", 5, 0, 2)), "a second time"),
     (
         (element("custom:Relation", 5, 0, 2, Governor=7, Dependent=8),),
-        "Relation with xmi:id 5.Governor: '7' found, but no element has that xmi:id",
+        "Relation with id 5.Governor: '7' found, but no element has that id",
     ),
-    ((element("coref:CoreferenceChain", 5, first=9),), "CoreferenceChain with xmi:id 5.first: '9'"),
+    ((element("coref:CoreferenceChain", 5, first=9),), "CoreferenceChain with id 5.first: '9'"),
     (
         (
             element("coref:CoreferenceChain", 5, first=6),
             element("coref:CoreferenceLink", 6, 0, 2, next=6),
         ),
-        "the chain comes back to CoreferenceLink with xmi:id 6",
+        "the chain comes back to CoreferenceLink with id 6",
     ),
 ]
 

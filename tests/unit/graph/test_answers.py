@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
-from sciextract.graph.answers import Citation, bibtex, ris
+from sciextract.graph.answers import bibtex, ris
+from sciextract.graph.queries.papers import NamingSentence, Paper
 
 HOSTILE = (
     "} , note = {x}\n@article{evil, title={y}}",
@@ -21,11 +22,16 @@ HOSTILE = (
     "%",
     "\\",
 )
-Writer = Callable[[Iterable[Citation]], Iterator[str]]
+Writer = Callable[[Sequence[Paper]], Iterator[str]]
+
+
+def paper_of(key: str, published: Bibliography, quoted: str = "") -> Paper:
+    sentences = (NamingSentence(0, len(quoted), quoted, ()),) if quoted else ()
+    return Paper(0, key, published, 1, (), sentences)
 
 
 def read_back(
-    writer: Writer, suffix: str, citations: list[Citation], folder: Path
+    writer: Writer, suffix: str, citations: list[Paper], folder: Path
 ) -> list[AnnotatedDocument]:
     path = folder / f"papers{suffix}"
     path.write_text("\n".join(writer(citations)), encoding="utf-8")
@@ -45,7 +51,7 @@ def test_papers_are_read_back_as_they_were(writer: Writer, suffix: str, tmp_path
         "10.1000/a_b(1)", "123", "On Graphs of 5 % & {More}", 2020, "Proc. of the 3rd Workshop",
         ("Lovelace, Ada", "Ludwig van Beethoven", "The Graph Consortium", "Bourbaki"),
     )  # fmt: skip
-    (found,) = read_back(writer, suffix, [Citation("arXiv:1", paper)], tmp_path)
+    (found,) = read_back(writer, suffix, [paper_of("arXiv:1", paper)], tmp_path)
     names = ("Lovelace, Ada", "van Beethoven, Ludwig", "The Graph Consortium", "Bourbaki")
     known = bibliography_of(found.document.fields)
     assert (known.doi, known.pmid, known.year) == (paper.doi, paper.pmid, paper.year)
@@ -55,7 +61,7 @@ def test_papers_are_read_back_as_they_were(writer: Writer, suffix: str, tmp_path
 @pytest.mark.parametrize(("writer", "suffix"), [(bibtex, ".bib"), (ris, ".ris")])
 def test_hostile_text_stays_in_its_field(writer: Writer, suffix: str, tmp_path: Path) -> None:
     citations = [
-        Citation(text, Bibliography(title=text, venue=text, authors=(text,), year=2000), text)
+        paper_of(text, Bibliography(title=text, venue=text, authors=(text,), year=2000), text)
         for text in HOSTILE
     ]
     found = read_back(writer, suffix, citations, tmp_path)
@@ -69,7 +75,7 @@ def test_hostile_text_stays_in_its_field(writer: Writer, suffix: str, tmp_path: 
 
 
 def test_every_entry_has_a_key_of_its_own() -> None:
-    entries = list(bibtex([Citation(key, Bibliography()) for key in ("a b", "a,b", "A_b", "}{")]))
+    entries = list(bibtex([paper_of(key, Bibliography()) for key in ("a b", "a,b", "A_b", "}{")]))
     assert [each.split("{")[1].split(",")[0] for each in entries] == [
         "a_b", "a_b-2", "A_b-3", "paper",
     ]  # fmt: skip
@@ -80,7 +86,7 @@ def test_any_title_survives_bibtex(title: str) -> None:
     """The value alone, without a file: nothing in it opens or closes a brace, and it decodes to the title."""
     from sciextract.formats.latex import decode_latex
 
-    (entry,) = bibtex([Citation("k", Bibliography(title=title))])
+    (entry,) = bibtex([paper_of("k", Bibliography(title=title))])
     (line,) = [each for each in entry.splitlines() if each.startswith("  title = ")]
     value = line.removeprefix("  title = ").removesuffix(",")
     depth = 0

@@ -9,9 +9,9 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
 from sciextract.graph.derive import DeriveSettings, known_symmetric
-from sciextract.graph.queries.edges import Direction, EdgeRequest, Way, neighbours, relation_counts
+from sciextract.graph.queries.edges import Direction, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import find_node
-from tests.graph_samples import abstract, build
+from tests.graph_samples import abstract, build, ends_of
 
 
 def edges_of(path: Path) -> list[tuple[object, ...]]:
@@ -40,9 +40,9 @@ class TestRelationsWithoutDirection:
         build(path, self.ONE, self.OTHER)
         assert edges_of(path) == [("grammar", "COMPARE", "parser", 2, 2, 0.8, 0.9, 2)]
         with open_graph(path) as graph:
-            [edge] = neighbours(graph, find_node(graph, "parser"), EdgeRequest(sentences=5))
+            [edge] = neighbours(graph, find_node(graph, "parser"), sentences=5)
         assert edge.symmetric and (edge.head.label, edge.documents) == ("Method", 2)
-        ends = [(each.head_text, each.tail_text) for each in edge.sentences]
+        ends = list(map(ends_of, edge.sentences))
         assert ends == [("Parsers", "grammars"), ("parser", "grammar")]
 
     def test_the_order_of_the_texts_makes_no_difference(self, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ class TestRelationsWithoutDirection:
         with open_graph(path) as graph:
             for name in ("parser", "grammar"):
                 node = find_node(graph, name)
-                [edge] = neighbours(graph, node, EdgeRequest(direction=direction))
+                [edge] = neighbours(graph, node, direction=direction)
                 assert edge.way_from(node.id) is Way.NONE
                 assert relation_counts(graph, node) == {("COMPARE", Way.NONE): 1}
 

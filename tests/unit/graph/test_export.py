@@ -137,7 +137,7 @@ def test_a_failure_leaves_nothing(
     def fails(connection: sqlite3.Connection, least: int) -> list[object]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sciextract.graph.export.edge_rows", fails)
+    monkeypatch.setattr("sciextract.graph.export._edge_rows", fails)
     with pytest.raises(OutputError, match="disk is full"):
         export(field_graph, "graphml", tmp_path / "f.graphml")
     assert list(tmp_path.iterdir()) == []

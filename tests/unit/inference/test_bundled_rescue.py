@@ -28,7 +28,7 @@ def extractor() -> Extractor:
     extractor = Extractor.load("sci", threads=1)
     least = extractor.settings.thresholds
     rescue = Rescue(0.3 * least.entity, least.relation)
-    return extractor._with(replace(extractor.settings, rescue=rescue))
+    return replace(extractor, changed=replace(extractor.settings, rescue=rescue))
 
 
 def _below(item: AnnotatedDocument, threshold: float) -> set[str]:

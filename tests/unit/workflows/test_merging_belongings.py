@@ -1,4 +1,4 @@
-"""What a merge brings beside documents: saved queues, and the choice of a model."""
+"""What a merge brings beside documents: saved queues."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.store import Project, create_project, project_settings
+from sciextract.store import Project, create_project
 from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
 from sciextract.workflows.agreement import merge_projects
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.models.choice import current, rollback, use
-from sciextract.workflows.models.registry import register
-from tests.unit.workflows.models.builders import model_folder
-
-
-@pytest.fixture(autouse=True)
-def _own_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
 
 
 def made(tmp_path: Path, name: str, *texts: str) -> Project:
@@ -85,41 +77,3 @@ class TestQueues:
         with theirs.writing() as connection:
             connection.execute("INSERT INTO meta VALUES ('queue:odd', 'gone')")
         assert merge_projects(mine, theirs.path).queues == ()
-
-
-class TestModel:
-    @pytest.fixture
-    def parsing(self, tmp_path: Path) -> str:
-        return register(model_folder(tmp_path / "parsing")).id
-
-    def test_it_is_taken_over_where_nobody_chose(
-        self, mine: Project, theirs: Project, parsing: str
-    ) -> None:
-        use(parsing, theirs)
-        report = merge_projects(mine, theirs.path)
-        assert parsing in report.model and "as in the other project" in report.model
-        assert current(mine).id == parsing
-        assert merge_projects(mine, theirs.path).model == ""
-        assert len(project_settings.read(mine)) == 1
-
-    def test_an_own_choice_wins_also_one_that_was_taken_back(
-        self, mine: Project, theirs: Project, parsing: str
-    ) -> None:
-        use(parsing, theirs)
-        use("sci", mine)
-        assert merge_projects(mine, theirs.path).model == ""
-        assert current(mine).name == "sci"
-        rollback(mine)
-        assert merge_projects(mine, theirs.path).model == ""
-
-    def test_one_that_is_not_here_is_not_taken_over(self, mine: Project, theirs: Project) -> None:
-        absent = {"name": "far", "hash": "cd" * 32, "bundled": False}
-        project_settings.append(theirs, absent)
-        report = merge_projects(mine, theirs.path)
-        assert "not adopted" in report.model and "far-cdcdcdcd" in report.model
-        assert project_settings.read(mine) == []
-
-    def test_choices_that_make_no_sense_stop_nothing(self, mine: Project, theirs: Project) -> None:
-        with theirs.writing() as connection:
-            connection.execute("INSERT INTO meta VALUES ('models', 'gone')")
-        assert merge_projects(mine, theirs.path).model == ""

@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -17,7 +16,7 @@ from sciextract.errors import OutputError, UsageError
 from sciextract.formats import open_writer
 from sciextract.formats.registry import writable
 from sciextract.text.analyse import make_document
-from sciextract.workflows.output import OutputFile, StandardOutput, check_output, uninterrupted
+from sciextract.workflows.output import OutputFile, StandardOutput, check_output
 
 
 def test_nothing_written_leaves_nothing(tmp_path: Path) -> None:
@@ -35,14 +34,13 @@ def test_each_line_is_on_the_disk_at_once(tmp_path: Path) -> None:
     stream.close()
 
 
-def test_going_on_cuts_the_rest(tmp_path: Path) -> None:
+def test_going_on_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    path.write_text("one\ntwo\nthr")
-    with OutputFile(str(path), byte_start=8) as stream:
-        stream.write("three\n")
-    assert path.read_text() == "one\ntwo\nthree\n"
-    OutputFile(str(path), byte_start=4).close()
-    assert path.read_text() == "one\ntwo\nthree\n"
+    path.write_text("one\n")
+    with OutputFile(str(path), append=True) as stream:
+        stream.write("two\n")
+    OutputFile(str(path), append=True).close()
+    assert path.read_text() == "one\ntwo\n"
 
 
 def test_a_line_that_does_not_fit_is_taken_back(
@@ -69,30 +67,6 @@ def test_a_line_that_does_not_fit_is_taken_back(
 def test_an_output_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
         OutputFile(str(tmp_path)).write("x\n")
-
-
-def test_ctrl_c_waits_for_the_end_of_the_line() -> None:
-    done = []
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        done.append("the line")
-    assert done
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-        done.append("never")
-    assert len(done) == 1
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_an_ignored_ctrl_c_stays_ignored() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with uninterrupted():
-            signal.raise_signal(signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_where_an_output_may_lie(tmp_path: Path) -> None:

@@ -8,42 +8,39 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import EdgeRequest, Way, neighbours, relation_counts
+from sciextract.graph.queries.edges import Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import find_node, top
+from tests.graph_samples import ends_of
 
 
 def test_neighbours(connection: sqlite3.Connection) -> None:
     node = find_node(connection, "SVM")
-    out = neighbours(
-        connection, node, EdgeRequest(relation="used-for", direction="out", sentences=1)
-    )
+    out = neighbours(connection, node, relation="used-for", direction="out", sentences=1)
     assert [(each.tail.name, each.documents) for each in out] == [("dependency parsing", 2)]
     (sentence,) = out[0].sentences
     assert sentence.text == "The SVM improves dependency parsing."
     assert (sentence.doc_key, sentence.year, sentence.score) == ("a", 2001, 0.8)
-    (compared,) = neighbours(connection, node, EdgeRequest(direction="in"))
+    (compared,) = neighbours(connection, node, direction="in")
     assert (compared.label, compared.head, compared.tail.name) == (
         "COMPARE",
         node,
         "neural network",
     )
     with pytest.raises(UsageError, match="no relation type 'X'"):
-        neighbours(connection, node, EdgeRequest(relation="X"))
+        neighbours(connection, node, relation="X")
 
 
 def test_mentions_are_where_the_sentence_says(connection: sqlite3.Connection) -> None:
     node = find_node(connection, "SVM")
-    (edge,) = neighbours(connection, node, EdgeRequest(relation="USED-FOR", sentences=2))
-    assert [(each.head_text, each.tail_text) for each in edge.sentences] == [
+    (edge,) = neighbours(connection, node, relation="USED-FOR", sentences=2)
+    assert list(map(ends_of, edge.sentences)) == [
         ("SVM", "dependency parsing"), ("Support-vector machines", "dependency parsing"),
     ]  # fmt: skip
     assert relation_counts(connection, node) == {("COMPARE", Way.NONE): 1, ("USED-FOR", Way.OUT): 1}
 
 
 def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
-    edges = neighbours(
-        connection, find_node(connection, "neural network"), EdgeRequest(direction="out")
-    )
+    edges = neighbours(connection, find_node(connection, "neural network"), direction="out")
     related = {"treebanks", "speech recognition", "support vector machine"}
     assert {each.tail.name for each in edges} == related
 

@@ -8,7 +8,7 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.queries.combinations import TogetherQuestion, together
-from sciextract.graph.queries.edges import EdgeRequest, neighbours
+from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import about, find_node, narrower, search_nodes, top
 from tests.graph_samples import abstract, build
 
@@ -112,8 +112,8 @@ def test_narrower_nodes_by_last_words_and_hyponyms(tmp_path: Path) -> None:
         assert narrower(connection, find_node(connection, "europes")) == []
         # The abstracts and the edges of a kind count as those of the node.
         some = narrower(connection, ropes)
-        edges = neighbours(connection, ropes, EdgeRequest("USED-FOR", narrower=some))
+        edges = neighbours(connection, ropes, relation="USED-FOR", narrower=some)
         assert [(each.head.name, each.tail.name) for each in edges] == [("Long ropes", "europes")]
-        assert neighbours(connection, ropes, EdgeRequest("USED-FOR")) == []
+        assert neighbours(connection, ropes, relation="USED-FOR") == []
         (found,) = together(connection, [ropes, *some], TogetherQuestion("Task", least=1))
         assert found.node.name == "europes" and found.quote is not None

@@ -7,8 +7,8 @@ from pathlib import Path
 import networkx as nx
 
 from sciextract.graph.database import open_graph
+from sciextract.graph.queries.edges import shortest_path
 from sciextract.graph.queries.nodes import find_node, top
-from sciextract.graph.queries.paths import shortest_path
 from tests.graph_samples import abstract, build
 
 
@@ -27,9 +27,7 @@ def test_paths_that_are_none(connection: sqlite3.Connection) -> None:
     start, end = find_node(connection, "SVM"), find_node(connection, "speech recognition")
     assert shortest_path(connection, start, start) == []
     assert shortest_path(connection, start, find_node(connection, "accuracy")) is None
-    assert (
-        shortest_path(connection, start, end, [find_node(connection, "neural network").id]) is None
-    )
+    assert shortest_path(connection, start, end, [find_node(connection, "neural network")]) is None
 
 
 def test_paths_are_as_short_as_those_of_networkx(random_graph: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
 from sciextract.graph.queries.nodes import find_node
-from sciextract.graph.queries.subtopics import SubtopicQuestion, subtopics
+from sciextract.graph.queries.subtopics import subtopics
 from tests.graph_samples import pairs
 
 
@@ -16,19 +16,19 @@ def test_subtopics_are_what_is_named_together(tmp_path: Path) -> None:
     other = [("forests", "ranking", "queries")] * 4
     pairs(tmp_path / "g.graph", *one, *other, ("kernels", "ranking"))
     with open_graph(tmp_path / "g.graph") as connection:
-        found = subtopics(connection, SubtopicQuestion(least=2))
+        found = subtopics(connection, least=2)
         assert [{each.name for each in topic.nodes} for topic in found.found] == [
             {"kernels", "parsing", "margins"}, {"forests", "ranking", "queries"},
         ]  # fmt: skip
         assert [each.nodes[0].name for each in found.found] == ["kernels", "ranking"]
         assert found.modularity > 0.4
         assert sum(each.documents for each in found.found) == 10
-        assert subtopics(connection, SubtopicQuestion(least=2)) == found
+        assert subtopics(connection, least=2) == found
         ranking = find_node(connection, "ranking")
-        (topic,) = subtopics(connection, SubtopicQuestion(least=2, of=ranking)).found
+        (topic,) = subtopics(connection, least=2, of=ranking).found
         assert {each.name for each in topic.nodes} == {"forests", "queries"}
         with pytest.raises(UsageError, match="no two nodes"):
-            subtopics(connection, SubtopicQuestion(least=100))
+            subtopics(connection, least=100)
 
 
 def test_titles_are_what_tells_a_subtopic_from_the_others(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_titles_are_what_tells_a_subtopic_from_the_others(tmp_path: Path) -> Non
         *[(f"thing {number}", "tagging") for number in range(100)],
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
-        found = subtopics(connection, SubtopicQuestion()).found
+        found = subtopics(connection).found
         assert {each.title for each in found} == {
             "kernels, margins, parsing",
             "forests, queries, ranking",

@@ -1,0 +1,151 @@
+"""The types of the schema at the desk: to read, add, rename, move, colour and describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.widgets import OptionList
+
+from sciextract.errors import SciextractError
+from sciextract.store import Outcome, Project, label_changes, open_project
+from sciextract.store.label_changes import Kind
+from sciextract.store.project_settings import COLOURS
+from sciextract.text.english import counted
+from sciextract_app.shared.jobs import Job, error_line, start_job
+from sciextract_app.shared.view_models import Feedback, problem
+from sciextract_app.widgets.dialogs import LineDialog, ask
+from sciextract_app.widgets.help import GuidelineDialog
+
+if TYPE_CHECKING:
+    from sciextract_app.review.screen import ReviewScreen
+
+_NEW: dict[str, Kind] = {"n": "entity", "N": "relation"}
+_STEPS = {"J": 1, "K": -1}
+_KEYS = "n N new entity, relation  r rename  J K move  c colour  d describe"
+
+
+class LabelsDialog(GuidelineDialog[tuple[str, int]]):
+    """Gives the key of what shall be done, and the place of the type."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"wish('{key}')", show=False) for key in "nNrJKcd"
+    ]
+
+    def action_wish(self, key: str) -> None:
+        """Have it done to the type under the cursor; new types need none."""
+        place = next((each.highlighted for each in self.query(OptionList)), None)
+        if place is not None or key in _NEW:
+            self.dismiss((key, place or 0))
+
+
+class Labels:
+    """Asks what to change about the types, and changes it.
+
+    Args:
+        screen: The review screen, which shows what becomes of it.
+    """
+
+    def __init__(self, screen: ReviewScreen) -> None:
+        self._screen = screen
+
+    def open(self, at: int = 0) -> None:
+        """Show the types, one of them first."""
+        dialog = LabelsDialog(self._screen.project.schema, at, _KEYS)
+        ask(self._screen.app, dialog, lambda wish: self._ask(*wish))
+
+    def add(self, kind: Kind, then: Callable[[], object] | None = None) -> None:
+        """Ask for the name of a new type, and add it.
+
+        Args:
+            kind: Whether it is for mentions or for relations.
+            then: What to do afterwards; ``None`` to show the types.
+        """
+        schema = self._screen.project.schema
+        at = len(schema.entities) + (len(schema.relations) if kind == "relation" else 0)
+
+        def add(name: str) -> None:
+            self._change(partial(label_changes.add_type, kind=kind, label=name), at, then)
+            if done := self._screen.desk.totals.done:
+                finished = f"the {counted(done, 'finished abstract')}"
+                self._screen.show_notice(
+                    Feedback(f"{finished} count as without {name}: look there")
+                )
+
+        self._ask_name(f"New {kind} type", "", "Its name in files and models", kind, add)
+
+    def _ask(self, key: str, place: int) -> None:
+        if key in _NEW:
+            self.add(_NEW[key])
+            return
+        schema = self._screen.project.schema
+        kind: Kind = "entity" if place < len(schema.entities) else "relation"
+        each = schema.types[place]
+
+        def change(name: str, value: str) -> None:
+            self._change(
+                lambda project: label_changes.change_type(project, kind, each.label, name, value),
+                place,
+            )
+
+        match key:
+            case "J" | "K":
+                step = _STEPS[key]
+                move = partial(label_changes.move_type, kind=kind, label=each.label, steps=step)
+                first = len(schema.entities) if kind == "relation" else 0
+                last = first + len(label_changes.types_of(schema, kind)) - 1
+                self._change(move, max(first, min(place + step, last)))
+            case "r":
+                explained = (
+                    "It is renamed in all abstracts, in one step of undo. Decisions stay, and models that know "
+                    "the old name predict the new one."
+                )
+                rename = partial(self._rename, kind, each.label)
+                self._ask_name(f"Rename {each.label}", each.label, explained, kind, rename)
+            case "c":
+                offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
+                dialog = LineDialog("Colour", each.colour, "#rrggbb", offered=offered)
+                ask(self._screen.app, dialog, partial(change, "colour"))
+            case "d":
+                dialog = LineDialog(each.label, each.definition, "What counts as one")
+                ask(self._screen.app, dialog, partial(change, "definition"))
+
+    def _ask_name(
+        self, title: str, name: str, explained: str, kind: Kind, then: Callable[[str], object]
+    ) -> None:
+        check = partial(label_changes.check_name, self._screen.project.schema, kind)
+        ask(self._screen.app, LineDialog(title, name, explained, check), then)
+
+    def _change(
+        self,
+        change: Callable[[Project], Outcome],
+        at: int,
+        then: Callable[[], object] | None = None,
+    ) -> None:
+        feedback = self._screen.desk.change_labels(change)
+        self._screen.show_result(feedback)
+        if not feedback.problem:
+            (then or partial(self.open, at))()
+
+    def _rename(self, kind: Kind, old: str, new: str) -> None:
+        """In the background: a large project has a hundred thousand mentions of a type."""
+        screen, path = self._screen, self._screen.project.path
+        author = screen.project.author.removeprefix("person:")
+
+        def work(job: Job) -> None:
+            with open_project(path, author) as project:
+                job.call(ended, label_changes.rename_type(project, kind, old, new))
+
+        def ended(outcome: Outcome) -> None:
+            screen.poll_changes()
+            where = f"{counted(outcome.items, 'item')} of {counted(outcome.documents, 'abstract')}"
+            screen.show_notice(Feedback(f"{old} is {new} now, in {where}; u undoes it"))
+
+        def failed(error: SciextractError) -> None:
+            screen.show_notice(problem(f"not renamed: {error_line(error)}"))
+
+        screen.show_notice(Feedback(f"renaming {old}"), passing=True)
+        start_job(screen, "the change of labels", work, failed)

@@ -1,0 +1,251 @@
+"""Changes of the label schema by a person: each is one event of the log, and undo takes it back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema_file import is_label, parse_schema, schema_to_mapping
+from sciextract.errors import SchemaError, UndoRefusedError
+from sciextract.store import events, project_settings
+from sciextract.store.document_state import Outcome
+from sciextract.store.events import Change, Event
+from sciextract.store.sqlite import first_value
+from sciextract.text.characters import visible
+from sciextract.text.english import counted
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+RENAME, EDIT = "rename label", "edit labels"
+KINDS = (RENAME, EDIT)
+"""The kinds of these events."""
+LONGEST = 60
+"""Characters of a name that a person gives: longer ones have no room at the desk."""
+Kind = Literal["entity", "relation"]
+_TABLES = {"entity": "entities", "relation": "relations"}
+_PLACE = "the labels of the project"
+
+
+def types_of(schema: LabelSchema, kind: Kind) -> Sequence[EntityType | RelationType]:
+    """The entity types or the relation types."""
+    return schema.entities if kind == "entity" else schema.relations
+
+
+def check_name(schema: LabelSchema, kind: Kind, name: str) -> None:
+    """Refuse a name that no other type of the kind may have.
+
+    Raises:
+        SchemaError: It is taken, too long, or no name.
+    """
+    if any(each.label == name for each in types_of(schema, kind)):
+        raise SchemaError(f"{name} is a type already", "type another name")
+    if len(name) > LONGEST:
+        raise SchemaError(f"{len(name)} characters are too many", f"at most {LONGEST} are allowed")
+    if not is_label(name):
+        shown = f"{visible(name)!r} is not a name" if name else "a type needs a name"
+        raise SchemaError(shown, "printable characters, with blanks only between words, and not *")
+
+
+def add_type(project: Project, kind: Kind, label: str) -> Outcome:
+    """Add a type behind the others, with a free key and a colour.
+
+    Raises:
+        SchemaError: The name is not allowed.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        check_name(schema, kind, label)
+        new = ([label], []) if kind == "entity" else ([], [label])
+        return project_settings.with_labels(schema, *new)
+
+    return _edit(project, f"add {label}", edit)
+
+
+def change_type(project: Project, kind: Kind, label: str, name: str, value: str) -> Outcome:
+    """Give a type another ``colour`` or ``definition``.
+
+    Raises:
+        SchemaError: A value is not allowed, or the type is gone.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        plain, place = _tables(schema, kind, label)
+        plain[_TABLES[kind]][place][name] = value
+        return parse_schema(plain, _PLACE)
+
+    return _edit(project, f"change {label}", edit)
+
+
+def move_type(project: Project, kind: Kind, label: str, steps: int) -> Outcome:
+    """Move a type up (negative) or down in the order, which gives the digits; at the ends it stays.
+
+    Raises:
+        SchemaError: The type is gone.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        plain, place = _tables(schema, kind, label)
+        types = plain[_TABLES[kind]]
+        types.insert(max(0, place + steps), types.pop(place))
+        return parse_schema(plain, _PLACE)
+
+    return _edit(project, f"move {label}", edit)
+
+
+def rename_type(project: Project, kind: Kind, old: str, new: str) -> Outcome:
+    """Give a type another name, in the schema and in all its items; what was decided about them stays.
+
+    A dated backup comes first. Models that predict the old name predict the new one from now on.
+
+    Raises:
+        SchemaError: The name is not allowed, items have it already, or the type is gone.
+        ProjectError: The project cannot be written.
+    """
+    check_name(project.schema, kind, new)
+    project.backup(RENAME)
+    with project.writing() as connection:
+        params = {"what": f"rename {old} to {new}", "kind": kind, "old": old, "new": new}
+        event_id = events.append(connection, project.author_id, RENAME, params)
+        documents, items = _rename(connection, event_id, kind, old, new)
+    return Outcome(event_id, documents, items)
+
+
+def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) -> tuple[int, int]:
+    """Take such an event back or do it again, inside the caller's transaction, under an event of its own.
+
+    Returns:
+        How many documents and items were changed.
+
+    Raises:
+        UndoRefusedError: The labels have been changed since, or items need a type that would go.
+    """
+    params = event.params
+    try:
+        if event.kind == RENAME:
+            old, new = params["old"], params["new"]
+            return _rename(connection, own, params["kind"], *((new, old) if back else (old, new)))
+    except SchemaError as error:
+        problem = f"{params['what']} cannot be turned around: {error.message}"
+        raise UndoRefusedError(problem, error.hint) from None
+    there, wanted = (
+        (params["after"], params["before"]) if back else (params["before"], params["after"])
+    )
+    bodies = dict(connection.execute("SELECT id, body FROM label_schema").fetchall())
+    if bodies[max(bodies)] != bodies[there]:
+        raise UndoRefusedError(
+            f"{params['what']} cannot be turned around: the labels have been changed since",
+            "undo that first; sciextract log lists it",
+        )
+    now = project_settings.current(connection)
+    restored = project_settings.parse(wanted, bodies[wanted])
+    for kind in get_args(Kind):
+        left = {each.label for each in types_of(restored, kind)}
+        for going in {each.label for each in types_of(now, kind)} - left:
+            if count := _count(connection, kind, going):
+                problem = f"{counted(count, 'item')} of the project are labelled {going}"
+                raise UndoRefusedError(problem, "give them another type first")
+    project_settings.save(connection, restored)
+    return 0, 0
+
+
+def _edit(project: Project, what: str, edit: Callable[[LabelSchema], LabelSchema]) -> Outcome:
+    with project.writing() as connection:
+        # Read here, so that what another desk has changed meanwhile is kept.
+        schema = project_settings.current(connection)
+        edited = edit(schema)
+        if edited == schema:
+            return Outcome(None, 0, 0)
+        before = first_value(connection, "SELECT max(id) FROM label_schema")
+        after = project_settings.save(connection, edited)
+        params = {"what": what, "before": before, "after": after}
+        return Outcome(events.append(connection, project.author_id, EDIT, params), 0, 0)
+
+
+def _rename(
+    connection: sqlite3.Connection, event_id: int, kind: Kind, old: str, new: str
+) -> tuple[int, int]:
+    """Rename a type inside the caller's transaction; gives how many documents and items had it."""
+    schema = project_settings.current(connection)
+    check_name(schema, kind, new)
+    if count := _count(connection, kind, new):
+        raise SchemaError(
+            f"{counted(count, 'item')} of the project are labelled {new} already",
+            "add a type of that name instead, or give them another type first",
+        )
+    project_settings.save(connection, _with_name(schema, kind, old, new))
+    connection.execute("UPDATE tally SET label = ? WHERE kind = ? AND label = ?", (new, kind, old))
+    # By rows of the table, not document by document: a project may have a hundred thousand. They are read before any
+    # of them is written.
+    rows = connection.execute(
+        f"""SELECT document_id, id, label, was, alternatives FROM {kind}
+        WHERE label = :old OR instr(was, :said) OR instr(alternatives, :said) ORDER BY document_id""",
+        {"old": old, "said": json.dumps(old)},
+    )
+    documents = items = 0
+    originals: list[tuple[str | None, str | None, int, str]] = []
+    for number, group in groupby(rows, key=itemgetter(0)):
+        changes = []
+        for _, item, *columns in group:
+            before = dict(zip(("label", "was", "alternatives"), columns, strict=True))
+            after = _relabelled(before, old, new)
+            if after:
+                items += "label" in after
+                changes.append(Change(kind, (item,), {name: before[name] for name in after}, after))
+            if "was" in after or "alternatives" in after:
+                now = before | after
+                originals.append((now["was"], now["alternatives"], number, item))
+        if changes:
+            events.append_changes(connection, event_id, number, changes)
+            documents += 1
+    connection.execute(f"UPDATE {kind} SET label = ? WHERE label = ?", (new, old))
+    connection.executemany(
+        f"UPDATE {kind} SET was = ?, alternatives = ? WHERE document_id = ? AND id = ?", originals
+    )
+    return documents, items
+
+
+def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSchema:
+    plain, place = _tables(schema, kind, old)
+    table = plain[_TABLES[kind]][place]
+    former = {*table.get("formerly", ()), old} - {new}
+    table |= {"label": new, "formerly": sorted(former)}
+    for relation in plain["relations"] if kind == "entity" else ():
+        pairs = relation["pairs"]
+        relation["pairs"] = [[new if end == old else end for end in pair] for pair in pairs]
+    return parse_schema(plain, _PLACE)
+
+
+def _relabelled(values: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
+    """Those columns of an item that hold a label, with the new one."""
+    found: dict[str, Any] = {"label": new} if values["label"] == old else {}
+    was = json.loads(values["was"]) if values["was"] else {}
+    if was.get("label") == old:
+        found["was"] = json.dumps({**was, "label": new})
+    said = json.loads(values["alternatives"]) if values["alternatives"] else []
+    if any(label == old for label, _ in said):
+        plain = [[new if label == old else label, score] for label, score in said]
+        found["alternatives"] = json.dumps(plain, separators=(",", ":"))
+    return found
+
+
+def _count(connection: sqlite3.Connection, kind: str, label: str) -> int:
+    query = "SELECT coalesce(sum(number), 0) FROM tally WHERE kind = ? AND label = ?"
+    return int(first_value(connection, query, kind, label))
+
+
+def _tables(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any], int]:
+    """The schema as plain values, and the place of a type among those of its kind."""
+    labels = [each.label for each in types_of(schema, kind)]
+    if label not in labels:
+        problem = f"the schema has no type {label} any more"
+        raise SchemaError(problem, f"there are: {', '.join(labels) or 'none'}")
+    return schema_to_mapping(schema), labels.index(label)
