@@ -164,18 +164,17 @@ class DeskApp(TerminalApp):
     @on(StartScreen.Chosen)
     def _chosen(self, event: StartScreen.Chosen) -> None:
         try:
-            if event.path is None:
-                wanted = opening.Opening(opening.sample_project(self._author))
-            else:
-                wanted = opening.plan([str(event.path)], model=self._model)
+            match event.what:
+                case None:
+                    wanted = opening.Opening(opening.sample_project(self._author))
+                case Path() as path:
+                    wanted = opening.plan([str(path)], model=self._model)
+                case text:
+                    wanted = opening.pasted_project(text, model=self._model)
         except SciextractError as error:
             self.push_screen(ErrorDialog("This cannot be opened", error))
         else:
             self.open(wanted)
-
-    @on(StartScreen.Pasted)
-    def _pasted(self, event: StartScreen.Pasted) -> None:
-        self.open(opening.pasted_project(event.text, model=self._model))
 
     async def action_start(self) -> None:
         """Leave the project for the start screen."""

@@ -34,7 +34,8 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen, word_lines
+from sciextract_app.widgets.lines import named_lines, word_lines
+from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen
 
 if TYPE_CHECKING:
     from sciextract_app.training.work import RetrainingWork
@@ -246,7 +247,7 @@ class RetrainingScreen(PlotScreen):
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.options, found.earlier)
-        lines += [Text(), *plots.named_lines(rows, width)]
+        lines += [Text(), *named_lines(rows, width, plots.NAME)]
         past = found.earlier.words
         problem = self._obstacle()
         lines += [Text(), *word_lines([" ".join(past)], width)] if past else []

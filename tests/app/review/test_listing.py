@@ -9,9 +9,9 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project
-from sciextract.store.connection import connect
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
+from sciextract.store.sqlite import connect
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.document_order import Listing
 from tests.app.review.many import fill
