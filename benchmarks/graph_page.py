@@ -41,7 +41,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
     with open_graph(graph) as connection:
         content = page_content(connection, best_edges(connection, options.edges), title="field")
         file.write_text(page(content), encoding="utf-8")
-    yield Row("nodes, edges on the page", f"{len(content.nodes):,}, {len(content.edges):,}")
+    yield Row("nodes, edges on the page", f"{len(content['nodes']):,}, {len(content['edges']):,}")
     yield Row("making the page", f"{time.perf_counter() - began:.1f} s")
     yield Row("size", f"{file.stat().st_size / 1e6:.1f} MB")
     with headless_browser() as browser:
@@ -50,7 +50,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
         yield Row("first picture", f"{first:.1f} s, {cpu:.2f} s of processor time", "2 s", cpu < 2)
         client = shown.context.new_cdp_session(shown)
         shown.get_by_role("button", name="Show everything").click()
-        _wait_for(shown, f"graph.size === {len(content.edges)}")
+        _wait_for(shown, f"graph.size === {len(content['edges'])}")
         yield _frames("while all nodes are arranged", *_while(shown, _wait, client))
         _wait_for(shown, "layout === null")
         yield _frames("moving, all edges shown", *_while(shown, _move, client), goal=True)

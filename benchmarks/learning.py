@@ -1,6 +1,6 @@
 """Adapters against a simulated annotator: F1, keys and seconds after 3 to 100 finished abstracts.
 
-``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--svg FILE]
+``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--written] [--svg FILE]
 [--tables]``. Every measurement is one line of the results file; a run that is started again goes on where the last one
 ended.
 """
@@ -27,7 +27,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.formats import BadRecord, read
 from sciextract.inference.adapter.states import EncoderStates
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import SUGGESTED, WRITTEN, learn
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from sciextract.snapshot.documents import TrainingDocument
@@ -173,6 +173,7 @@ class Simulation:
         items, self.schema = documents(data, options.data, options.results.parent)
         Random(seed).shuffle(items)
         self.data, self.seed, self.states = data, seed, states
+        self.thresholds = WRITTEN if options.written else SUGGESTED
         self.test, self.pool = items[: options.test], items[options.test :]
 
     def suggested(self, finished: int) -> Iterator[Result]:
@@ -181,7 +182,7 @@ class Simulation:
         for each in self.pool[:finished]:  # an update finds the states of all but one abstract
             self.states.of(each.document)
         started = time.process_time()
-        adapter = learn(done, self.schema, self.states)
+        adapter = learn(done, self.schema, self.states, self.thresholds)
         seconds = time.process_time() - started
         yield self._result("adapter", finished, adapter.annotate, seconds)
         yield self._result("strings", finished, self._strings(finished), 0)
@@ -318,6 +319,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--test", type=int, default=20, help="abstracts that are scored")
     parser.add_argument("--after", type=int, nargs="*", default=AFTER, help="finished abstracts")
+    parser.add_argument("--written", action="store_true", help="at the thresholds of models")
     parser.add_argument("--svg", type=Path, help="draw the curves there")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print the table")
     return parser.parse_args()

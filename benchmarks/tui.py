@@ -1,6 +1,6 @@
 """Speed and memory of the review desk, in a real terminal; prints a Markdown table.
 
-Usage: ``python benchmarks/tui.py [--rounds 10] [--large 100000] [--entities 10000] [--starts 5] [--seeds 30]
+Usage: ``python benchmarks/tui.py [--rounds 10] [--large 100000] [--entities 1000] [--starts 5] [--seeds 30]
 [--cache DIR] [--folder DIR] [--json PATH] [--skip keys|learning|start|large|crowded|memory|counts ...]``.
 
 Keys are sent to a real process in a pseudo-terminal and timed until the last frame that they cause has arrived; a
@@ -224,7 +224,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10, help="how often all keys are pressed")
     parser.add_argument("--large", type=int, default=100_000, help="abstracts of the large project")
-    parser.add_argument("--entities", type=int, default=10_000, help="of the crowded abstract")
+    parser.add_argument("--entities", type=int, default=1_000, help="of the crowded abstract")
     parser.add_argument("--starts", type=int, default=5, help="how often each thing is started")
     parser.add_argument("--seeds", type=int, default=30, help="abstracts of the key count")
     parser.add_argument("--cache", default=str(ROOT / ".cache" / "store-bench"), metavar="DIR")

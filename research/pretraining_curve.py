@@ -31,7 +31,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
 from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.calibration import fit_settings
+from sciextract_trainer.calibration import Dev, fit_settings
 from sciextract_trainer.config import load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold
@@ -98,7 +98,7 @@ def _scores(encoder: str, seed: int, epochs: int, data: Path, folder: Path) -> S
     )
     remembering = RememberingNetwork(TorchNetwork(cast(JointNetwork, network)))
     pipeline = Pipeline(remembering, subwords, labels, rules.limit)
-    settings = fit_settings(pipeline, dev, DEV_SETTINGS)
+    settings = fit_settings(pipeline, Dev(dev), DEV_SETTINGS)
     stated = dev_scores(served(pipeline, settings), dev, labels.relations.symmetric).stated()
     scores = {task: stated[task] or 0.0 for task in TASKS}
     with atomic.replacing(known) as partial:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -95,6 +95,16 @@ def write(target: Path, data: bytes | str, *, alone: bool = False, durable: bool
     """
     with replacing(target, alone=alone, durable=durable) as partial:
         partial.write_bytes(data.encode("utf-8") if isinstance(data, str) else data)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, in hexadecimal digits.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def append_line(path: Path, line: bytes) -> None:

@@ -121,7 +121,6 @@ class PasteDialog(Dialog[str]):
             "the look at the text",
             recognise,
             lambda error: self._show_summary(error_line(error)),
-            lambda feedback: self._show_summary(feedback.message),
             exclusive=True,
         )
 

@@ -97,8 +97,7 @@ def _hash(folder: Path) -> str:
     files = {file for pattern in _CONTENT for file in folder.glob(pattern)}
     digest = hashlib.sha256()
     for file in sorted(each for each in files if each.name not in _IDLE):
-        with file.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        content = atomic.sha256_of(file)
         digest.update(f"{file.name} {content}\n".encode())
     return f"sha256 {digest.hexdigest()}"
 

@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--finished", type=int, default=10)
-    parser.set_defaults(test=20, results=Path("build/keys"))
+    parser.set_defaults(test=20, written=False, results=Path("build/keys"))
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     states = EncoderStates(Extractor.load("sci", threads=1), limit_mib=512)

@@ -151,17 +151,10 @@ class AnnotateOptions:
             raise UsageError(
                 "--promise chooses the thresholds", "leave out --threshold, or the promise"
             )
-        return ModelChoice(
-            model=self.model,
-            thresholds=parse_thresholds(self.threshold or []),
-            candidates=self.candidates,
-            only=parse_labels(self.only or []),
-            promise=parse_promise(self.promise or []),
-            confidence=self.confidence,
-            options=RunOptions(
-                **{each.name: getattr(self, each.name) for each in fields(RunOptions)}
-            ),
-        )
+        how = RunOptions(**{each.name: getattr(self, each.name) for each in fields(RunOptions)})
+        least, promise = parse_thresholds(self.threshold or []), parse_promise(self.promise or [])
+        only = parse_labels(self.only or [])
+        return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
 
     def target(self) -> Target:
         """Where the results go."""
@@ -313,23 +306,18 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     progress = not options.quiet and is_terminal(sys.stderr) and not mixed
     screen = RunScreen(sources, options.input_format, progress=progress)
     try:
-        if in_processes:
-            done = _run_workers(sources, options, screen)
-        else:
-            from sciextract.workflows.annotate_job import AnnotateJob
+        with screen:
+            if in_processes:
+                done = _run_workers(sources, options, screen)
+            else:
+                from sciextract.workflows.annotate_job import AnnotateJob
 
-            job = AnnotateJob(
-                inputs=sources,
-                choice=options.model_choice(),
-                target=options.target(),
-                input_format=options.input_format,
-                schema=options.schema,
-                given=options.given_entities,
-                keep_gold=options.predicted,
-            )
-            done = job.run(ViewWriter, screen)
+                job = AnnotateJob(
+                    sources, options.model_choice(), options.target(), options.input_format,
+                    options.schema, options.given_entities, options.predicted,
+                )  # fmt: skip
+                done = job.run(ViewWriter, screen)
     except KeyboardInterrupt:
-        screen.end()
         count = screen.documents
         if options.parts is not None:
             whole = f"the parts in {options.parts} are whole"
@@ -341,8 +329,6 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
         else:
             say("", *interrupted(options.target(), count))
         return ExitCode.INTERRUPTED
-    finally:
-        screen.end()
     report(
         done.to_json(), describe_run(done), options.as_json, aside=on_stdout, quiet=options.quiet
     )
@@ -354,13 +340,8 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
     from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
     from sciextract.scale.run import Request, annotate_into_parts, annotate_into_stream
 
-    request = Request(
-        sources,
-        options.model_choice(),
-        options.input_format,
-        options.schema,
-        options.given_entities,
-    )
+    choice, given = options.model_choice(), options.given_entities
+    request = Request(sources, choice, options.input_format, options.schema, given)
     # What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last message.
     with stop_on_signals(signal.SIGTERM):
         timeout = options.timeout or TIMEOUT_SECONDS
@@ -408,11 +389,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
 
     with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
         done = job.run(screen.listener(), screen.line.update, on_model)
-    report(
-        done.to_json(),
-        describe_project(done),
-        as_json=options.as_json,
-        aside=export is not None and output is None,
-        quiet=options.quiet,
-    )
+    aside = export is not None and output is None
+    words, quiet = describe_project(done), options.quiet
+    report(done.to_json(), words, options.as_json, aside=aside, quiet=quiet)
     return done.exit_code

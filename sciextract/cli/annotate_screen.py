@@ -57,14 +57,11 @@ def describe_promise(promise: Promise) -> Iterator[str]:
 def describe_run(report: Report) -> str:
     """The summary of a run."""
     counts, (bad, quarantined) = report.counts, report.left_out
-    predicted = ", ".join(
-        [
-            counted(counts.entities, "entity", "entities"),
-            counted(counts.relations, "relation"),
-            counted(counts.clusters, "cluster"),
-        ]
+    predicted = (
+        f"{counted(counts.entities, 'entity', 'entities')}, {counted(counts.relations, 'relation')}"
     )
-    words = f"{counted(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
+    words = f"{counted(counts.documents, 'abstract')}: {predicted}, {counted(counts.clusters, 'cluster')}"
+    words += f"; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:

@@ -197,7 +197,10 @@ def _run_command(command: Callable[[], int]) -> int:
         if reason := no_room(error):
             say("Error", f"{name or 'standard output'}: {reason}")
         elif name and error.errno in _UNUSABLE:
-            say("Error", f"{name} cannot be used: {error.strerror}", _UNUSABLE[error.errno])
+            size = len(os.fsencode(name))
+            length = f" ({size:,} bytes)" if error.errno == errno.ENAMETOOLONG else ""
+            problem = f"{name} cannot be used: {error.strerror}{length}"
+            say("Error", problem, _UNUSABLE[error.errno])
         else:
             return _unexpected(error)
         return ExitCode.USAGE if error.errno == errno.ENAMETOOLONG else ExitCode.FAILED
@@ -214,11 +217,8 @@ def _unexpected(error: Exception) -> int:
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:
-        say(
-            "Error",
-            problem,
-            f"please report it with {report}; the file contains none of your texts",
-        )
+        hint = f"please report it with {report}; the file contains none of your texts"
+        say("Error", problem, hint)
     return ExitCode.FAILED
 
 
@@ -265,12 +265,8 @@ class FormatCommand(TyperCommand):
     def make_parser(self, ctx: Any) -> Any:
         """Typer's parser, which takes ``--format`` for ``--from`` (else for ``--to``), and ``--export`` for ``--to``."""
         parser = super().make_parser(ctx)
-        named = {
-            word: each
-            for each in self.params
-            if isinstance(each, TyperOption)
-            for word in each.opts
-        }
+        options = [each for each in self.params if isinstance(each, TyperOption)]
+        named = {word: each for each in options for word in each.opts}
         for old, new in (("--format", "--from"), ("--format", "--to"), ("--export", "--to")):
             # A command that has such an option of its own keeps it.
             if new in named and old not in named:
@@ -336,33 +332,13 @@ def argument(metavar: str, help: str, default: object = ..., **settings: Any) ->
     return typer.Argument(default, metavar=metavar, help=help, **settings)
 
 
-ProjectOption = Annotated[
-    str | None,
-    option(
-        "DB",
-        "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
-        "--project",
-        default=...,
-    ),
-]
-AuthorOption = Annotated[
-    str | None,
-    option(
-        "NAME",
-        "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name).",
-        "--author",
-        default=...,
-    ),
-]
+_WHICH = "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here)."
+_WHO = "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name)."
+_OF_INPUT = "Format of the input (default: recognised by its content)."
+ProjectOption = Annotated[str | None, option("DB", _WHICH, "--project", default=...)]
+AuthorOption = Annotated[str | None, option("NAME", _WHO, "--author", default=...)]
 InputFormatOption = Annotated[
-    str | None,
-    option(
-        "F",
-        "Format of the input (default: recognised by its content).",
-        "--from",
-        autocompletion=input_formats,
-        default=...,
-    ),
+    str | None, option("F", _OF_INPUT, "--from", autocompletion=input_formats, default=...)
 ]
 JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json", default=...)]
 JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json", default=...)]
@@ -376,6 +352,10 @@ StrictOption = Annotated[
 ]
 
 
+# The words that ask for help.
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
 def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
     """A group of commands.
 
@@ -384,8 +364,7 @@ def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
         help: Its help text.
         alone: Whether it shows that text where no command of it is named; else that is an error.
     """
-    settings = {"help_option_names": ["-h", "--help"]}
-    group = typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, help=help)
+    group = typer.Typer(name=name, context_settings=HELP, rich_markup_mode=None, help=help)
     if alone:
 
         @group.callback(invoke_without_command=True, help=help)
@@ -424,23 +403,15 @@ def find_chosen_project(named: str | None) -> Path:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.connection import is_network
+    from sciextract.store.sqlite import is_network
 
     if is_network(project):
-        say(
-            "Warning",
-            f"{project} lies on a network file system: it is slower there and allows one writer at a time",
-            "a project is one file: copy it to a local disk to work on it",
-        )
+        slow = f"{project} lies on a network file system: it is slower there and allows one writer at a time"
+        say("Warning", slow, "a project is one file: copy it to a local disk to work on it")
 
 
 def report(
-    summary: dict[str, Any],
-    words: str,
-    as_json: bool,
-    *,
-    aside: bool = False,
-    quiet: bool = False,
+    summary: dict[str, Any], words: str, as_json: bool, *, aside: bool = False, quiet: bool = False
 ) -> None:
     """The end of a command: JSON or a sentence.
 

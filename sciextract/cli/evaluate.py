@@ -80,12 +80,10 @@ def evaluate(options: EvaluateOptions) -> None:
     else:
         legend = _LEGEND.format(least="one mention" if options.singletons else "two mentions")
         print_table(f"Scores, documents: {scored.documents}", _NUMBERS, _rows(scored), legend, 0)
+        of_kind = {"entity": scored.ner.labels, "relation": scored.relation.labels}
         labels = [
             (f"{kind} {label}", _cells(score))
-            for kind, scores in (
-                ("entity", scored.ner.labels),
-                ("relation", scored.relation.labels),
-            )
+            for kind, scores in of_kind.items()
             for label, score in scores.items()
         ]
         if labels:
@@ -117,14 +115,9 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
             problem = "GOLD and PREDICTED cannot both be standard input"
             raise UsageError(problem, "name one file")
     return evaluate_file(
-        options.gold,
-        predicted,
-        schema=options.schema,
-        bootstrap=options.bootstrap,
-        only=wanted,
-        singletons=options.singletons,
-        fields=options.fields,
-    )
+        options.gold, predicted, schema=options.schema, bootstrap=options.bootstrap, only=wanted,
+        singletons=options.singletons, fields=options.fields,
+    )  # fmt: skip
 
 
 def _rows(report: EvaluationReport) -> Iterator[tuple[str, list[str]]]:
@@ -198,22 +191,19 @@ def print_table(
 
 def comparison_table(comparison: ComparedModels) -> None:
     """Print two models with their differences."""
-    from sciextract.workflows.models.compare import STATED
+    from sciextract.workflows.models.compare import STATED, less
 
     typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
     typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
     if comparison.report is not None:
-        gate_table(
-            comparison.report,
-            ("A", "B", "B less A", "P(B better)"),
-            _VERDICTS[comparison.report.verdict],
-        )
+        heads = ("A", "B", "B less A", "P(B better)")
+        gate_table(comparison.report, heads, _VERDICTS[comparison.report.verdict])
     else:
         rows = []
         for name, (first, second) in comparison.stated.items():
-            less = "-" if first is None or second is None else f"{second - first:+.1f}"
             cells = ["-" if each is None else f"{each:.1f}" for each in (first, second)]
-            rows.append((STATED[name], [*cells, less]))
+            change = less(first, second)
+            rows.append((STATED[name], [*cells, "-" if change is None else f"{change:+.1f}"]))
         print_table("F1 on dev as the models state it", ("A", "B", "B less A"), rows)
     for remark in comparison.remarks:
         typer.echo(visible(remark), err=True)
@@ -241,23 +231,16 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
 
 
 def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, str]) -> None:
-    first, second, less, better = heads
-    columns = (first, second, less, "90 % interval", better, "gold")
+    *columns, better = heads
+    columns += ["90 % interval", better, "gold"]
     named = [] if compared.target is None else [("mean of the tasks", compared.target)]
     for task, score in compared.tasks.items():
         named.append((_TASKS[task], score))
         labels = compared.labels.get(task, {}).items()
         named += [(f"  {label}", of_label) for label, of_label in labels]
-    rows = [
-        (
-            name,
-            [
-                *(f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}"),
-                f"{each.low:+.1f} to {each.high:+.1f}",
-                f"{each.probability:.2f}",
-                str(each.gold),
-            ],
-        )
-        for name, each in named
-    ]
+    rows = []
+    for name, each in named:
+        scores = (f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}")
+        spread = (f"{each.low:+.1f} to {each.high:+.1f}", f"{each.probability:.2f}")
+        rows.append((name, [*scores, *spread, str(each.gold)]))
     print_table(title, columns, rows)

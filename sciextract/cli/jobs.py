@@ -52,10 +52,7 @@ def list_(
 
 
 @jobs.command()
-def attach(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def attach(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Follow a job to its end, fetch its model, and use it if it is better.
 
     Example:
@@ -66,10 +63,7 @@ def attach(
 
 
 @jobs.command()
-def fetch(
-    job: _Job,
-    as_json: JsonEventsOption = False,
-) -> None:
+def fetch(job: _Job, as_json: JsonEventsOption = False) -> None:
     """Fetch the model of a finished job, compare and register it. Fails while the job is running.
 
     Example:
@@ -113,11 +107,8 @@ def cancel(job: _Job) -> None:
 
     run, location = find_job(job)
     cancel_job(run, location)
-    say(
-        "",
-        f"{run.name} on {location.host} is stopped",
-        as_command("sciextract", "jobs", "clean", run.name),
-    )
+    clean_up = as_command("sciextract", "jobs", "clean", run.name)
+    say("", f"{run.name} on {location.host} is stopped", clean_up)
 
 
 @jobs.command()

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import FormatCommand, flag, run_guarded
+from sciextract.cli.console import HELP, FormatCommand, flag, run_guarded
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
 from sciextract.cli.jobs import jobs
@@ -60,23 +60,16 @@ class _Sections(TyperGroup):
             shown = [(name, known[name]) for name in names.split() if name in known]
             if shown:
                 limit = formatter.width - 6 - width
+                # All columns begin at the same place.
+                rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in shown]
                 with formatter.section(title):
-                    # All columns begin at the same place.
-                    formatter.write_dl(
-                        [
-                            (name.ljust(width), each.get_short_help_str(limit))
-                            for name, each in shown
-                        ]
-                    )
+                    formatter.write_dl(rows)
 
 
 app = typer.Typer(
-    name="sciextract",
-    cls=_Sections,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+    name="sciextract", cls=_Sections, rich_markup_mode=None, pretty_exceptions_enable=False,
+    context_settings=HELP,
+)  # fmt: skip
 for command in (
     annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
     doctor, stats, merge, agree, adjudicate, tui, learn, retrain,
@@ -97,10 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 @app.callback(invoke_without_command=True)
-def _start(
-    context: typer.Context,
-    version: bool = flag("Show the version.", "--version"),
-) -> None:
+def _start(context: typer.Context, version: bool = flag("Show the version.", "--version")) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
     Data goes to standard output, everything else to standard error. Exit codes: 0 success, 1 failure or nothing

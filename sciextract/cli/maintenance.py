@@ -144,8 +144,8 @@ def backup(
     from pathlib import Path
 
     from sciextract.store import open_project
-    from sciextract.store.connection import check_project
     from sciextract.store.maintenance import backup as backups
+    from sciextract.store.sqlite import check_project
     from sciextract.workflows.project_choice import VARIABLE
 
     if restore is not None:
@@ -156,11 +156,8 @@ def backup(
         if removed:
             say("note", f"removed {left}, which a killed restore left")
         else:
-            say(
-                "note",
-                f"{left} was left by a killed restore, or one is running",
-                "if none is, remove it",
-            )
+            problem = f"{left} was left by a killed restore, or one is running"
+            say("note", problem, "if none is, remove it")
     if restore is not None:
         # The project as it is becomes a backup itself, so that a restore can be taken back.
         kept = backups.restore(Path(restore), path)
@@ -237,12 +234,10 @@ def _repair_lines(repaired: Repaired) -> Iterator[str]:
 
     if repaired.kept is not None:
         yield f"the file as it was: {repaired.kept}"
-    for words, count in (
-        ("abstracts rebuilt from the log", len(repaired.rebuilt)),
-        ("abstracts counted anew", len(repaired.counted)),
-    ):
-        if count:
-            yield f"{count:,} {words}"
+    if repaired.rebuilt:
+        yield f"{len(repaired.rebuilt):,} abstracts rebuilt from the log"
+    if repaired.counted:
+        yield f"{len(repaired.counted):,} abstracts counted anew"
     if repaired.indexed:
         yield "search indexes rebuilt"
     if repaired.sound_backup is not None:

@@ -55,10 +55,7 @@ _Project = Annotated[
 
 
 @models.command("list")
-def list_(
-    project: _Project = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     """List the models, and mark the one in use.
 
     Examples:
@@ -107,6 +104,7 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
+    from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
 
@@ -118,16 +116,14 @@ def show(
     if not as_json:
         typer.echo("\n".join(_card_lines(model, config)))
         return
-    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    stored = json.loads((folder.path / CONFIG).read_bytes())
+    parts = {"config": stored, "scores": config.scores, "origin": config.origin}
     typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
 @models.command()
 def use(
-    name: _Model,
-    project: _Project = None,
-    author: AuthorOption = None,
-    as_json: JsonOption = False,
+    name: _Model, project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 
@@ -145,11 +141,8 @@ def use(
     with _opened(project, author) as opened:
         model = choose(name, opened)
     where = f"in {project}" if project else "unless a project has its own model"
-    report(
-        {"model": model.id, "project": project},
-        f"{model.id} predicts {where}; sciextract models rollback takes that back",
-        as_json,
-    )
+    words = f"{model.id} predicts {where}; sciextract models rollback takes that back"
+    report({"model": model.id, "project": project}, words, as_json)
 
 
 @models.command()
@@ -169,11 +162,8 @@ def rollback(
     with _opened(project, author) as opened:
         current = take_back(opened)
     whose = {"project": "as previously chosen for the project", "user": "as you chose"}
-    report(
-        {"model": current.model.id, "by": current.by, "project": project},
-        f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}",
-        as_json,
-    )
+    words = f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}"
+    report({"model": current.model.id, "by": current.by, "project": project}, words, as_json)
 
 
 @models.command()
@@ -294,32 +284,3 @@ def _opened(
     from sciextract.store import open_project
 
     return open_project(path, author, read=read)
-
-
-@models.command()
-def curves(
-    name: str | None = argument("[NAME]", "The trained model.", default=None),
-    run: str | None = option("DIR", "The run folder, instead of a model."),
-    output: str | None = option("DIR", "Where to write (default: the run folder)."),
-) -> None:
-    """Plot losses and dev scores of a training run as curves.png and curves.svg.
-
-    Examples:
-
-        sciextract models curves parsing
-
-        sciextract models curves --run my-model.run --output figures
-    """
-    from sciextract.errors import OutputError
-    from sciextract.retraining.curves import draw_curves, run_named
-    from sciextract.workflows.output import reported_as
-
-    training = run_named(name, run)
-    folder = Path(output) if output else None
-    if folder is not None:
-        with reported_as(str(folder)):
-            folder.mkdir(parents=True, exist_ok=True)
-    drawn = draw_curves(training, folder)
-    if drawn.figure is None:
-        raise OutputError(drawn.problem, f"the run: {training.folder}")
-    say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

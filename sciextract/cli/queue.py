@@ -82,10 +82,7 @@ def make(
 
 
 @queue.command("list")
-def list_(
-    project: ProjectOption = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def list_(project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
     """List the saved queues.
 
     Examples:
@@ -106,11 +103,7 @@ def list_(
 
 
 @queue.command()
-def show(
-    name: _Name,
-    project: ProjectOption = None,
-    as_json: JsonLinesOption = False,
-) -> None:
+def show(name: _Name, project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
     """Show the abstracts of a queue in their order, with how many items of each are undecided.
 
     Examples:

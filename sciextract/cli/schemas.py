@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
 
 schema = command_group(
-    "schema",
-    "List, show, check and create label schemas (entity and relation types).",
-    alone=True,
+    "schema", "List, show, check and create label schemas (entity and relation types).", alone=True
 )
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
 _File = Annotated[Path, argument("FILE", "The TOML file to write.")]
@@ -80,9 +78,7 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
 
 @schema.command()
-def check(
-    files: list[str] = argument("FILE...", "TOML files."),
-) -> None:
+def check(files: list[str] = argument("FILE...", "TOML files.")) -> None:
     """Check schema files: keys, colours, labels and legal pairs.
 
     Examples:

@@ -49,7 +49,7 @@ def suggest(
     ),
     spans: bool = flag("Add the mentions of a model without their labels.", "--spans"),
     model: str | None = option("NAME|DIR", "The model of --map and --spans (default: sci)."),
-    named: list[str] | None = option(
+    named: str | None = option(
         "F",
         "Format of FILE (default: recognised by its content), or quotes, langextract, gliner: strings to locate.",
         "--from",
@@ -61,7 +61,6 @@ def suggest(
         default="",
     ),
     every: bool = flag("Suggest a quote wherever it occurs, not in sequence.", "--every"),
-    input_format: str | None = option("F", "An older word for --from.", "--format", hidden=True),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -91,26 +90,24 @@ def suggest(
     from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
-    # Without FILE, the values of --from are files: what the option meant before it named a format.
-    files, formats = (paths, [*(named or ()), input_format]) if paths else (named, [input_format])
-    quotes = QUOTE_FORMATS.get(formats[0] or "")
+    quotes = QUOTE_FORMATS.get(named or "")
     sources = Sources(terms or (), patterns or (), "" if quotes else labels, spans, model)
-    if bool(files) == bool(sources):
-        problem = "FILE goes alone" if files else "no source of suggestions is given"
+    if bool(paths) == bool(sources):
+        problem = "FILE goes alone" if paths else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
     allowed = ", ".join(QUOTE_FORMATS)
     if quotes is None and (keys or every):
         raise UsageError("--keys and --every are for quotes", f"name --from: one of {allowed}")
-    if quotes is None and formats[0]:
+    if quotes is None and named:
         try:
-            get_format(formats[0])
+            get_format(named)
         except UsageError as error:
             raise UsageError(error.message, f"{error.hint}; for quotes: {allowed}") from None
     with open_chosen_project(project, author) as opened:
-        if files and quotes:
-            done = suggest_quotes(opened, files, parse_keys(keys, quotes), labels, every=every)
-        elif files:
-            done = suggest_from(opened, files, formats[0])
+        if paths and quotes:
+            done = suggest_quotes(opened, paths, parse_keys(keys, quotes), labels, every=every)
+        elif paths:
+            done = suggest_from(opened, paths, named)
         else:
             # A file needs no line: reading it takes moments, a model minutes.
             with ProgressLine(shown=not quiet and is_terminal(sys.stderr)) as line:

@@ -80,10 +80,6 @@ class RetrainOptions:
         "N", "With --data: train with seeds 1 to N, and print mean and standard deviation."
     )
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
-    augment: float | None = option(
-        "SHARE",
-        "Augmented documents (entities swapped) per training document and epoch; 1 doubles the data.",
-    )
     device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
     gpu: bool = flag("Same as --device cuda.", "--gpu")
     processes: int | None = option(
@@ -116,7 +112,7 @@ class RetrainOptions:
 
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
-            epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
+            epochs=self.epochs, seed=self.seed, name=self.name,
             blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
@@ -147,7 +143,7 @@ class RetrainOptions:
                 f"{output} exists already",
                 "choose another --output; existing files are not overwritten",
             )
-        names = ("encoder", "seed", "epochs", "augment")
+        names = ("encoder", "seed", "epochs")
         settings = {name: getattr(self, name) for name in names}
         return make_job(
             self.recipe or "scierc-joint",
@@ -292,7 +288,8 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
         if options.remote is None:
             result = run_retraining(request, folder, LocalTrainer(here), listener)
         else:
-            from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer
+            from sciextract.retraining.remote.start import RemoteTarget
+            from sciextract.retraining.remote.trainer import RemoteTrainer
 
             python = options.remote_python or "python3"
             target = RemoteTarget(options.remote, python, device, options.slurm)
@@ -311,9 +308,7 @@ def _train_files(options: RetrainOptions) -> None:
         from sciextract_trainer.hardware.distributed import is_first, is_member
         from sciextract_trainer.hardware.launch import run_together
 
-    from sciextract.retraining.curves import figure_of
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
-    from sciextract.retraining.run_folder import Run
 
     job = options.job()
     # The first process only starts the others, with the same words; each of them comes here again as a member.
@@ -337,7 +332,6 @@ def _train_files(options: RetrainOptions) -> None:
         except KeyboardInterrupt:
             listener(Stopped(message="stopped", hint="the same command"))
             raise
-        curves = figure_of(Run(job.run_folder))
-        listener(FilesDone(output=str(job.output), scores=scores, curves=curves))
+        listener(FilesDone(output=str(job.output), scores=scores))
     if options.seeds is not None and not options.as_json and is_first():
         show_seeds(scores)

@@ -49,13 +49,9 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
     from sciextract.learning.validation import LEAST
 
     model, validation = learned.model, learned.validation
-    found = {
-        **model.to_json(),
-        "learned_from": learned.documents,
-        "seconds": round(learned.seconds, 2),
-        "scores": validation.to_json(),
-        "gate": learned.gate and learned.gate.to_json(),
-    }
+    taken = {"learned_from": learned.documents, "seconds": round(learned.seconds, 2)}
+    gate = learned.gate and learned.gate.to_json()
+    found = model.to_json() | taken | {"scores": validation.to_json(), "gate": gate}
     place = model.id if model.registered else str(model.folder)
     words = f"{model.id}: learned from {counted(learned.documents, 'abstract')} in {learned.seconds:.1f} s"
     if not as_json:
@@ -95,12 +91,9 @@ def live_report() -> Iterator[Listener]:
     from sciextract.retraining.events import FilesStarted, RunStarted, Step
 
     console = Console(stderr=True)
-    columns = (
-        TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
-        BarColumn(bar_width=20),
-        TextColumn("{task.fields[losses]}"),
-        TimeRemainingColumn(),
-    )
+    epoch = TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}")
+    losses = TextColumn("{task.fields[losses]}")
+    columns = (epoch, BarColumn(bar_width=20), losses, TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
 
@@ -183,10 +176,7 @@ def line_of(event: TrainingEvent) -> str:
         case events.SeedStarted():
             return f"seed {event.seed} ({event.number} of {event.of})"
         case events.FilesDone():
-            curves = f"; learning curves: {event.curves}" if event.curves else ""
-            return f"written: {event.output}{curves}"
-        case events.RunDone():
-            return f"learning curves: {event.curves}" if event.curves else ""
+            return f"written: {event.output}"
         case events.Stopped():
             return f"{event.message}; continue with: {event.hint}"
     return ""  # scores are printed at the end, errors by the outermost frame

@@ -103,15 +103,9 @@ def _serve(paths: list[str], words: list[str], host: str, port: int) -> None:
     join = subprocess.list2cmdline if os.name == "nt" else shlex.join
     command = [sys.executable, "-m", "sciextract", "tui", *words, "--", *paths]
     desk = WebDesk(join(command), host, port)
-    say(
-        "",
-        f"the desk is at {desk.link}",
-        "anyone with the link has access; Ctrl-C stops the server",
-    )
+    access = "anyone with the link has access; Ctrl-C stops the server"
+    say("", f"the desk is at {desk.link}", access)
     if not desk.is_local:
-        say(
-            "Warning",
-            f"{host} can be reached from other machines, and the connection is not encrypted",
-            "",
-        )
+        open_to = f"{host} can be reached from other machines"
+        say("Warning", f"{open_to}, and the connection is not encrypted")
     desk.serve()

@@ -8,8 +8,9 @@ without their places, and the one of scispaCy needs spaCy and a model.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from itertools import takewhile
+from os.path import commonprefix
 
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
 _END_OF_SENTENCE = re.compile(r"[.?!]\s|\n")
@@ -32,9 +33,8 @@ def find_expansions(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for match in _BRACKETS.finditer(text):
-        before, inside = text[: match.start()], _CUT.split(match[1], maxsplit=1)[0].strip()
-        ends = [each.end() for each in _END_OF_SENTENCE.finditer(before)]
-        before = before[ends[-1] if ends else 0 :]
+        before = _END_OF_SENTENCE.split(text[: match.start()])[-1]
+        inside = _CUT.split(match[1], maxsplit=1)[0].strip()
         if _is_short_form(inside):
             words = list(re.finditer(r"\S+", before))
             most = min(len(inside) + 5, 2 * len(inside))
@@ -98,10 +98,9 @@ def _is_long_form(short: str, long: str) -> bool:
 
 
 def _is_short_form(word: str) -> bool:
-    """Two to ten characters in at most two words, with a letter, and beginning with a letter or a digit."""
-    if not 2 <= len(word) <= _LONGEST_SHORT or len(word.split()) > _MOST_WORDS:
-        return False
-    return word[0].isalnum() and any(map(str.isalpha, word)) and any(map(str.isupper, word))
+    """Two to ten characters in at most two words, with a capital, and beginning with a letter or a digit."""
+    fits = 2 <= len(word) <= _LONGEST_SHORT and len(word.split()) <= _MOST_WORDS
+    return fits and word[0].isalnum() and any(map(str.isupper, word))
 
 
 def _bare(short: str) -> str:
@@ -109,10 +108,11 @@ def _bare(short: str) -> str:
     return short[:-1] if short.endswith("s") and short[:-1].isupper() and len(short) > 2 else short
 
 
-_ALIKE = 0.75
+_ALIKE = 0.7
+"""Of the longer of two words, so much begins alike: "private" and "privacy", not "recurrent" and "recursive"."""
 _SHORTEST = 3
 """Letters that a shortened word has: "net" for "network"."""
-_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed)s?$")
+_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed|e)s?$")
 
 
 def group_expansions(counts: Mapping[int, int], spaced: Mapping[int, str]) -> list[tuple[int, int]]:
@@ -124,16 +124,11 @@ def group_expansions(counts: Mapping[int, int], spaced: Mapping[int, str]) -> li
         counts: Abstracts by the number of the expansion.
         spaced: The expansions in normal form with spaces.
     """
-    groups: list[list[int]] = []
+    groups: Counter[int] = Counter()
     for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
-        for group in groups:
-            if same_meaning(spaced[group[0]], spaced[each]):
-                group.append(each)
-                break
-        else:
-            groups.append([each])
-    merged = [(group[0], sum(counts[each] for each in group)) for group in groups]
-    return sorted(merged, key=lambda pair: -pair[1])
+        alike = (one for one in groups if same_meaning(spaced[one], spaced[each]))
+        groups[next(alike, each)] += counts[each]
+    return groups.most_common()
 
 
 def same_meaning(first: str, second: str) -> bool:
@@ -145,21 +140,22 @@ def same_meaning(first: str, second: str) -> bool:
     False
     >>> same_meaning("multibox detector", "multibox detection")
     True
+    >>> same_meaning("differential privacy", "differentially private")
+    True
+    >>> same_meaning("magnetic resonance image", "magnetic resonance imaging")
+    True
     >>> same_meaning("learning from human feedback", "learning with human feedback")
     True
     """
     # "Learning from feedback" and "learning with feedback" are one thing: function words say little.
-    one, other = [
-        [word for word in each.split() if word not in _FUNCTION_WORDS] for each in (first, second)
-    ]
+    one = [word for word in first.split() if word not in _FUNCTION_WORDS]
+    other = [word for word in second.split() if word not in _FUNCTION_WORDS]
     if len(one) != len(other):
         return first.replace(" ", "") == second.replace(" ", "")
     for words in zip(one, other, strict=True):
-        first_stem, second_stem = (_ENDING.sub("", word) for word in words)
-        same = [a == b for a, b in zip(*words, strict=False)]
-        common = len(list(takewhile(bool, same)))
-        shortened = common == len(same) >= _SHORTEST
-        alike = shortened or common >= _ALIKE * max(map(len, words))
-        if first_stem != second_stem and not alike:
+        common = len(commonprefix(words))  # noqa: RUF071 - characters are meant
+        short, long = sorted(map(len, words))
+        alike = common == short >= _SHORTEST or common >= _ALIKE * long
+        if not alike and len({_ENDING.sub("", word) for word in words}) > 1:
             return False
     return True

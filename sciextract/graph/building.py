@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
@@ -57,8 +57,7 @@ class Changes:
         return self.added + self.replaced + self.known
 
 
-@dataclass(frozen=True, slots=True)
-class GraphTotals:
+class GraphTotals(NamedTuple):
     """What is in a graph.
 
     Attributes:
@@ -84,8 +83,7 @@ class GraphTotals:
     linked: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuildReport:
+class BuildReport(NamedTuple):
     """What a build did.
 
     Attributes:
@@ -111,7 +109,7 @@ class BuildReport:
         """The summary of ``--json``."""
         return {
             **asdict(self.changes),
-            "graph": asdict(self.totals),
+            "graph": self.totals._asdict(),
             "reading_seconds": round(self.reading_seconds, 3),
             "deriving_seconds": round(self.deriving_seconds, 3),
         }
@@ -121,8 +119,7 @@ def _ignore(*_: object) -> None:
     """The default of a listener."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildListener:
+class BuildListener(NamedTuple):
     """Functions that a build calls.
 
     Attributes:
@@ -168,14 +165,12 @@ def build_graph(
         empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
         generic = ", ".join(sorted(counted.generic))
         for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
-            found = property_of(connection, name)
             if empty:
                 set_property(connection, name, wanted)
-            elif found != wanted:
-                problem = (
-                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-                )
-                raise UsageError(problem, "use the same value, or build into another file")
+            elif (found := property_of(connection, name)) != wanted:
+                built = f"the graph was built with {found or 'none'}"
+                hint = "use the same value, or build into another file"
+                raise UsageError(f"--{name} {wanted or 'nothing'}: {built}", hint)
         last = int(property_of(connection, "build") or 0)
         # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
         again = last and property_of(connection, "state") == "unfinished"
@@ -198,9 +193,7 @@ def build_graph(
         return BuildReport(facts.changes, totals_of(connection), read - started, seconds)
 
 
-def _read(
-    connection: sqlite3.Connection, reading: Reading, facts: Facts, listener: BuildListener
-) -> None:
+def _read(connection: Connection, reading: Reading, facts: Facts, listener: BuildListener) -> None:
     """Facts in transactions of some seconds, the first of a single batch."""
     changes, items = facts.changes, reading.extractions()
     batches = iter(lambda: list(islice(items, _BATCH)), [])
@@ -220,7 +213,7 @@ def _read(
         listener.kept(changes.usable)
 
 
-def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
+def make_nodes_and_edges(connection: Connection, settings: DeriveSettings) -> None:
     """Make nodes and edges of all facts anew. What is killed in between is done by the next build.
 
     Args:
@@ -228,7 +221,7 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
         settings: How facts become nodes and edges.
     """
     with transaction(connection):  # on its own, so that the freed pages need no second copy
-        for table in re.findall(r"CREATE TABLE (\w+)", DERIVED):
+        for table in re.findall(r"CREATE TABLE (\w+)", "".join(DERIVED)):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     with transaction(connection):
         run_statements(connection, DERIVED)
@@ -240,7 +233,7 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
     connection.execute("PRAGMA optimize")
 
 
-def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], bool]) -> None:
+def repair_graph(graph: Path, change: Callable[[Connection], bool]) -> None:
     """Change the repairs of a graph, and what follows from them.
 
     Args:
@@ -264,7 +257,7 @@ def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], bool]) -> N
             make_nodes_and_edges(connection, settings)
 
 
-def totals_of(connection: sqlite3.Connection) -> GraphTotals:
+def totals_of(connection: Connection) -> GraphTotals:
     """Counts of a finished graph."""
     row = connection.execute(
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
@@ -285,41 +278,33 @@ class Facts:
             comes again in a later build means that the abstract has changed.
     """
 
-    def __init__(self, connection: sqlite3.Connection, build: int) -> None:
+    def __init__(self, connection: Connection, build: int) -> None:
         self.changes = Changes()
         self._build = build
         self._connection = connection
 
     def write(self, extractions: Iterable[Extraction]) -> None:
         """Bring extractions in; the caller holds a transaction."""
-        fresh = [
-            (number, each)
-            for each in extractions
-            if (number := self._number_if_fresh(each)) is not None
-        ]
-        if not fresh:
-            return
-        set_property(self._connection, "state", "unfinished")
-        set_property(self._connection, "build", str(self._build))
-        self._number_strings([each for _, each in fresh])
+        fresh = [(self._number_if_fresh(each), each) for each in extractions]
+        self._number_strings([each for document, each in fresh if document])
         for document, each in fresh:
-            self._insert(document, each)
+            if document:
+                self._insert(document, each)
 
-    def _number_if_fresh(self, extraction: Extraction) -> int | None:
-        """The number of its document where there is something to write; what it replaces is removed."""
+    def _number_if_fresh(self, extraction: Extraction) -> int:
+        """The number of its document, 0 where there is nothing to write; what it replaces is removed."""
         execute, digest = self._connection.execute, bytes.fromhex(extraction.text_sha256)
-        same_text = execute(
-            "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
-        ).fetchone()
+        query = "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?"
+        same_text = execute(query, (digest,)).fetchone()
         if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self._build):
             self.changes.known += 1
-            return None
+            return 0
+        set_property(self._connection, "state", "unfinished")
+        set_property(self._connection, "build", str(self._build))
         former = [same_text[:1]] if same_text else []
         if not former and self._build > 1:
-            former = execute(
-                "SELECT id FROM document WHERE doc_key = ? AND build < ?",
-                (extraction.doc_key, self._build),
-            ).fetchall()
+            older = "SELECT id FROM document WHERE doc_key = ? AND build < ?"
+            former = execute(older, (extraction.doc_key, self._build)).fetchall()
         # Numbers ascend, also where the last document is replaced: rows in this order fill pages one after the other.
         (last,) = execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         for document in former:
@@ -328,18 +313,12 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
-        execute("INSERT OR IGNORE INTO model (name) VALUES (?)", (extraction.model,))
+        authors = json.dumps(extraction.paper.authors, ensure_ascii=False)
+        row = (last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build)
+        counts = (extraction.nameless, extraction.loops, extraction.unlikely)
         # Takes the place now: the same text may come again within this batch.
-        execute(
-            """INSERT INTO document
-            (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
-            VALUES (?, ?, ?, ?, (SELECT id FROM model WHERE name = ?), ?, ?, ?, ?, ?)""",
-            (
-                *(last + 1, extraction.doc_key, digest, extraction.fingerprint),
-                *(extraction.model, extraction.paper.year, self._build),
-                *(extraction.nameless, extraction.loops, extraction.unlikely),
-            ),
-        )
+        values = (*row, *counts, *astuple(extraction.paper)[:-1], authors)
+        execute(f"INSERT INTO document VALUES ({', '.join('?' * len(values))})", values)
         return int(last) + 1
 
     def _number_strings(self, extractions: Iterable[Extraction]) -> None:
@@ -363,37 +342,24 @@ class Facts:
         many("INSERT OR IGNORE INTO label (name) VALUES (?)", [(each,) for each in sorted(labels)])
 
     def _insert(self, document: int, facts: Extraction) -> None:
-        paper, many = facts.paper, self._connection.executemany
-        authors = json.dumps(paper.authors, ensure_ascii=False)
-        published = (document, paper.title, paper.venue, paper.doi, paper.pmid, authors)
+        many = self._connection.executemany
         many("INSERT INTO text VALUES (?, ?)", [(document, facts.content)])
-        many("INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?)", [published])
-        many(
-            f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)",
-            [(document, *naming, mentions) for naming, mentions in facts.namings.items()],
-        )
-        many(
-            f"INSERT OR IGNORE INTO coreferent VALUES (?, {_NAME}, {_NAME}, {_NAME})",
-            [(document, *link) for link in facts.coreferents],
-        )
-        many(
-            f"INSERT INTO evidence VALUES (?, ?, {_NAME}, {_NAME}, {_LABEL}, ?, ?, ?, ?, ?, ?, ?)",
-            [(document, number, *relation) for number, relation in enumerate(facts.evidence)],
-        )
-        many(
-            f"INSERT OR IGNORE INTO expansion VALUES (?, {_NAME}, {_NAME}, {_FORM})",
-            [(document, *expansion) for expansion in facts.expansions],
-        )
-        many(
-            f"INSERT INTO reported VALUES (?, ?, {_NAME}, {_NAME}, {_NAME}, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (document, number, *value[:-1], json.dumps(value.places))
-                for number, value in enumerate(facts.values)
-            ],
-        )
+        many(_NAMING, [(document, *naming, mentions) for naming, mentions in facts.namings.items()])
+        many(_COREFERENT, [(document, *link) for link in facts.coreferents])
+        many(_EVIDENCE, [(document, number, *each) for number, each in enumerate(facts.evidence)])
+        many(_EXPANSION, [(document, *expansion) for expansion in facts.expansions])
+        for number, value in enumerate(facts.values):
+            row = (document, number, *value[:-1], json.dumps(value.places))
+            self._connection.execute(_REPORTED, row)
 
 
-_OF_DOCUMENTS = ("text", "paper", "naming", "coreferent", "evidence", "expansion", "reported")
+_OF_DOCUMENTS = ("text", "naming", "coreferent", "evidence", "expansion", "reported")
+# Strings stand in tables of their own; an empty one, which has no row there, becomes NULL.
 _NAME = "(SELECT id FROM name WHERE key = ?)"
 _FORM = "(SELECT id FROM form WHERE surface = ?)"
 _LABEL = "(SELECT id FROM label WHERE name = ?)"
+_NAMING = f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)"
+_COREFERENT = f"INSERT OR IGNORE INTO coreferent VALUES (?, {_NAME}, {_NAME}, {_NAME})"
+_EVIDENCE = f"INSERT INTO evidence VALUES (?, ?, {_NAME}, {_NAME}, {_LABEL}, ?, ?, ?, ?, ?, ?, ?)"
+_EXPANSION = f"INSERT OR IGNORE INTO expansion VALUES (?, {_NAME}, {_NAME}, {_FORM})"
+_REPORTED = f"INSERT INTO reported VALUES (?, ?, {_NAME}, {_NAME}, {_NAME}, ?, ?, ?, ?, ?, ?, ?)"

@@ -3,125 +3,123 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.graph.normalisation import NAMING_VERSION
 
-FACTS = """
-CREATE TABLE property (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
--- Normal forms; folded is the one in lower case for acronyms, else NULL.
-CREATE TABLE name (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, folded INTEGER);
--- Mentions as they are written; spaced is their normal form with spaces.
-CREATE TABLE form (id INTEGER PRIMARY KEY, surface TEXT NOT NULL UNIQUE, spaced TEXT NOT NULL);
-CREATE TABLE document (
-    id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL, text_sha256 BLOB NOT NULL UNIQUE,
-    fingerprint BLOB NOT NULL, model INTEGER NOT NULL, year INTEGER, build INTEGER NOT NULL,
-    nameless INTEGER NOT NULL, loops INTEGER NOT NULL, unlikely INTEGER NOT NULL
-);
-CREATE INDEX document_key ON document (doc_key);
-CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL);
--- What the input tells of a publication; authors are a JSON list of "Family, Given".
-CREATE TABLE paper (
-    document INTEGER PRIMARY KEY, title TEXT, venue TEXT, doi TEXT, pmid TEXT, authors TEXT NOT NULL
-);
-CREATE TABLE naming (
+FACTS = (
+    "CREATE TABLE property (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    # Normal forms; folded is the one in lower case for acronyms, else NULL.
+    "CREATE TABLE name (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, folded INTEGER)",
+    # Mentions as they are written; spaced is their normal form with spaces.
+    """CREATE TABLE form (id INTEGER PRIMARY KEY, surface TEXT NOT NULL UNIQUE, spaced TEXT NOT NULL)""",
+    # What the input tells of a publication; authors are a JSON list of "Family, Given".
+    """CREATE TABLE document (
+    id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL, text_sha256 BLOB NOT NULL UNIQUE, fingerprint BLOB NOT NULL,
+    build INTEGER NOT NULL, nameless INTEGER NOT NULL, loops INTEGER NOT NULL, unlikely INTEGER NOT NULL,
+    doi TEXT, pmid TEXT, title TEXT, year INTEGER, venue TEXT, authors TEXT NOT NULL
+)""",
+    "CREATE INDEX document_key ON document (doc_key)",
+    "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL)",
+    """CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
-) WITHOUT ROWID;
--- Names that coreference joins to the one that names their cluster best; the longer one holds the shorter one.
-CREATE TABLE coreferent (
+) WITHOUT ROWID""",
+    # Names that coreference joins to the one that names their cluster best; the longer one holds the shorter one.
+    """CREATE TABLE coreferent (
     document INTEGER, name INTEGER, other INTEGER NOT NULL, shorter INTEGER NOT NULL, PRIMARY KEY (document, name)
-) WITHOUT ROWID;
--- Sentences from char_start to char_end; the mentions of both ends in them.
-CREATE TABLE evidence (
+) WITHOUT ROWID""",
+    # Sentences from char_start to char_end; the mentions of both ends in them.
+    """CREATE TABLE evidence (
     document INTEGER, number INTEGER, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
     score REAL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL,
     head_start INTEGER NOT NULL, head_end INTEGER NOT NULL,
     tail_start INTEGER NOT NULL, tail_end INTEGER NOT NULL,
     PRIMARY KEY (document, number)
-) WITHOUT ROWID;
--- Identifiers of names, by their normal form, from the vocabulary of the last build that had one.
-CREATE TABLE vocabulary (
+) WITHOUT ROWID""",
+    # Identifiers of names, by their normal form, from the vocabulary of the last build that had one.
+    """CREATE TABLE vocabulary (
     key TEXT, identifier TEXT, preferred INTEGER NOT NULL, PRIMARY KEY (key, identifier)
-) WITHOUT ROWID;
-CREATE TABLE expansion (
+) WITHOUT ROWID""",
+    """CREATE TABLE expansion (
     document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
     PRIMARY KEY (document, short, long)
-) WITHOUT ROWID;
--- What readers decided about nodes, in this order; by names, because the next build may number nodes otherwise.
-CREATE TABLE repair (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL);
--- Values that sentences report, by names; places is a JSON list of where number, metric and material begin and end.
-CREATE TABLE reported (
+) WITHOUT ROWID""",
+    # What readers decided about nodes, in this order; by names, because the next build may number nodes otherwise.
+    """CREATE TABLE repair (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, other TEXT NOT NULL)""",
+    # Values that sentences report, by names; places is a JSON list of where number, metric and material begin and end.
+    """CREATE TABLE reported (
     document INTEGER, number INTEGER, metric INTEGER NOT NULL, material INTEGER, method INTEGER,
     value REAL NOT NULL, unit TEXT NOT NULL, split TEXT NOT NULL, is_difference INTEGER NOT NULL,
     char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, places TEXT NOT NULL,
     PRIMARY KEY (document, number)
-) WITHOUT ROWID;
-"""
+) WITHOUT ROWID""",
+)
 
-DERIVED = """
--- Names whose node is not the name itself.
-CREATE TABLE resolved (name INTEGER PRIMARY KEY, node INTEGER NOT NULL, rules INTEGER NOT NULL);
--- Names that an abstract uses for another one.
-CREATE TABLE joined (document INTEGER, name INTEGER, other INTEGER NOT NULL, PRIMARY KEY (document, name)) WITHOUT ROWID;
--- Acronyms with several expansions in the corpus.
-CREATE TABLE ambiguous (short INTEGER, long INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (short, long))
-WITHOUT ROWID;
-CREATE TABLE node (
+DERIVED = (
+    # Names whose node is not the name itself.
+    """CREATE TABLE resolved (name INTEGER PRIMARY KEY, node INTEGER NOT NULL, rules INTEGER NOT NULL)""",
+    # Names that an abstract uses for another one.
+    """CREATE TABLE joined (document INTEGER, name INTEGER, other INTEGER NOT NULL, PRIMARY KEY (document, name)) WITHOUT ROWID""",
+    # Acronyms with several expansions in the corpus.
+    """CREATE TABLE ambiguous (short INTEGER, long INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (short, long))
+WITHOUT ROWID""",
+    """CREATE TABLE node (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
     mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER,
     extracted_documents INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
     generic INTEGER NOT NULL, vocabulary_id TEXT
-);
--- The abstracts that name a node: mentions are extracted; matched are places in the text where one of its names stands
--- by itself, nested those where one stands within a longer name of another node.
-CREATE TABLE node_document (
+)""",
+    # The abstracts that name a node: mentions are extracted; matched are places in the text where one of its names stands
+    # by itself, nested those where one stands within a longer name of another node.
+    """CREATE TABLE node_document (
     node INTEGER, document INTEGER, mentions INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
     PRIMARY KEY (node, document)
-) WITHOUT ROWID;
--- Names of nodes that are not searched in the texts, and why.
-CREATE TABLE unmatched (node INTEGER, form INTEGER, reason TEXT NOT NULL, PRIMARY KEY (node, form)) WITHOUT ROWID;
-CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
-WITHOUT ROWID;
-CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
-WITHOUT ROWID;
-CREATE TABLE alias (
+) WITHOUT ROWID""",
+    # Names of nodes that are not searched in the texts, and why.
+    """CREATE TABLE unmatched (node INTEGER, form INTEGER, reason TEXT NOT NULL, PRIMARY KEY (node, form)) WITHOUT ROWID""",
+    """CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
+WITHOUT ROWID""",
+    """CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
+WITHOUT ROWID""",
+    """CREATE TABLE alias (
     node INTEGER, form INTEGER, rules INTEGER, documents INTEGER NOT NULL, mentions INTEGER NOT NULL,
     PRIMARY KEY (node, form, rules)
-) WITHOUT ROWID;
-CREATE TABLE edge (
+) WITHOUT ROWID""",
+    """CREATE TABLE edge (
     id INTEGER PRIMARY KEY, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
     documents INTEGER NOT NULL, mentions INTEGER NOT NULL, score_mean REAL, score_max REAL
-);
--- Where abstracts state an edge; turned where they name the tail of the edge as head, of a relation without direction.
-CREATE TABLE support (
+)""",
+    # Where abstracts state an edge; turned where they name the tail of the edge as head, of a relation without direction.
+    """CREATE TABLE support (
     edge INTEGER, document INTEGER, number INTEGER, turned INTEGER NOT NULL, PRIMARY KEY (edge, document, number)
-) WITHOUT ROWID;
--- The nodes of reported values: what is measured, on what, of what.
-CREATE TABLE result (
+) WITHOUT ROWID""",
+    # The nodes of reported values: what is measured, on what, of what.
+    """CREATE TABLE result (
     document INTEGER, number INTEGER, metric INTEGER NOT NULL, material INTEGER, method INTEGER,
     PRIMARY KEY (document, number)
-) WITHOUT ROWID;
--- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
-CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
-"""
+) WITHOUT ROWID""",
+    # Labels of relations without direction: one edge a pair, head and tail in the order of their names.
+    "CREATE TABLE symmetric (label INTEGER PRIMARY KEY)",
+)
 
-INDEXES = """
-CREATE INDEX node_documents ON node (documents DESC);
-CREATE INDEX node_degree ON node (degree DESC);
-CREATE INDEX node_label_documents ON node (label, documents DESC);
-CREATE INDEX node_label_degree ON node (label, degree DESC);
-CREATE INDEX document_nodes ON node_document (document);
-CREATE INDEX edge_head ON edge (head, documents DESC);
-CREATE INDEX edge_tail ON edge (tail, documents DESC);
-CREATE INDEX result_metric ON result (metric);
-CREATE INDEX result_material ON result (material);
-"""
+INDEXES = (
+    "CREATE INDEX node_documents ON node (documents DESC)",
+    "CREATE INDEX node_degree ON node (degree DESC)",
+    "CREATE INDEX node_label_documents ON node (label, documents DESC)",
+    "CREATE INDEX node_label_degree ON node (label, degree DESC)",
+    "CREATE INDEX document_nodes ON node_document (document)",
+    "CREATE INDEX support_document ON support (document, edge)",
+    "CREATE INDEX edge_head ON edge (head, documents DESC)",
+    "CREATE INDEX edge_tail ON edge (tail, documents DESC)",
+    "CREATE INDEX result_metric ON result (metric)",
+    "CREATE INDEX result_material ON result (material)",
+)
 
 # What each name means in the corpus: itself, or the node that it was merged into.
 _MEANING = """CREATE TEMP VIEW meaning AS
@@ -143,7 +141,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 8
+VERSION = 9
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 
 
@@ -161,7 +159,7 @@ _PROBLEMS = {
 
 
 @contextmanager
-def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]:
     """The connection to a graph, in autocommit mode.
 
     Args:
@@ -181,11 +179,9 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
     if not file.parent.is_dir():
         raise GraphMissingError(f"{file}: no such folder: {file.parent}", f"mkdir -p {file.parent}")
     try:
-        connection = sqlite3.connect(
-            f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}", uri=True,
-            isolation_level=None, timeout=10.0,
-        )  # fmt: skip
-        try:
+        uri = f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
+        opened = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10.0)
+        with closing(opened) as connection:
             # In KiB, for graphs of hundreds of thousands of abstracts: 6,000 build as fast with the usual 2 MB.
             connection.execute("PRAGMA cache_size=-196608")
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -201,8 +197,6 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
             _check(connection, file, write=write)
             connection.execute(_MEANING)
             yield connection
-        finally:
-            connection.close()
     except sqlite3.Error as error:
         # The low byte is the class of the error, the rest says more of it.
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
@@ -211,7 +205,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: Connection) -> Iterator[None]:
     """All of the block or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -223,25 +217,24 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def run_statements(connection: sqlite3.Connection, statements: str) -> None:
+def run_statements(connection: Connection, statements: Iterable[str]) -> None:
     """Statements one after the other within a transaction: ``executescript`` would commit first."""
-    for statement in statements.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    for statement in statements:
+        connection.execute(statement)
 
 
-def property_of(connection: sqlite3.Connection, name: str) -> str:
+def property_of(connection: Connection, name: str) -> str:
     """A property of the graph, "" where it has none of that name."""
     row = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
     return row[0] if row else ""
 
 
-def set_property(connection: sqlite3.Connection, name: str, value: str) -> None:
+def set_property(connection: Connection, name: str, value: str) -> None:
     """Keep a property of the graph."""
     connection.execute("INSERT OR REPLACE INTO property VALUES (?, ?)", (name, value))
 
 
-def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
+def _check(connection: Connection, file: Path, *, write: bool) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from sqlite3 import Connection
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import INDEXES, run_statements
@@ -19,35 +19,24 @@ from sciextract.graph.vocabulary import Vocabulary, link_nodes
 @cache
 def known_symmetric() -> frozenset[str]:
     """Relation types that every bundled label schema which has them calls symmetric."""
-    schemas = [load_schema(name) for name in bundled_schemas()]
-    symmetric = {label for each in schemas for label in each.symmetric_labels}
-    directed = {
-        label
-        for each in schemas
-        for label in each.relation_labels
-        if label not in each.symmetric_labels
-    }
+    symmetric, directed = set[str](), set[str]()
+    for schema in map(load_schema, bundled_schemas()):
+        symmetric.update(schema.symmetric_labels)
+        directed.update({*schema.relation_labels} - {*schema.symmetric_labels})
     return frozenset(symmetric - directed)
 
 
-# What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there.
-_ANOTHER_NAME = (
-    MergeRule.ACRONYM
-    | MergeRule.CORPUS_ACRONYM
-    | MergeRule.COREFERENCE
-    | MergeRule.NESTED_ACRONYM
-    | MergeRule.HEAD
-    | MergeRule.MODIFIER
-    | MergeRule.READER
-    | MergeRule.VERSION
-)
+# What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there. The rules
+# up to SPACE are differences of spelling; by all others it is another name.
+_SPELLING = 2 * int(MergeRule.SPACE) - 1
+_ANOTHER_NAME = sum(map(int, MergeRule)) & ~_SPELLING
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
-_NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
+_NOT_SHORT = _ANOTHER_NAME & ~_SHORT
 _FAR_MORE = 3
 _GENERIC_SHARE = 0.2
 """A node tells little where a smaller share of the places where its names stand by themselves is extracted."""
-_BY_ITSELF = ~int(_ANOTHER_NAME)
-_NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
+_BY_ITSELF = ~_ANOTHER_NAME
+_NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
 _FIRST = "mentions * 32768 - rules"
 
@@ -61,76 +50,57 @@ def _meant(row: str, column: str) -> str:
         (SELECT node FROM resolved WHERE name = {name}), {name})"""
 
 
-_EDGES = f"""
-CREATE TEMP TABLE stated AS
+_EDGES = (
+    f"""CREATE TEMP TABLE stated AS
 SELECT {_meant("e", "head")} AS head, {_meant("e", "tail")} AS tail, label, document, number, score, 0 AS turned
-FROM evidence e;
-
-UPDATE stated SET head = tail, tail = head, turned = 1
-WHERE label IN symmetric AND (SELECT key FROM name WHERE id = head) > (SELECT key FROM name WHERE id = tail);
-
-CREATE TEMP TABLE related AS
-SELECT dense_rank() OVER (ORDER BY head, tail, label) AS edge, * FROM stated WHERE head <> tail;
-
-INSERT INTO edge
-SELECT edge, head, tail, label, count(DISTINCT document), count(*), avg(score), max(score) FROM related GROUP BY edge;
-
-INSERT INTO support SELECT edge, document, number, turned FROM related ORDER BY 1, 2, 3;
-
-DROP TABLE related;
-DROP TABLE stated
-"""
-
-_NODES = f"""
-INSERT INTO node_year
+FROM evidence e""",
+    """UPDATE stated SET head = tail, tail = head, turned = 1
+WHERE label IN symmetric AND (SELECT key FROM name WHERE id = head) > (SELECT key FROM name WHERE id = tail)""",
+    """CREATE TEMP TABLE related AS
+SELECT dense_rank() OVER (ORDER BY head, tail, label) AS edge, * FROM stated WHERE head <> tail""",
+    """INSERT INTO edge
+SELECT edge, head, tail, label, count(DISTINCT document), count(*), avg(score), max(score) FROM related GROUP BY edge""",
+    "INSERT INTO support SELECT edge, document, number, turned FROM related ORDER BY 1, 2, 3",
+    "DROP TABLE related",
+    "DROP TABLE stated",
+)
+# Bare columns of a group come from the row of its max(): https://sqlite.org/lang_select.html#bareagg
+_OWN_FORM = f"rules | {_BY_ITSELF} = {_BY_ITSELF}"
+_NODES = (
+    """INSERT INTO node_year
 SELECT n.node, d.year, count(*) FROM node_document n JOIN document d ON d.id = n.document
-WHERE d.year IS NOT NULL GROUP BY n.node, d.year;
-
-INSERT INTO node_label SELECT node, label, sum(mentions) FROM mention GROUP BY node, label;
-
-CREATE TEMP TABLE form_use AS
+WHERE d.year IS NOT NULL GROUP BY n.node, d.year""",
+    "INSERT INTO node_label SELECT node, label, sum(mentions) FROM mention GROUP BY node, label",
+    """CREATE TEMP TABLE form_use AS
 SELECT node, form, rules, count(DISTINCT document) AS documents, sum(mentions) AS mentions
-FROM mention GROUP BY node, form, rules;
-
-CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER);
-INSERT INTO degree SELECT one, count(*) FROM (SELECT head AS one, tail FROM edge UNION SELECT tail, head FROM edge)
-GROUP BY one;
-
-CREATE TEMP TABLE title (node INTEGER PRIMARY KEY, form INTEGER NOT NULL);
-INSERT INTO title
-SELECT node, form FROM (
-    SELECT node, form, max({_FIRST}) FROM form_use WHERE rules | {_BY_ITSELF} = {_BY_ITSELF} GROUP BY node
-);
--- An acronym that is written far more often than its expansion names the node, where it has one meaning.
-INSERT OR REPLACE INTO title
-SELECT a.node, a.form FROM (
-    SELECT u.node, u.form, max(u.mentions) AS mentions FROM (
-        SELECT node, form, sum(mentions) AS mentions FROM form_use
-        WHERE rules & {_SHORT} AND rules & {_NOT_SHORT} = 0 GROUP BY node, form
-    ) u JOIN form f ON f.id = u.form JOIN name n ON n.key = f.surface
-    LEFT JOIN resolved r ON r.name = n.id
-    WHERE n.folded IS NOT NULL AND (r.node = u.node OR n.id NOT IN (SELECT short FROM ambiguous)) GROUP BY u.node
-) a
-LEFT JOIN (
-    SELECT node, sum(mentions) AS mentions FROM form_use WHERE rules | {_BY_ITSELF} = {_BY_ITSELF} GROUP BY node
-) b ON b.node = a.node
-WHERE a.mentions > {_FAR_MORE} * coalesce(b.mentions, 0);
-INSERT OR IGNORE INTO title
-SELECT long, form FROM (SELECT long, form, count(*) AS uses FROM expansion GROUP BY long, form)
-WHERE true GROUP BY long HAVING uses = max(uses);
-INSERT OR IGNORE INTO title SELECT node, form FROM (
-    SELECT node, form, max({_FIRST}) FROM form_use GROUP BY node
-);
-
-INSERT INTO alias
-SELECT u.node, u.form, u.rules | CASE
-    WHEN u.rules & {_NO_SPACE_RULE} = 0 AND f.spaced <> named.spaced THEN {int(MergeRule.SPACE)} ELSE 0 END,
+FROM mention GROUP BY node, form, rules""",
+    "CREATE TEMP TABLE title (node INTEGER PRIMARY KEY, form INTEGER NOT NULL, rank INTEGER NOT NULL)",
+    # An acronym that is written far more often than its expansion names the node, where it has one meaning.
+    f"""INSERT INTO title SELECT node, form, min(rank) FROM (
+    SELECT a.node, a.form, 1 AS rank FROM (
+        SELECT u.node, u.form, max(u.mentions) AS mentions FROM (
+            SELECT node, form, sum(mentions) AS mentions FROM form_use
+            WHERE rules & {_SHORT} AND rules & {_NOT_SHORT} = 0 GROUP BY node, form
+        ) u JOIN form f ON f.id = u.form JOIN name n ON n.key = f.surface JOIN meaning m ON m.name = n.id
+        WHERE n.folded IS NOT NULL AND (m.node = u.node OR n.id NOT IN (SELECT short FROM ambiguous)) GROUP BY u.node
+    ) a LEFT JOIN (
+        SELECT node, sum(mentions) AS mentions FROM form_use WHERE {_OWN_FORM} GROUP BY node
+    ) b ON b.node = a.node WHERE a.mentions > {_FAR_MORE} * coalesce(b.mentions, 0)
+    UNION ALL
+    SELECT * FROM (SELECT node, form, 2 FROM form_use WHERE {_OWN_FORM} GROUP BY node HAVING max({_FIRST}))
+    UNION ALL
+    SELECT long, form, 3 FROM (SELECT long, form, count(*) AS uses FROM expansion GROUP BY long, form)
+    GROUP BY long HAVING uses = max(uses)
+    UNION ALL
+    SELECT * FROM (SELECT node, form, 4 FROM form_use GROUP BY node HAVING max({_FIRST}))
+) GROUP BY node""",
+    f"""INSERT INTO alias
+SELECT u.node, u.form, u.rules | {int(MergeRule.SPACE)} * (u.rules & {_NO_SPACE_RULE} = 0 AND f.spaced <> named.spaced),
     u.documents, u.mentions
 FROM form_use u JOIN form f ON f.id = u.form
 JOIN title t ON t.node = u.node JOIN form named ON named.id = t.form
-ORDER BY 1, 2, 3;
-
-INSERT INTO node
+ORDER BY 1, 2, 3""",
+    """INSERT INTO node
 SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last,
     c.extracted, c.matched, c.nested, 0, NULL
 FROM (
@@ -141,11 +111,12 @@ FROM (
 JOIN title t ON t.node = c.node JOIN form f ON f.id = t.form
 JOIN (SELECT node, label, max(mentions) FROM node_label GROUP BY node) l ON l.node = c.node
 LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GROUP BY node) y ON y.node = c.node
-LEFT JOIN degree d ON d.node = c.node
-ORDER BY 1;
-
--- What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
-WITH method AS (SELECT id FROM label WHERE name = 'Method')
+LEFT JOIN (
+    SELECT one, count(*) AS degree FROM (SELECT head AS one, tail FROM edge UNION SELECT tail, head FROM edge) GROUP BY one
+) d ON d.one = c.node
+ORDER BY 1""",
+    # What mostly is a method is neither a metric nor a data set, whatever the words of one sentence look like.
+    f"""WITH method AS (SELECT id FROM label WHERE name = 'Method')
 INSERT INTO result
 SELECT s.document, s.number, s.metric, s.material, m.id
 FROM (
@@ -154,13 +125,11 @@ FROM (
     FROM reported v
 ) s JOIN node n ON n.id = s.metric AND n.label NOT IN method
 LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method AND m.label IN method
-WHERE s.material IS o.id AND (o.id IS NULL OR o.label NOT IN method);
-
-DROP TABLE form_use;
-DROP TABLE title;
-DROP TABLE degree;
-DROP VIEW mention
-"""
+WHERE s.material IS o.id AND (o.id IS NULL OR o.label NOT IN method)""",
+    "DROP TABLE form_use",
+    "DROP TABLE title",
+    "DROP VIEW mention",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +159,7 @@ class DeriveSettings:
         return cls(share, frozenset(symmetric))
 
 
-def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
+def derive(connection: Connection, symmetric: Iterable[str]) -> None:
     """The last step of a build: nodes, edges and what queries are quick by.
 
     Args:
@@ -199,8 +168,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     """
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
-    run_statements(connection, _EDGES)
-    run_statements(connection, _NODES)
+    run_statements(connection, _EDGES + _NODES)
     # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
     connection.execute(
         """UPDATE node SET generic = 1 WHERE (

@@ -9,9 +9,9 @@ import hashlib
 import json
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -84,15 +84,13 @@ class Evidence(NamedTuple):
     tail_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """All that one abstract adds to a graph, ready to be kept: what costs time is done by whoever reads it.
 
     Attributes:
         doc_key: The abstract's name.
         content: Its text, packed: see :func:`unpacked`.
         text_sha256: The hash of the text: the same text is the same abstract.
-        model: ``NAME@HASH``; empty where no model predicted.
         paper: What the input tells of its publication.
         namings: How often each name stands there in which form.
         coreferents: Names of one coreference cluster that agree: the name of a mention, the one that names the cluster
@@ -110,7 +108,6 @@ class Extraction:
     doc_key: str
     content: bytes
     text_sha256: str
-    model: str
     paper: Bibliography
     namings: Mapping[Naming, int]
     coreferents: tuple[tuple[str, str, str], ...]
@@ -152,14 +149,9 @@ def extract(
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    paper = replace(
-        paper,
-        year=year or paper.year,
-        doi=paper.doi and clean(paper.doi),
-        title=paper.title and clean(paper.title),
-        venue=paper.venue and clean(paper.venue),
-        authors=tuple(map(clean, paper.authors)),
-    )
+    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
+    authors = tuple(map(clean, paper.authors))
+    paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
     values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
@@ -167,20 +159,11 @@ def extract(
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
     said = document.text_sha256 + json.dumps((*facts, values), separators=(",", ":"))
+    identity = clean(document.doc_key), packed(document.text), document.text_sha256, paper
+    spaced = {each: normal_form(each).spaced for each in forms}
+    digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(
-        clean(document.doc_key),
-        packed(document.text),
-        document.text_sha256,
-        model,
-        paper,
-        namings,
-        links,
-        tuple(evidence),
-        expansions,
-        {each: normal_form(each).spaced for each in forms},
-        *left_out,
-        values,
-        hashlib.blake2b(said.encode("ascii"), digest_size=16).digest(),
+        *identity, namings, links, tuple(evidence), expansions, spaced, *left_out, values, digest
     )
 
 
@@ -195,8 +178,7 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedMention:
+class NamedMention(NamedTuple):
     """An entity with the key that it has by itself.
 
     Attributes:
@@ -216,9 +198,8 @@ class NamedMention:
     @property
     def is_name(self) -> bool:
         """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
-        inner = _INNER.findall(self.surface)
-        capital_or_digit = any(each.isupper() or each.isdigit() for each in inner)
-        return capital_or_digit or bool(self.rules & _ACRONYM)
+        inner = any(each.isupper() or each.isdigit() for each in _INNER.findall(self.surface))
+        return inner or bool(self.rules & _ACRONYM)
 
 
 _ACRONYM = int(MergeRule.ACRONYM)
@@ -228,8 +209,7 @@ _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(NamedTuple):
     """The meaning of one or more mentions of an abstract.
 
     Attributes:
@@ -261,31 +241,23 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
-    links = {
-        mention: score
-        for cluster in annotations.clusters
-        for mention, score in zip(cluster.mentions, cluster.mention_scores, strict=False)
-        if cluster.state is State.UNDECIDED
-    }
+    links: dict[str, float] = {}
+    for cluster in annotations.clusters:
+        if cluster.state is State.UNDECIDED:
+            links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
-        mentions = [
-            _mention(entity, text, generic, expanded, links.get(entity.id, 1.0)) for entity in group
-        ]
+        mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(each.key for each in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
             continue
         times = Counter([each.key for each in mentions])
-        # Proper names are best, then several words, then frequent ones, then the first one.
+        # Proper names are best, then several words (more than five describe rather than name), then frequent ones,
+        # then the first one.
         best = max(
             [each for each in mentions if each.key],
-            key=lambda each: (
-                each.is_name,
-                min(len(each.surface.split()), 5),  # more words describe rather than name
-                times[each.key],
-                -each.entity.span.char_start,
-            ),
+            key=lambda each: (each.is_name, min(len(each.surface.split()), 5), times[each.key]),
         )
         apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
         concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
@@ -304,18 +276,14 @@ def _coreferent_groups(
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
             group_of = {each: first if at in together else at for each, at in group_of.items()}
-    groups: dict[int, list[Entity]] = {}
+    groups: dict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
-        groups.setdefault(group_of[entity.id], []).append(entity)
+        groups[group_of[entity.id]].append(entity)
     return list(groups.values())
 
 
 def _mention(
-    entity: Entity,
-    text: str,
-    generic: frozenset[str],
-    expanded: Mapping[str, str],
-    link: float,
+    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str], link: float
 ) -> NamedMention:
     surface = clean(" ".join(entity.text_of(text).split()))
     if not entity.label or entity.label in generic:
@@ -365,18 +333,16 @@ def _evidence(
     annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
 ) -> tuple[list[Evidence], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
-    by_id = {
-        mention.entity.id: (concept, mention)
-        for concept in concepts
-        for mention in concept.mentions
-    }
+    by_id: dict[str, tuple[Concept, NamedMention]] = {}
+    for concept in concepts:
+        by_id.update({each.entity.id: (concept, each) for each in concept.mentions})
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
     for relation in annotated.annotations.relations:
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        names = [concept.named_by(mention) for concept, mention in (head, tail)]
+        names = [concept.named_by(each) for concept, each in (head, tail)]
         if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
         elif not all(names):
@@ -388,28 +354,27 @@ def _evidence(
             both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
             places = [annotated.document.tokens.sentences_around(both), one, two]
             ends = [end for each in places for end in (each.char_start, each.char_end)]
-            evidence.append(
-                Evidence(names[0], names[1], clean(relation.label), relation.score, *ends)
-            )
+            label = clean(relation.label)
+            evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
     return evidence, (nameless, loops, unlikely)
 
 
 def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
     """The values that an abstract reports; a mention without a name means what names its concept."""
-    spots: dict[str, Spot] = {}
+    document, spots = annotated.document, dict[str, Spot]()
     for concept in concepts:
         label = next((clean(e.entity.label) for e in concept.mentions if e.key == concept.key), "")
         for mention in concept.mentions:
             span = mention.entity.span
             known = clean(mention.entity.label) if mention.key else label
             if (key := concept.named_by(mention)) and known in (METRIC, METHOD, *MATERIALS):
-                spots[mention.entity.id] = Spot(span.char_start, span.char_end, key, known)
+                ends = span.char_start, span.char_end
+                spots[mention.entity.id] = Spot(*ends, key, known, document.text[slice(*ends)])
     evaluated: dict[int, list[Spot]] = {}
     for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
         head, tail = spots.get(each.head), spots.get(each.tail)
         related = each.label == "EVALUATE-FOR" and each.state is not State.REJECTED
         if related and head and tail and tail.label == METHOD:
             evaluated.setdefault(head.start, []).append(tail)
-    document, tokens = annotated.document, annotated.document.tokens
-    sentences = map(tokens.char_span, tokens.sentences)
+    sentences = map(document.tokens.char_span, document.tokens.sentences)
     return find_values(document.text, sentences, sorted(spots.values()), evaluated)

@@ -9,18 +9,19 @@ the leftmost counts as matched, the others as nested.
 from __future__ import annotations
 
 import re
-import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
+from sqlite3 import Connection
+from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
 from sciextract.graph.extraction import unpacked
-from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.graph.normalisation import MergeRule, normal_form, without_accents
 from sciextract.text.english import singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
@@ -42,8 +43,7 @@ COMMON = "common words, extracted at few of their places"
 COMMON_PARTS = "within longer names: common words, extracted at few of their places"
 
 
-@dataclass(frozen=True, slots=True)
-class WordSequence:
+class WordSequence(NamedTuple):
     """A text as a sequence of words.
 
     Attributes:
@@ -59,7 +59,7 @@ class WordSequence:
 
 @lru_cache(maxsize=1 << 17)
 def _bare(word: str) -> str:
-    return singular(word.translate(_APOSTROPHES).casefold())
+    return singular(without_accents(word).translate(_APOSTROPHES).casefold())
 
 
 def words_of(text: str) -> WordSequence:
@@ -101,25 +101,21 @@ class _Pattern:
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
-def match_names(connection: sqlite3.Connection) -> None:
+def match_names(connection: Connection) -> None:
     """Fill ``node_document`` by extracted, matched and nested names, and ``unmatched``.
 
     Args:
         connection: The graph, in a transaction, with ``resolved`` and the view ``mention``.
     """
-    connection.execute(
-        "INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
-    )
+    extracted = "SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
+    connection.execute(f"INSERT INTO node_document {extracted}")
     patterns = _patterns(connection)
     if not patterns:
         return
-    connection.execute(
-        """CREATE TEMP TABLE place (
-            pattern INTEGER, node INTEGER, proper INTEGER, document INTEGER, matched INTEGER, nested INTEGER)"""
-    )
-    connection.executemany(
-        "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", _places(connection, patterns)
-    )
+    columns = "pattern, node, proper, document, matched INTEGER, nested INTEGER"
+    connection.execute(f"CREATE TEMP TABLE place ({columns})")
+    places = _places(connection, patterns)
+    connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
     # What is hardly ever extracted where it stands is not a name there, or none within longer names.
     connection.execute("CREATE TEMP TABLE common (pattern INTEGER PRIMARY KEY, parts INTEGER)")
     for number, pattern in enumerate(patterns.values()):
@@ -128,7 +124,7 @@ def match_names(connection: sqlite3.Connection) -> None:
         if anywhere or pattern.extracted < _COMMON_WORDS * (pattern.matched + pattern.nested):
             connection.execute("INSERT INTO common VALUES (?, ?)", (number, not anywhere))
             reason = COMMON if anywhere else COMMON_PARTS
-            _note(connection, [(*each, reason) for each in pattern.forms])
+            connection.executemany(_UNMATCHED, [(*each, reason) for each in pattern.forms])
     connection.execute(
         """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested) FROM (
             SELECT p.node, p.document, p.matched, CASE WHEN c.parts THEN 0 ELSE p.nested END AS nested
@@ -140,7 +136,10 @@ def match_names(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE common")
 
 
-def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
+_UNMATCHED = "INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)"
+
+
+def _patterns(connection: Connection) -> dict[str, _Pattern]:
     (names,) = connection.execute("SELECT count(*) FROM name").fetchone()
     least = 1 if names <= _MOST_NAMES else 2
     numbers = dict(connection.execute("SELECT key, id FROM name"))
@@ -148,14 +147,12 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
     rows = connection.execute(
         f"""SELECT m.form, m.node, f.surface, sum(m.mentions) FROM mention m JOIN form f ON f.id = m.form
         WHERE m.rules & {int(MergeRule.COREFERENCE)} = 0
-        GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= ?""",
-        (least,),
+        GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= {least}"""
     )
-    unmatched = []
     for form, node, surface, mentions in rows:
         normal = normal_form(surface)
         if len(normal.folded) <= 1 or not any(map(str.isalpha, normal.folded)):
-            unmatched.append((node, form, NO_LETTERS))
+            connection.execute(_UNMATCHED, (node, form, NO_LETTERS))
             continue
         words = words_of(" ".join(normal.words))
         pattern = patterns[words.haystack]
@@ -168,12 +165,7 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
         elif mentions > pattern.node[1]:
             pattern.node = node, mentions
     patterns.pop(_EDGE, None)
-    _note(connection, unmatched)
     return dict(patterns)
-
-
-def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]]) -> None:
-    connection.executemany("INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)", unmatched)
 
 
 # A digit or a capital behind the first letter of a word. A word that begins with a digit is none: "3D" stands in
@@ -188,7 +180,7 @@ def _is_proper(surface: str) -> bool:
 
 
 def _places(
-    connection: sqlite3.Connection, patterns: Mapping[str, _Pattern]
+    connection: Connection, patterns: Mapping[str, _Pattern]
 ) -> Iterator[tuple[int, int, bool, int, int, int]]:
     """How often a pattern names a node in a text, in lower case or as a proper name.
 

@@ -14,9 +14,9 @@ All rules work on names, over the whole corpus, and only join a name to one that
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from sqlite3 import Connection
 from typing import Literal, NamedTuple
 
 from sciextract.graph.acronyms import group_expansions, same_meaning
@@ -105,7 +105,7 @@ class Resolved(NamedTuple):
     rules: int
 
 
-def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
+def merge_names(connection: Connection, acronym_share: float) -> None:
     """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts, and make the view ``mention`` of all.
 
     Args:
@@ -114,10 +114,8 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
     """
     merger = _Merger(connection, _names(connection), acronym_share)
     resolved = merger.run()
-    connection.executemany(
-        "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, *each) for name, each in resolved.items() if name != each.node],
-    )
+    rows = [(name, *each) for name, each in resolved.items() if name != each.node]
+    connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
     connection.execute(
@@ -144,7 +142,7 @@ LEFT JOIN resolved own ON own.name = n.name
 """
 
 
-def _names(connection: sqlite3.Connection) -> dict[int, Name]:
+def _names(connection: Connection) -> dict[int, Name]:
     names = {}
     rows = connection.execute(_NAMES, {"acronym": int(MergeRule.ACRONYM)})
     for number, documents, surface, capitals, mentions, label in rows:
@@ -159,18 +157,14 @@ def _names(connection: sqlite3.Connection) -> dict[int, Name]:
 
 
 class _Merger:
-    def __init__(
-        self, connection: sqlite3.Connection, names: Mapping[int, Name], share: float
-    ) -> None:
+    def __init__(self, connection: Connection, names: Mapping[int, Name], share: float) -> None:
         self._names, self._share = names, share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
-        self._acronyms = {
-            number: (key, folded) for number, key, folded in rows if folded is not None
-        }
+        self._acronyms = {number: (key, folded) for number, key, folded in rows if folded}
         self._expansions = _expansions(connection, names)
         # The types of names that end with "method", "task" and the like, such as Method and Task; and of data sets.
         self._method_labels = self._labels_of(_ANY_HEAD)
@@ -180,9 +174,7 @@ class _Merger:
 
     def _labels_of(self, heads: frozenset[str]) -> set[int]:
         """The types that names with these last words have."""
-        ends = [
-            each for each in self._names.values() if each.words[-1:] and each.words[-1] in heads
-        ]
+        ends = [each for each in self._names.values() if not heads.isdisjoint(each.words[-1:])]
         labels = Counter([each.label for each in ends])
         least = _METHOD_LABEL_SHARE * labels.total()
         return {label for label, several in labels.items() if several >= least}
@@ -207,15 +199,21 @@ class _Merger:
         for number in self._acronyms:
             if number in self._resolved:
                 self._documents[self._resolved[number].node] += self._documents[number]
-        variants: dict[tuple[str, str], list[Name]] = {}
+        variants: dict[tuple[str, str], list[Name]] = defaultdict(list)
         for name in self._names.values():
-            if name.id in self._resolved or not name.documents:
+            # An acronym that nobody expands may be a version, too: "ISIC-2019".
+            unexpanded = name.id in self._acronyms and name.id not in self._expansions
+            if not name.documents or (name.id in self._resolved and not unexpanded):
                 continue
             words = self._spelled_out(name.words)
             rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
             family = self._family(name)
             if isinstance(family, int):
                 self._resolved[name.id] = Resolved(family, int(MergeRule.VERSION))
+                continue
+            if unexpanded:
+                if family:
+                    variants.setdefault((family, "version"), []).append(name)
                 continue
             target, removed = self._without_empty_words(name, words)
             if target is None and rules:
@@ -224,20 +222,19 @@ class _Merger:
                 self._resolved[name.id] = Resolved(target, rules | removed)
                 continue
             if family:
-                variants.setdefault((family, "version"), []).append(name)
+                variants[family, "version"].append(name)
                 continue
             head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
             if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
-                variants.setdefault((rest, "method"), []).append(name)
+                variants[rest, "method"].append(name)
             elif len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
-                variants.setdefault((rest, "data"), []).append(name)
+                variants[rest, "data"].append(name)
         for (_, kind), group in variants.items():
             rules = int(MergeRule.VERSION if kind == "version" else MergeRule.HEAD)
             most = max(group, key=lambda each: (each.documents, -each.id))
-            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
-                for each in group:
-                    if each.id != most.id:
-                        self._resolved[each.id] = Resolved(most.id, rules)
+            if most.documents >= _LEAST_DOCUMENTS:
+                others = [each.id for each in group if each.id != most.id]
+                self._resolved.update(dict.fromkeys(others, Resolved(most.id, rules)))
         return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
@@ -298,20 +295,17 @@ class _Merger:
             return None
         if words[0] in _MAKERS and len(words) > 1:
             del words[0]
-        while len(words) > 1 and (
-            words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])
-        ):
+        while words[1:] and (words[-1].casefold() in DATA_PARTS or _VERSION.fullmatch(words[-1])):
             words.pop()
         words[-1] = _VERSION.sub("", words[-1]) or words[-1]
-        glued = len(words) == 1 and words[0][: len(_MAKERS[0])] == _MAKERS[0]
-        if glued and self._called((words[0][len(_MAKERS[0]) :],)):
-            words = [words[0][len(_MAKERS[0]) :]]
+        bare = words[0].removeprefix(_MAKERS[0])
+        if len(words) == 1 and bare != words[0] and self._called((bare,)):
+            words = [bare]
         if tuple(words) == name.words or len(words[0]) == 1:
             return None
         words = list(normal_form(" ".join(words)).words)
         number = self._called(tuple(words))
-        base = self._names.get(number) if number else None
-        end = self._end(number).node if number else 0
+        base, end = self._names.get(number or 0), self._end(number or 0).node
         documents, meant = self._documents[end], self._names.get(end, base)
         proper = any(each[0].isalpha() and each[1:] != each[1:].casefold() for each in words)
         if base and meant and documents and {base.label, meant.label} <= self._data_labels:
@@ -321,30 +315,27 @@ class _Merger:
             return number if proper or (titled and base.proper and alone) else None
         # "QA test set" and "QA benchmark" are no data set with a name, but "VQA v2" is.
         named = proper and (not documents or any(map(_VERSION.search, name.words)))
+        if named and number and not documents and number not in self._resolved:
+            return number  # an acronym of several meanings that nobody uses without a year
         return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
-        number = self._called(rest)
-        base = self._names.get(number) if number else None
+        base = self._names.get(self._called(rest) or 0)
         proper = base.proper if base else ""
         if len(rest) == 1 and rest[0] in self._meaning:
             proper = "inner"
         if head in METRIC_HEADS:
             return proper == "inner" or rest[-1] in self._meaning
-        if len(rest) >= _SEVERAL_WORDS:
+        if len(rest) >= _SEVERAL_WORDS or head == MECHANISM:
             return True
-        if head == MECHANISM:
-            return True
-        return proper == "inner" or (
-            proper == "capital" and base is not None and base.label == name.label
-        )
+        same_type = base is not None and base.label == name.label
+        return proper == "inner" or (proper == "capital" and same_type)
 
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
-        if last in ADJECTIVES or (
-            len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
-        ):
+        bare = len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
+        if bare or last in ADJECTIVES:
             return None
         number = self._called(words)
         if number is None:
@@ -367,9 +358,7 @@ class _Merger:
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
 
 
-def _expansions(
-    connection: sqlite3.Connection, names: Mapping[int, Name]
-) -> dict[int, Counter[int]]:
+def _expansions(connection: Connection, names: Mapping[int, Name]) -> dict[int, Counter[int]]:
     """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for short, long, documents in connection.execute(
@@ -378,8 +367,7 @@ def _expansions(
     ):
         found[short][long] = documents
     for short, counts in found.items():
-        least = _LEAST_EXPANDED * (
-            counts.total() + (names[short].documents if short in names else 0)
-        )
-        found[short] = Counter({long: count for long, count in counts.items() if count >= least})
+        using = counts.total() + (names[short].documents if short in names else 0)
+        frequent = [each for each in counts.items() if each[1] >= _LEAST_EXPANDED * using]
+        found[short] = Counter(dict(frequent))
     return {short: counts for short, counts in found.items() if counts}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import lru_cache
+from typing import NamedTuple
 
 from sciextract.text.english import singular
 
@@ -55,7 +55,7 @@ _WORDS = {
 }
 
 
-NAMING_VERSION = 3
+NAMING_VERSION = 4
 """Counts up when the same mention gets another normal form, so that no graph mixes both."""
 
 _DETERMINERS = frozenset(
@@ -69,6 +69,7 @@ _PRONOUNS = frozenset(
 _HYPHENS = re.compile("[-\u2010-\u2015\u2212\u00ad_/~]+")
 _DROPPED = re.compile("[\"'`´‘’‚“”„«»,;:?!(){}\\[\\]$\\\\|<>…]+")
 _FULL_STOP = re.compile(r"(?<![0-9])\.|\.(?![0-9])")
+_ACCENTS = re.compile("[\u0300-\u036f]")
 _GAP = re.compile(r"(?<=[0-9]) (?=[0-9])")
 _ACRONYM = re.compile(r"[A-Za-z0-9&+#*-]{2,10}")
 _CONTROLS = {"Cc", "Cf", "Cs", "Co", "Cn"}
@@ -79,8 +80,7 @@ _DETERMINER, _CASE, _HYPHEN = map(int, (MergeRule.DETERMINER, MergeRule.CASE, Me
 _PLURAL, _PUNCTUATION = map(int, (MergeRule.PLURAL, MergeRule.PUNCTUATION))
 
 
-@dataclass(frozen=True, slots=True)
-class NormalForm:
+class NormalForm(NamedTuple):
     """What a mention comes down to.
 
     Attributes:
@@ -115,10 +115,8 @@ def normal_form(surface: str) -> NormalForm:
     """
     if not (surface.isascii() and surface.isprintable()):
         # Compatibility characters are unified; control and format characters, which nobody sees, go.
-        text = unicodedata.normalize("NFKC", surface)
-        seen = [
-            each for each in text if each.isspace() or unicodedata.category(each) not in _CONTROLS
-        ]
+        text = without_accents(surface)
+        seen = [one for one in text if one.isspace() or unicodedata.category(one) not in _CONTROLS]
         surface = "".join([" " if each.isspace() else each for each in seen])
     words = surface.split()
     # "A" at the end is a name (of a class, of an algorithm), "this" is none.
@@ -154,13 +152,26 @@ def normal_form(surface: str) -> NormalForm:
     return NormalForm(key, folded, spaced.casefold(), rules, (*apart[:-1], last))
 
 
+def without_accents(text: str) -> str:
+    """The text with compatibility characters unified and without accents on letters, which not everybody types.
+
+    >>> without_accents("Fréchet")
+    'Frechet'
+    """
+    if text.isascii():
+        return text
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFKC", bare)
+
+
 def _without_punctuation(text: str) -> str:
     return " ".join(_FULL_STOP.sub(" ", _DROPPED.sub("", text)).split())
 
 
 def _singular(word: str) -> str:
-    """A word in the singular; in capitals only where it is too long for an acronym."""
-    if word.isupper() and len(word) <= _LOUDEST_PLURAL:
+    """A word in the singular; in capitals only where it is too long for an acronym, such as "BraTS"."""
+    loud = word.isupper() and len(word) <= _LOUDEST_PLURAL
+    if loud or (word.endswith("S") and not word.isupper()):
         return word
     found = singular(word.casefold())
     if found != word.casefold():
@@ -198,7 +209,7 @@ DATA_HEADS = frozenset(("corpus", "data", "dataset"))
 """Last words that stand for each other: "parallel corpus" and "parallel data"."""
 
 DATA_PARTS = DATA_HEADS | {
-    "benchmark", "challenge", "collection", "competition", "dev", "development", "leaderboard", "set", "split", "suite",
+    "benchmark", "challenge", "collection", "competition", "database", "dev", "development", "leaderboard", "set", "split", "suite",
     "test", "train", "training", "val", "validation",
 }  # fmt: skip
 """Last words that leave the name of a data set the same: the "KITTI test set" is part of KITTI."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from sqlite3 import Connection
 from string import Template
 from typing import Any
 from xml.sax.saxutils import escape
@@ -36,45 +36,24 @@ NAMED_TOGETHER = "named in the same abstract"
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-@dataclass(frozen=True, slots=True)
-class PageContent:
-    """What a page shows.
+PageContent = dict[str, Any]
+"""What a page shows, as ``page.js`` reads it; counts by year or type are pairs.
 
-    Counts by year or type are pairs. ``extracted`` of the abstracts of a node are those in which the model found it;
-    in the others its name was matched.
-
-    Attributes:
-        title: Of the page.
-        centre: Index of the node that the page opens at; ``None`` for the whole graph.
-        all_nodes: Nodes of the graph, on the page or not.
-        all_edges: Edges of the graph.
-        types: Names of node types; their indices stand in the nodes.
-        topics: Titles of subtopics of what the page shows, the one with most abstracts first.
-        keys: Nodes by the normal forms of all names that mean them, as the command line finds them.
-        relations: Names of relation types.
-        symmetric: Whether a relation type has no direction.
-        papers: Abstracts, by index: key, year, title, venue and DOI.
-        texts: Sentences, by index.
-        nodes: Those in most abstracts first: name, type, topic, abstracts, extracted, mentions, whether generic,
-            identifier in the vocabulary, mentions by type, abstracts by year, spellings (with mentions and rules), and
-            papers, the newest first, not more than 100.
-        edges: The best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
-            sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
-    """
-
-    title: str
-    centre: int | None
-    all_nodes: int
-    all_edges: int
-    types: list[str]
-    topics: list[str]
-    keys: dict[str, int]
-    relations: list[str]
-    symmetric: list[bool]
-    papers: list[list[Any]]
-    texts: list[str]
-    nodes: list[list[Any]]
-    edges: list[list[Any]]
+- ``title``: of the page.
+- ``centre``: index of the node that the page opens at; ``None`` for the whole graph.
+- ``all_nodes``, ``all_edges``: how many the graph has, on the page or not.
+- ``types``: names of node types; their indices stand in the nodes.
+- ``topics``: titles of subtopics of what the page shows, the one with most abstracts first.
+- ``keys``: nodes by the normal forms of all names that mean them, as the command line finds them.
+- ``relations``: names of relation types; ``symmetric``: whether each has no direction.
+- ``papers``: abstracts, by index: key, year, title, venue and DOI.
+- ``texts``: sentences, by index.
+- ``nodes``: those in most abstracts first: name, type, topic, abstracts, those of them in which the model found it (in the
+  others its name was matched), mentions, whether generic, identifier in the vocabulary, mentions by type, abstracts by
+  year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
+- ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
+  sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +74,7 @@ class ViewSettings:
 
 
 def draw(
-    connection: sqlite3.Connection,
+    connection: Connection,
     graph: Path,
     node: str | None,
     output: Path,
@@ -125,19 +104,16 @@ def draw(
     else:
         centre = find_node(connection, node)
         title = f"{centre.name} in {title}"
-        nodes = {centre.id: None}
         # Several edges may lead to the same neighbour, so that more are looked through.
-        for edge in neighbours(
-            connection, centre, limit=6 * settings.neighbours, generic=settings.generic
-        ):
-            for end in (edge.head, edge.tail):
-                if len(nodes) <= settings.neighbours:
-                    nodes.setdefault(end.id)
+        most = 6 * settings.neighbours
+        near = neighbours(connection, centre, limit=most, generic=settings.generic)
+        ends = [end.id for edge in near for end in (edge.head, edge.tail)]
+        nodes = list(dict.fromkeys([centre.id, *ends]))[: settings.neighbours + 1]
         rows = connection.execute(
             """WITH shown AS (SELECT value FROM json_each(?))
             SELECT id FROM edge WHERE head IN shown AND tail IN shown
             ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(list(nodes)),),
+            (json.dumps(nodes),),
         )
         edges = [number for (number,) in rows]
     content = page_content(
@@ -147,7 +123,7 @@ def draw(
     return content
 
 
-def best_edges(connection: sqlite3.Connection, most: int, *, generic: bool = False) -> list[int]:
+def best_edges(connection: Connection, most: int, *, generic: bool = False) -> list[int]:
     """Numbers of the edges that most abstracts state, of generic nodes last; among equals, those between frequent nodes.
 
     Args:
@@ -187,13 +163,13 @@ _NODES = f"""SELECT n.id, n.name, n.label, n.documents, n.extracted_documents, n
         SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
         WHERE o.node = n.id ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}))
 FROM node n WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"""
-_PAPERS = """SELECT d.doc_key, d.year, coalesce(p.title, ''), coalesce(p.venue, ''), coalesce(p.doi, '')
-FROM json_each(?) j JOIN document d ON d.id = j.value LEFT JOIN paper p ON p.document = d.id ORDER BY j.key"""
+_PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
+FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key"""
 _KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_each(?))"
 
 
 def page_content(
-    connection: sqlite3.Connection,
+    connection: Connection,
     edges: Sequence[int],
     *,
     title: str,
@@ -213,9 +189,8 @@ def page_content(
     def rows(query: str, numbers: Iterable[int]) -> list[Any]:
         return connection.execute(query, (json.dumps(list(numbers)),)).fetchall()
 
-    all_nodes, all_edges = connection.execute(
-        "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
-    ).fetchone()
+    whole = "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
+    all_nodes, all_edges = connection.execute(whole).fetchone()
     unconnected = not all_edges and not centre
     found = connection.execute(_TOGETHER).fetchall() if unconnected else rows(_EDGES, edges)
     shown = {end for row in found for end in row[1:3]} | ({centre.id} if centre else set())
@@ -226,9 +201,8 @@ def page_content(
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
     nodes = []
-    for number, name, label, *counts, generic, known, labels, years, forms, documents in rows(
-        _NODES, shown
-    ):
+    for row in rows(_NODES, shown):
+        number, name, label, *counts, generic, known, labels, years, forms, documents = row
         places[number]  # gives it the next index
         spellings = [
             (surface, mentions, ", ".join(MergeRule(rules).words))
@@ -244,47 +218,44 @@ def page_content(
         ends = [min(max(place, start), end) - start for place in (*each.head, *each.tail)]
         score = each.score and round(each.score, 3)
         quotes[edge].append((papers[document], texts[each.text], *ends, score))
-    lines = [
-        [
-            *(places[head], places[tail], relations[label], *counts, score and round(score, 3)),
-            *(json.loads(years), quotes[number]),
-        ]
-        for number, head, tail, label, *counts, score, years in found
-    ]
+    lines = []
+    for number, head, tail, label, *counts, score, years in found:
+        ids = places[head], places[tail], relations[label]
+        told = score and round(score, 3), json.loads(years), quotes[number]
+        lines.append([*ids, *counts, *told])
     names = {0: NAMED_TOGETHER, **dict(connection.execute("SELECT id, name FROM label"))}
     symmetric = {0, *[label for (label,) in connection.execute("SELECT label FROM symmetric")]}
-    return PageContent(
-        title=title,
-        centre=None if centre is None else places[centre.id],
-        all_nodes=all_nodes,
-        all_edges=all_edges or len(found),
-        types=[names[each] for each in types],
-        topics=[each.title for each in topics],
-        keys={key: places[node] for key, node in rows(_KEYS, places)},
-        relations=[names[each] for each in relations],
-        symmetric=[each in symmetric for each in relations],
-        papers=rows(_PAPERS, papers),
-        texts=list(texts),
-        nodes=nodes,
-        edges=lines,
-    )
+    return {
+        "title": title,
+        "centre": None if centre is None else places[centre.id],
+        "all_nodes": all_nodes,
+        "all_edges": all_edges or len(found),
+        "types": [names[each] for each in types],
+        "topics": [each.title for each in topics],
+        "keys": {key: places[node] for key, node in rows(_KEYS, places)},
+        "relations": [names[each] for each in relations],
+        "symmetric": [each in symmetric for each in relations],
+        "papers": rows(_PAPERS, papers),
+        "texts": list(texts),
+        "nodes": nodes,
+        "edges": lines,
+    }
 
 
 def page(content: PageContent) -> str:
     """The HTML document; only its own scripts may run in it, and it may load nothing."""
     library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
     script = _asset("page.js")
-    values = {each.name: _shown(getattr(content, each.name)) for each in fields(content)}
     digests = [hashlib.sha256(each.encode()).digest() for each in (library, script)]
     hashes = " ".join([f"'sha256-{base64.b64encode(each).decode()}'" for each in digests])
     return Template(_asset("page.html")).substitute(
-        title=escape(visible(content.title)),
+        title=escape(visible(content["title"])),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
         style=_asset("page.css"),
         library=library,
         script=script,
         # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        content=json.dumps(values, separators=(",", ":")).translate(_NO_MARKUP),
+        content=json.dumps(_shown(content), separators=(",", ":")).translate(_NO_MARKUP),
     )
 
 
@@ -293,7 +264,7 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(key): each for key, each in value.items()}
+        return {visible(key): _shown(each) for key, each in value.items()}
     return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Literal, cast, get_args
 
 from sciextract.errors import FormatError, as_command
@@ -37,13 +37,13 @@ class Repair:
     number: int = 0
 
 
-def repairs_of(connection: sqlite3.Connection) -> list[Repair]:
+def repairs_of(connection: Connection) -> list[Repair]:
     """All repairs of a graph, in the order in which they are applied."""
     rows = connection.execute("SELECT kind, name, other, id FROM repair ORDER BY id")
     return [Repair(*row) for row in rows]
 
 
-def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
+def add_repair(connection: Connection, repair: Repair) -> bool:
     """Check a repair against the graph, keep it, and apply it to names; tells whether nodes have to be made anew.
 
     Args:
@@ -60,35 +60,34 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
     for number, each in ((node, name), (taken, other)):
         if number is None and (each is name or repair.kind == "merge"):
             find_node(connection, each)  # says which names are like it
-    if repair.kind == "merge" and taken == node:
-        raise GraphError(
-            f"{name!r} and {other!r} are one node already: to merge them would make a circle",
-            "sciextract graph repairs lists what was merged; --undo N takes it back",
-        )
     known = [each for each in repairs_of(connection) if each.kind == "rename"]
     given = {normal_form(each.other).key for each in known}
-    if repair.kind == "split" and normal_form(name).key in given:
-        hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
-        raise GraphError(f"{name!r} was given to a node by a reader: no abstract has it", hint)
     merged = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
-    if repair.kind == "split" and not connection.execute(merged, (own,)).fetchone():
-        raise GraphError(
-            f"{name!r} was not merged into another name, or only where an abstract expands it",
-            f"{as_command('sciextract', 'graph', 'neighbours', name)} lists names with the rules that merged them",
-        )
-    if repair.kind == "rename" and taken not in (None, node):
+    problem = hint = ""
+    if repair.kind == "merge" and taken == node:
+        problem = f"{name!r} and {other!r} are one node already: to merge them would make a circle"
+        hint = "sciextract graph repairs lists what was merged; --undo N takes it back"
+    elif repair.kind == "split" and normal_form(name).key in given:
+        problem = f"{name!r} was given to a node by a reader: no abstract has it"
+        hint = "sciextract graph repairs lists the renaming; --undo N takes it back"
+    elif repair.kind == "split" and not connection.execute(merged, (own,)).fetchone():
+        problem = f"{name!r} was not merged into another name, or only where an abstract expands it"
+        listing = as_command("sciextract", "graph", "neighbours", name)
+        hint = f"{listing} lists names with the rules that merged them"
+    elif repair.kind == "rename" and taken not in (None, node):
+        problem = f"{other!r} is another node"
         hint = f"merge them: {as_command('sciextract', 'graph', 'merge', name, other)}"
-        raise GraphError(f"{other!r} is another node", hint)
-    if repair.kind == "rename" and not normal_form(other).key:
-        raise GraphError(f"{other!r} is no name: its normal form is empty", "choose another one")
+    elif repair.kind == "rename" and not normal_form(other).key:
+        problem, hint = f"{other!r} is no name: its normal form is empty", "choose another one"
+    if problem:
+        raise GraphError(problem, hint)
     _change_names(connection, repair)
-    connection.execute(
-        "INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", (repair.kind, name, other)
-    )
+    row = (repair.kind, name, other)
+    connection.execute("INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", row)
     return repair.kind in ("merge", "split")
 
 
-def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
+def undo_repair(connection: Connection, number: int) -> bool:
     """Forget a repair; nodes have to be made anew.
 
     Raises:
@@ -102,13 +101,13 @@ def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
     return True
 
 
-def repair_names(connection: sqlite3.Connection) -> None:
+def repair_names(connection: Connection) -> None:
     """Apply merges, splits and new names to ``resolved`` and ``joined``; the caller holds a transaction."""
     for each in repairs_of(connection):
         _change_names(connection, each)
 
 
-def repair_nodes(connection: sqlite3.Connection) -> None:
+def repair_nodes(connection: Connection) -> None:
     """Apply hidden nodes and new names to ``node``; the caller holds a transaction."""
     for each in repairs_of(connection):
         # By its new name: the earlier one may have been split off since.
@@ -119,7 +118,7 @@ def repair_nodes(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE node SET name = ? WHERE id = ?", (each.other, number))
 
 
-def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int | None]:
+def _numbers(connection: Connection, name: str) -> tuple[int | None, int | None]:
     """The number of a name, and that of the node that it means; also before nodes are made."""
     for key in name_keys(normal_form(name)):
         query = "SELECT name, node FROM meaning WHERE key = ?"
@@ -128,7 +127,7 @@ def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int
     return None, None
 
 
-def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
+def _change_names(connection: Connection, repair: Repair) -> None:
     """What cannot be applied, because the graph has no such names any more, changes nothing."""
     execute = connection.execute
     own, node = _numbers(connection, repair.name)
@@ -144,11 +143,10 @@ def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
         # The new name is one more name of the node.
         node, into = into, node
     if into not in (None, node):
-        values = {"into": into, "reader": int(MergeRule.READER), "node": node}
-        execute(
-            "UPDATE resolved SET node = :into, rules = rules | :reader WHERE node = :node", values
-        )
-        execute("INSERT INTO resolved VALUES (:node, :into, :reader)", values)
+        values = {"into": into, "rule": int(MergeRule.READER), "node": node}
+        change = "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node"
+        execute(change, values)
+        execute("INSERT INTO resolved VALUES (:node, :into, :rule)", values)
 
 
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:

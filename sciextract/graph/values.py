@@ -27,12 +27,18 @@ class Spot(NamedTuple):
         end: Where it ends, exclusive.
         key: The normal form of what it names.
         label: Its entity type.
+        name: Its words.
     """
 
     start: int
     end: int
     key: str
     label: str
+    name: str
+
+    def overlaps(self, other: Spot) -> bool:
+        """Whether they share a character."""
+        return self.start < other.end and other.start < self.end
 
 
 class Value(NamedTuple):
@@ -107,7 +113,7 @@ _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
 )
-_CHANGE_OF = re.compile(rf"\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$", re.IGNORECASE)
+_CHANGE_OF = re.compile(rf"(?i)\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$")
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
     r"|under|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between"
@@ -118,50 +124,44 @@ _DISTANCE = (
     r"|relative|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$", re.IGNORECASE
+    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
 _DISTANCE_AFTER = re.compile(
-    rf"\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b",
-    re.IGNORECASE,
+    rf"(?i)\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b"
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
 )
-_IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b", re.IGNORECASE)
-_REACHED = re.compile(r"\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*", re.IGNORECASE)
+_IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
+_REACHED = re.compile(r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*")
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
 _TO = re.compile(
-    rf"\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$", re.IGNORECASE
+    rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
 )
 _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*", re.IGNORECASE
+    r"(?i)(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*"
 )
 _NO_MATERIAL = re.compile(
-    r"(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)",
-    re.IGNORECASE,
+    r"(?i)(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)"
 )
 _PROPER = re.compile(r"[A-Z0-9]")
 _DATA = re.compile(
-    r"[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
-    r"|leaderboard|challenge|collections?)$",
-    re.IGNORECASE,
+    r"(?i)[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
+    r"|leaderboard|challenge|collections?)$"
 )
-_DATA_HEAD = re.compile(
-    r"\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$", re.IGNORECASE
-)
-_ON = re.compile(r"\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE)
-_FOR = re.compile(r"\b(?:for|in)\s(?:[\w-]+\s){0,2}$", re.IGNORECASE)
+_DATA_HEAD = re.compile(r"(?i)\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$")
+_ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
+_FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
 # One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
-    r"\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$"
 )
 _BACKBONE = re.compile(r"\s(?:backbones?|encoders?|features|models?|networks?|simulator)\b")
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
@@ -170,10 +170,9 @@ _UNMARKED = re.compile(
     r"(?:\s(?:data\s?set|benchmark|corpus|leaderboard))?)\b(?!-)"
 )
 _SEVERAL = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|[0-9]+|several|multiple|various|different|many|both|all|other|held-out|across)\b"
+    r"(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|[0-9]+|several|multiple|various|different|many|both|all|other|held-out|across)\b"
     r"(?:[^.;]|\.[0-9]){0,60}\b(?:data\s?sets|benchmarks|corpora|tasks|domains|languages|subtasks)\b"
-    r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b",
-    re.IGNORECASE,
+    r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b"
 )
 _DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
 _FURTHEST = 60
@@ -181,34 +180,28 @@ _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
 _NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
-    r"\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
-    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
+    r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$"
 )
 _COMPARED = re.compile(
-    r"\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$", re.IGNORECASE
+    r"(?i)\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$"
 )
 _REACHES = re.compile(
-    r"\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
-    r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
+    r"|provid|deliver|produc|exhibit|set|gain|accomplish|is|are|can|could)\w*\b"
 )
 _OURS = re.compile(
-    r"\b(?:we|our|ours|us|it|the proposed|this (?:approach|method|model|framework|system))\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:we|our|ours|us|it|the proposed|this (?:approach|method|model|framework|system))\b"
 )
 _THEIRS = re.compile(
-    r"\b(?:baselines?|state-of-the-art|existing|previous|prior|participants?|teams?|humans?|best|current)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:baselines?|state-of-the-art|existing|previous|prior|participants?|teams?|humans?|best|current)\b"
 )
 _PROPOSED = re.compile(
-    r"\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$",
-    re.IGNORECASE,
+    r"(?i)\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$"
 )
 _SPLIT = re.compile(
-    r"\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
-    r"|part|partition|portion|subset)?\b))",
-    re.IGNORECASE,
+    r"(?i)\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"|part|partition|portion|subset)?\b))"
 )
 _SPLITS = {"valid": "val", "validation": "val", "development": "dev", "test-standard": "test-std"}
 
@@ -237,18 +230,14 @@ def find_values(
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    some = [
-        (each.char_start, each.char_end)
-        for each in sentences
-        if each.char_end - each.char_start < _LONGEST
-        and NUMBER.search(text, each.char_start, each.char_end)
-    ]
+    ends = [(each.char_start, each.char_end) for each in sentences]
+    some = [(a, b) for a, b in ends if b - a < _LONGEST and NUMBER.search(text, a, b)]
     if not some or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
     sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
     # What a sentence that names no material is about, where the abstract names a single data set.
-    nowhere = Spot(0, 0, "", MATERIALS[0])
+    nowhere = Spot(0, 0, "", MATERIALS[0], "")
     sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
     for start, end in some:
         sentence = text[start:end]
@@ -257,23 +246,23 @@ def find_values(
             for each in spots
             if start <= each.start < each.end <= end
         ]
-        metrics = [
-            each
-            for each in inside
-            if each.label == METRIC and not _NO_METRIC.fullmatch(sentence[each.start : each.end])
-        ]
+        measured = [each for each in inside if each.label == METRIC]
+        metrics = [each for each in measured if not _NO_METRIC.fullmatch(each.name)]
         for found in _MEASURE.finditer(sentence):
-            if not any(each.start < found.end() and found.start() < each.end for each in inside):
-                metrics.append(Spot(*found.span(), normal_form(found[0]).key, METRIC))
+            metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
+            if not any(map(metric.overlaps, inside)):
+                metrics.append(metric)
         named = [each for each in inside if each.label != METHOD]
-        sure = _unmarked(sentence, [*named, *metrics])
-        others = [
-            one for one in inside if not any(each.start <= one.start < each.end for each in sure)
+        # Proper names that something is measured on and that no model marked.
+        sure = [
+            Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0], each[1])
+            for each in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
         ]
-        inside = [*others, *sure]
+        rest = [one for one in inside if not any(two.start <= one.start < two.end for two in sure)]
+        inside = [*rest, *sure]
         materials = sorted([each for each in inside if _is_material(sentence, each)])
         chains = _chains(sentence, materials)
-        unnamed = not any(_PROPER.search(sentence[each.start : each.end]) for each in materials)
+        unnamed = not any(_PROPER.search(each.name) for each in materials)
         elsewhere = nowhere if _SEVERAL.search(sentence) else sole
         seen: set[str] = set()
         for group in _groups(sentence, sorted(metrics), inside, chains):
@@ -286,49 +275,41 @@ def find_values(
             if not measured_on:
                 continue
             method = _method(text, start, group, inside, spots, evaluated)
-            for number, metric, material in zip(
-                group.numbers, group.metrics, measured_on, strict=True
-            ):
+            told = group.numbers, group.metrics, measured_on
+            for number, metric, material in zip(*told, strict=True):
                 places = [number.span(), metric[:2]]
                 if material in materials:
                     places.append(material[:2])
-                yield Value(
-                    metric.key,
-                    material.key,
-                    "" if method == material.key else method,
-                    float(number["value"]),
-                    "%" if number["unit"] else "",
-                    _split_of(sentence, metric, material if material in materials else nowhere),
-                    group.is_difference,
-                    start,
-                    end,
-                    tuple([start + each for place in places for each in place]),
-                )
+                split = _split_of(sentence, metric, material if material in materials else nowhere)
+                value = float(number["value"]), "%" if number["unit"] else "", split
+                own = "" if method == material.key else method
+                marks = tuple([start + each for place in places for each in place])
+                where = start, end, marks
+                yield Value(metric.key, material.key, own, *value, group.is_difference, *where)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     """The mentions, and other places of the same words; what is called a data set is no metric."""
     named: dict[str, Spot] = {}
     for each in spots:
-        name = text[each.start : each.end]
-        is_data = each.label == METRIC and _DATA_HEAD.search(name)
-        named.setdefault(name, each._replace(label=MATERIALS[0]) if is_data else each)
-    found = [each._replace(label=named[text[each.start : each.end]].label) for each in spots]
+        is_data = each.label == METRIC and _DATA_HEAD.search(each.name)
+        named.setdefault(each.name, each._replace(label=MATERIALS[0]) if is_data else each)
+    found = [each._replace(label=named[each.name].label) for each in spots]
     for name in sorted(named, key=len, reverse=True):
         start = text.find(name)
         while start >= 0:
             end = start + len(name)
             beside = text[max(start - 1, 0) : start] + text[end : end + 1]
-            whole = not any(map(str.isalnum, beside))
-            if whole and not any(start < each.end and each.start < end for each in found):
-                found.append(named[name]._replace(start=start, end=end))
+            other = named[name]._replace(start=start, end=end)
+            if not any(map(str.isalnum, beside)) and not any(map(other.overlaps, found)):
+                found.append(other)
             start = text.find(name, end)
     return sorted(found)
 
 
 def _is_material(sentence: str, spot: Spot) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
-    before, name = sentence[: spot.start], sentence[spot.start : spot.end]
+    before, name = sentence[: spot.start], spot.name
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
@@ -340,20 +321,11 @@ def _is_material(sentence: str, spot: Spot) -> bool:
 
 def _is_data_set(text: str, spot: Spot) -> bool:
     """Whether a material is one data set with a name."""
-    name = text[spot.start : spot.end]
+    name = spot.name
     inner = " " not in name and re.search(r"(?<=\S)[A-Z0-9]", name)
     named = _DATA_HEAD.search(name) or (inner and _ON.search(text[: spot.start]))
-    return (
-        bool(named and _PROPER.search(name)) and not name.endswith("s") and _is_material(text, spot)
-    )
-
-
-def _unmarked(sentence: str, spots: Sequence[Spot]) -> list[Spot]:
-    """Proper names that something is measured on and that no model marked."""
-    return [
-        Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0])
-        for each in _UNMARKED.finditer(_covered(sentence, spots))
-    ]
+    proper = named and _PROPER.search(name) and not name.endswith("s")
+    return bool(proper) and _is_material(text, spot)
 
 
 def _covered(sentence: str, spots: Iterable[Spot]) -> str:
@@ -389,7 +361,7 @@ def _groups(
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
         whole = all("." not in each["value"] and not each["unit"] for each in numbers)
         # Whole numbers before a plain word count it: "814 usefulness assessments".
-        counts = whole and after and not _PROPER.search(sentence[after[0].start : after[0].end])
+        counts = whole and after and not _PROPER.search(after[0].name)
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
@@ -399,9 +371,8 @@ def _groups(
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
-        is_distance = not (tie and not followed and tie["change"]) and _is_distance(
-            sentence, numbers, chosen[0]
-        )
+        rises = tie and not followed and tie["change"]
+        is_distance = not rises and _is_distance(sentence, numbers, chosen[0])
         begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
         yield _Group(numbers, several, begin, last, is_distance)
 
@@ -429,7 +400,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
     if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
         return False
-    words = sentence[metric.start : metric.end]
+    words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
     first = min(start, metric.start) if metric.end <= start else start
@@ -478,11 +449,11 @@ def _measured_on(
         return ()
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
-        named = _PROPER.search(sentence[after[0].start : after[0].end])
+        named = _PROPER.search(after[0].name)
         return shared(after) if named or _DIRECTLY_ON.fullmatch(between) else ()
     if not named_before or len(before) != 1:
         return ()
-    name = sentence[before[0][-1].start : before[0][-1].end]
+    name = before[0][-1].name
     preceding = sentence[: before[0][-1].start]
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return shared(before[0]) if is_data_set else ()
@@ -522,25 +493,19 @@ def _method(
 def _own_method(text: str, spots: Iterable[Spot]) -> str:
     """The method that the abstract proposes, where it gives it a name."""
     for each in spots:
-        name = text[each.start : each.end]
         titled = each.start == 0 and text[each.end : each.end + 1] == ":"
         proposed = titled or _PROPOSED.search(text[max(each.start - 120, 0) : each.start])
-        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", name):
+        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", each.name):
             return each.key
     return ""
 
 
 def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
     """The part of the data that the value is of, as far as the words of and next to material and metric say."""
-    around = [sentence[metric.start : metric.end]]
-    if material.start < material.end:
-        before = max(material.start - 24, 0)
-        around += [
-            sentence[material.start : material.end + 18],
-            sentence[before : material.start],
-        ]
-    for words in around:
-        if found := _SPLIT.search(words):
-            name = found[1].casefold()
-            return _SPLITS.get(name, name)
-    return ""
+    around = [metric.name]
+    if material.name:
+        around.append(sentence[material.start : material.end + 18])
+        around.append(sentence[max(material.start - 24, 0) : material.start])
+    found = next(filter(None, map(_SPLIT.search, around)), None)
+    name = found[1].casefold() if found else ""
+    return _SPLITS.get(name, name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
@@ -71,11 +71,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     else:
         problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
         raise FormatError(problem, path=path)
-    found = [
-        Term(clean(identifier.strip()), clean(name.strip()), preferred)
-        for identifier, name, preferred in terms
-        if identifier.strip() and name.strip()
-    ]
+    cleaned = [Term(clean(one.strip()), clean(name.strip()), main) for one, name, main in terms]
+    found = [each for each in cleaned if each.identifier and each.name]
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -139,7 +136,7 @@ def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
             yield Term(str(concept), str(name), preferred)
 
 
-def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> None:
+def keep_vocabulary(connection: Connection, terms: Iterable[Term]) -> None:
     """Replace the vocabulary of a graph; the caller holds a transaction."""
     connection.execute("DELETE FROM vocabulary")
     rows = [(normal_form(each.name).key, each.identifier, each.preferred) for each in terms]
@@ -149,18 +146,18 @@ def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> No
     )
 
 
-def link_nodes(connection: sqlite3.Connection) -> None:
+def link_nodes(connection: Connection) -> None:
     """Give nodes the identifiers of their names: of the node's own name first, of preferred ones before synonyms.
 
     A node whose best name has several identifiers gets none.
     """
-    found: dict[int, dict[tuple[bool, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
-    for node, name, identifier, preferred in connection.execute(
-        "SELECT m.node, m.name, v.identifier, v.preferred FROM vocabulary v JOIN meaning m ON m.key = v.key"
-    ):
-        found[node][node == name, bool(preferred)].add(identifier)
-    best = {node: ranks[max(ranks)] for node, ranks in found.items()}
-    connection.executemany(
-        "UPDATE node SET vocabulary_id = ? WHERE id = ?",
-        [(next(iter(some)), node) for node, some in best.items() if len(some) == 1],
+    connection.execute(
+        """WITH ranked AS (
+            SELECT m.node, v.identifier,
+                rank() OVER (PARTITION BY m.node ORDER BY m.name = m.node DESC, v.preferred DESC) AS place
+            FROM vocabulary v JOIN meaning m ON m.key = v.key
+        )
+        UPDATE node SET vocabulary_id = r.identifier FROM (
+            SELECT node, identifier FROM ranked WHERE place = 1 GROUP BY node HAVING count(DISTINCT identifier) = 1
+        ) r WHERE r.node = node.id"""
     )

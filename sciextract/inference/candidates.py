@@ -102,6 +102,9 @@ LINKS_PER_CALL = 5_000
 """Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
 
 NO_DISTANCES = np.zeros(0, dtype=np.int64)
+# The last fields of a PairInput where there is nothing to relate, or to link.
+_NO_RELATIONS = (NO_PAIRS, NO_PAIRS, NO_DISTANCES)
+_NO_LINKS = (NO_PAIRS, NO_DISTANCES, np.zeros((0, len(FEATURES)), dtype=np.float32))
 
 
 def relation_input(
@@ -109,19 +112,9 @@ def relation_input(
 ) -> PairInput:
     """Pairs (pairs, 2) of the mentions of one window, without links."""
     spans = mentions.spans
-    return PairInput(
-        span_first=states.first[spans[:, 0]],
-        span_last=states.last[spans[:, 1]],
-        span_width=_widths(spans, max_width),
-        span_types=mentions.features,
-        words=states.last,
-        relation_pairs=pairs,
-        relation_between=between_words(spans, pairs),
-        relation_distance=relation_distances(spans, pairs),
-        link_pairs=NO_PAIRS,
-        link_distance=NO_DISTANCES,
-        link_features=np.zeros((0, len(FEATURES)), dtype=np.float32),
-    )
+    ends = (states.first[spans[:, 0]], states.last[spans[:, 1]], _widths(spans, max_width))
+    found = (pairs, between_words(spans, pairs), relation_distances(spans, pairs))
+    return PairInput(*ends, mentions.features, states.last, *found, *_NO_LINKS)
 
 
 def link_inputs(
@@ -148,19 +141,9 @@ def link_inputs(
         low = int(chunk.min())
         part = slice(low, int(chunk.max()) + 1)
         own, here = mentions.at(part), chunk - low
-        yield PairInput(
-            span_first=first[part],
-            span_last=last[part],
-            span_width=_widths(own.spans, max_width),
-            span_types=own.features,
-            words=last[part],
-            relation_pairs=NO_PAIRS,
-            relation_between=NO_PAIRS,
-            relation_distance=NO_DISTANCES,
-            link_pairs=here,
-            link_distance=antecedent_distances(own.spans, here),
-            link_features=words.features(chunk),
-        )
+        ends = (first[part], last[part], _widths(own.spans, max_width))
+        found = (here, antecedent_distances(own.spans, here), words.features(chunk))
+        yield PairInput(*ends, own.features, last[part], *_NO_RELATIONS, *found)
 
 
 def _widths(spans: Ints, max_width: int) -> Ints:

@@ -151,10 +151,7 @@ class Mentions:
 
 
 def select_mentions(
-    span_logits: Floats,
-    allowed: NDArray[np.bool_],
-    settings: DecodeSettings,
-    groups: Columns = (),
+    span_logits: Floats, allowed: NDArray[np.bool_], settings: DecodeSettings, groups: Columns = ()
 ) -> Mentions:
     """The predicted spans, those that a relation may rescue, and with ``settings.candidates`` the candidates.
 

@@ -64,19 +64,15 @@ class RunningModel:
 
     Attributes:
         network: The graphs, ready to run.
-        device: ``cpu`` or ``cuda``.
-        precision: Of the encoder's graph.
         batching: Which windows share a call.
         workers: Documents, or pools of them, that are predicted at a time.
-        message: Which device ``auto`` took and why; empty where one was named.
+        message: Which device was taken; of interest where ``auto`` took it.
     """
 
     network: OnnxNetwork
-    device: str
-    precision: str
     batching: Batching
     workers: int
-    message: str = ""
+    message: str
 
 
 def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
@@ -92,14 +88,12 @@ def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
         problem = f"--device {wanted.device} is not possible"
         raise UsageError(problem, f"choose from: {', '.join(DEVICES)}")
     if wanted.device != AUTO:
-        return _start(folder, wanted, wanted.device)
-    reason = ""
+        return replace(_start(folder, wanted, wanted.device), message="")
     try:
-        running = _start(folder, wanted, CUDA)
+        return _start(folder, wanted, CUDA)
     except (DeviceError, ModelNotFoundError) as error:
-        running, reason = _start(folder, wanted, CPU), f": {error.message}"
-    taken = f"{running.device}, with the {running.precision} graph{reason}"
-    return replace(running, message=f"device {AUTO} took {taken}")
+        running = _start(folder, wanted, CPU)
+        return replace(running, message=f"{running.message}: {error.message}")
 
 
 def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel:
@@ -122,10 +116,11 @@ def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel
         threads, workers = (1, cores) if batching.single else (cores, 1)
     pairs = folder.path / PAIRS_GRAPH
     network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads, device)
-    return RunningModel(network, device, precision, batching, workers)
+    message = f"device {AUTO} took {device}, with the {precision} graph"
+    return RunningModel(network, batching, workers, message)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Extractor:
     """Predicts entities, relations and coreference with one model.
 
@@ -193,29 +188,17 @@ class Extractor:
         # Reading tokenizers takes a tenth of a second, which commands that only look at models do not pay.
         from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 
-        subwords = SubwordTokenizer(
-            read_tokenizer(base.path / TOKENIZER),
-            config.prefix,
-            config.suffix,
-            config.unknown,
-            config.subword_limit,
-        )
-        pipeline = Pipeline(running.network, subwords, config.labels, config.subword_limit)
+        limit, special = config.subword_limit, (config.prefix, config.suffix, config.unknown)
+        subwords = SubwordTokenizer(read_tokenizer(base.path / TOKENIZER), *special, limit)
+        pipeline = Pipeline(running.network, subwords, config.labels, limit)
         adapter = None
         if folder.config.adapter:
             from sciextract.inference.adapter.folder import load_adapter
 
             adapter = load_adapter(folder, base, pipeline)
-        return cls(
-            pipeline,
-            folder.config,
-            ModelId(folder.config.name, folder.hash),
-            running.batching,
-            running.workers,
-            running.message,
-            (path.absolute(), wanted),
-            adapter,
-        )
+        own = (running.batching, running.workers, running.message)
+        identity, origin = ModelId(folder.config.name, folder.hash), (path.absolute(), wanted)
+        return cls(pipeline, folder.config, identity, *own, origin, adapter)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as model folder and options; another process loads the model itself.
@@ -340,14 +323,18 @@ class Extractor:
                 annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
                 for document, prediction in zip(seen, raw, strict=True)
             ]
-        if self.settings.promised:
-            from sciextract.inference.promise import keep_promise
+        kept = (self._promised(each, self.settings.promised) for each in found)
+        return [replace(one, document=each) for one, each in zip(kept, documents, strict=True)]
 
-            found = [keep_promise(each, self.settings.promised) for each in found]
-        return [
-            replace(each, document=document)
-            for each, document in zip(found, documents, strict=True)
-        ]
+    def _promised(
+        self, found: AnnotatedDocument, promised: Sequence[tuple[str, str, float]]
+    ) -> AnnotatedDocument:
+        """What may be written where a precision is promised."""
+        if not promised:
+            return found
+        from sciextract.inference.promise import keep_promise
+
+        return keep_promise(found, promised)
 
     def _seen(self, document: Document) -> Document:
         """The document as the model sees it."""
@@ -361,13 +348,9 @@ class Extractor:
         """
         seen = replace(annotated, document=self._seen(annotated.document))
         found = annotate_given(self.adapter or self.pipeline, seen, self.settings, self.model)
-        if self.settings.promised:
-            from sciextract.inference.promise import keep_promise
-
-            # Given entities have no scores: only what is predicted between them is held to the promise.
-            own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
-            found = keep_promise(found, own)
-        return replace(found, document=annotated.document)
+        # Given entities have no scores: only what is predicted between them is held to the promise.
+        own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
+        return replace(self._promised(found, own), document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
         """:meth:`annotate_given` for many documents, in order and in constant memory."""

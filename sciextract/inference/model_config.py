@@ -13,11 +13,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 
 FORMAT_VERSION = 6
-"""Version of the model folder; raised when an older program could not read it.
-
-2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores, 4 entities that
-a relation rescues, 5 adapters, 6 mentions without a type; all others still say 1, so that older programs read them.
-"""
+"""Version of the model folder; raised when an older program could not read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +74,8 @@ class ModelConfig:
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
         settings = self.settings
-        # The version of the oldest program that uses the model rightly.
-        version = 2 if self.given_entities else 1
-        if self.labels.groups or self.cuts_words or settings.calibrated:
-            version = 3
-        if settings.rescue:
-            version = 4
-        if self.adapter:
-            version = 5
-        if "" in self.labels.entities:
-            version = 6
         return {
-            "format_version": version,
+            "format_version": FORMAT_VERSION,
             "feature_version": self.feature_version,
             "name": self.name,
             "labels": {
@@ -97,7 +83,7 @@ class ModelConfig:
                 "relations": list(self.labels.relations.labels),
                 "symmetric": sorted(self.labels.relations.symmetric),
                 "coreference": self.labels.coreference,
-                **({"groups": [*map(list, groups)]} if (groups := self.labels.groups) else {}),
+                "groups": [*map(list, self.labels.groups)],
             },
             "schema": {"name": self.schema_name, "hash": self.schema_hash},
             "max_span_width": self.labels.max_span_width,
@@ -107,16 +93,15 @@ class ModelConfig:
             "unknown": self.unknown,
             "thresholds": settings.thresholds.to_json(),
             "calibration": settings.temperatures.to_json(),
-            # Scores that are the network's own have no shifts, so that older programs read them.
-            **({"calibration_shifts": settings.shifts.to_json()} if settings.calibrated else {}),
-            **({"rescue": rescue.to_json()} if (rescue := settings.rescue) else {}),
+            "calibration_shifts": settings.shifts.to_json(),
+            "rescue": settings.rescue and asdict(settings.rescue),
             "nesting": settings.nesting,
             "max_antecedents": settings.max_antecedents,
             "scores": self.scores,
             "origin": self.origin,
-            **({"given_entities": True} if self.given_entities else {}),
-            **({"cuts_words": True} if self.cuts_words else {}),
-            **({"adapter": asdict(self.adapter)} if self.adapter else {}),
+            "given_entities": self.given_entities,
+            "cuts_words": self.cuts_words,
+            "adapter": self.adapter and asdict(self.adapter),
         }
 
     @staticmethod
@@ -150,6 +135,7 @@ class ModelConfig:
 
 def _config(values: dict[str, Any]) -> ModelConfig:
     labels, entities = values["labels"], tuple(values["labels"]["entities"])
+    # The bundled models are older than some of the keys, and their names hold the hash of what they say.
     groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
     columns_of(entities, groups)  # an error where a label is not in exactly one group
     adapter = None
@@ -165,11 +151,7 @@ def _config(values: dict[str, Any]) -> ModelConfig:
     return ModelConfig(
         name=str(values["name"]),
         labels=Labels(
-            entities,
-            layout,
-            bool(labels["coreference"]),
-            int(values["max_span_width"]),
-            groups,
+            entities, layout, bool(labels["coreference"]), int(values["max_span_width"]), groups
         ),
         schema_name=str(values["schema"]["name"]),
         schema_hash=str(values["schema"]["hash"]),

@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
 from sciextract.inference.model_config import ModelConfig
 from sciextract.resources import bundled_models, user_models
@@ -136,7 +137,7 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
             raise _damaged(
                 file, f" has {size} bytes instead of {right}: it is truncated or changed"
             )
-        if hashes and _sha256(file) != expected.get("sha256"):
+        if hashes and atomic.sha256_of(file) != expected.get("sha256"):
             raise _damaged(file, " differs from the hash in the manifest: it was changed")
     if CONFIG not in listed:
         raise _damaged(manifest, f": {CONFIG} is not listed")
@@ -171,17 +172,12 @@ def listed_files(path: Path) -> list[str]:
 def write_manifest(path: Path) -> None:
     """Records size and hash of every file of a model folder; the last step of writing one."""
     files = {
-        file.name: {"sha256": _sha256(file), "size": file.stat().st_size}
+        file.name: {"sha256": atomic.sha256_of(file), "size": file.stat().st_size}
         for file in sorted(path.iterdir())
         if file.is_file() and file.name != MANIFEST
     }
     text = json.dumps({"files": files}, indent=2, sort_keys=True) + "\n"
     (path / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _read_json(file: Path) -> dict[str, Any]:
@@ -309,11 +305,8 @@ def folders_called(word: str) -> list[Path]:
 
 def known_words() -> list[str]:
     """A name for each model that is there, as commands take it."""
-    return [
-        *bundled_names(),
-        *(each.name for each in installed() if not each.problem),
-        *(path.name for path in registered_folders()),
-    ]
+    others = [each.name for each in installed() if not each.problem]
+    return [*bundled_names(), *others, *(path.name for path in registered_folders())]
 
 
 def unchanged(folder: Path) -> Path:

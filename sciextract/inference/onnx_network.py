@@ -52,6 +52,7 @@ def failed_on_gpu(error: Exception, graph: str) -> DeviceError:
     return DeviceError(f"the GPU cannot run {graph}: {reason}", hint)
 
 
+WORD_INPUTS = ("input_ids", "attention_mask", "word_first", "word_last")
 WORD_OUTPUTS = ("first", "last", "span_logits")
 PAIR_INPUTS = tuple(field.name for field in fields(PairInput))
 _FATAL = 4
@@ -96,12 +97,7 @@ class OnnxNetwork:
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
         """States and span scores of each window."""
         padded = pad(windows)
-        feed = {
-            "input_ids": padded.input_ids,
-            "attention_mask": padded.attention_mask,
-            "word_first": padded.word_first,
-            "word_last": padded.word_last,
-        }
+        feed = {name: getattr(padded, name) for name in WORD_INPUTS}
         first, last, logits = self._encoder.run(WORD_OUTPUTS, feed)
         bounds = zip(padded.offsets, padded.offsets[1:], strict=False)
         return [WordStates(first[a:b], last[a:b], logits[a:b]) for a, b in bounds]
@@ -175,12 +171,9 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry(_EXACT, str(int(exact)))
         options.log_severity_level = _FATAL
+        # With the fallback a GPU that fails is replaced by the processor without a word.
         return onnxruntime.InferenceSession(
-            # Otherwise a GPU that fails is replaced by the processor without a word.
-            str(graph),
-            options,
-            providers=providers,
-            enable_fallback=0,
+            str(graph), options, providers=providers, enable_fallback=0
         )
 
     try:

@@ -65,11 +65,8 @@ class Labels:
 
     def classes_without(self, wanted: frozenset[str]) -> list[int]:
         """Classes of the entity labels that are not wanted; none when all are wanted."""
-        return [
-            number
-            for number, label in enumerate(self.entities, 1)
-            if wanted and label not in wanted
-        ]
+        classes = enumerate(self.entities, 1)
+        return [number for number, label in classes if wanted and label not in wanted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +147,9 @@ class Pipeline:
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
         ]
         found: dict[int, _WindowResult] = {}
-        for call in batching.calls([len(plan.frame.input_ids) for plan in plans]):
-            states = self.network.encode([plans[index].frame for index in call])
-            for index, each in zip(call, states, strict=True):
-                mentions = None if given is None else given[plans[index].row]
-                found[index] = self._score_window(plans[index], each, settings, mentions)
+        for index, states in self._encode(plans, batching):
+            mentions = None if given is None else given[plans[index].row]
+            found[index] = self._score_window(plans[index], states, settings, mentions)
         results: list[list[_WindowResult]] = [[] for _ in documents]
         for index, plan in enumerate(plans):
             results[plan.row].append(found[index])
@@ -181,28 +176,26 @@ class Pipeline:
         A span that leaves its sentence has scores, too, which mean nothing.
         """
         plans = [plan for row, each in enumerate(documents) for plan in self._plan(row, each)]
-        kept: list[list[tuple[int, WordStates]]] = [[] for _ in documents]
-        for call in batching.calls([len(plan.frame.input_ids) for plan in plans]):
-            states = self.network.encode([plans[index].frame for index in call])
-            for index, each in zip(call, states, strict=True):
-                rows = plans[index].window.kept_rows
-                part = WordStates(each.first[rows], each.last[rows], each.span_logits[rows])
-                kept[plans[index].row].append((index, part))
+        kept: list[list[tuple[Floats, Floats, Floats]]] = [[] for _ in documents]
+        # Windows of similar length share a call, so they come out of order.
+        for index, states in sorted(self._encode(plans, batching), key=lambda each: each[0]):
+            rows, mine = plans[index].window.kept_rows, kept[plans[index].row]
+            mine.append((states.first[rows], states.last[rows], states.span_logits[rows]))
         none = np.zeros((0, 0), dtype=np.float32)
-        found = []
-        for windows in kept:
-            # Windows of similar length share a call, so they come out of order.
-            parts = [part for _, part in sorted(windows, key=lambda each: each[0])]
-            if not parts:
-                found.append(WordStates(none, none, none[None]))
-                continue
-            first, last, logits = zip(
-                *((e.first, e.last, e.span_logits) for e in parts), strict=True
+        nothing = WordStates(none, none, none[None])
+        return [
+            WordStates(*map(np.concatenate, zip(*parts, strict=True))) if parts else nothing
+            for parts in kept
+        ]
+
+    def _encode(
+        self, plans: Sequence[_Plan], batching: Batching
+    ) -> Iterator[tuple[int, WordStates]]:
+        """The states of each window with its number."""
+        for call in batching.calls([len(plan.frame.input_ids) for plan in plans]):
+            yield from zip(
+                call, self.network.encode([plans[index].frame for index in call]), strict=True
             )
-            found.append(
-                WordStates(np.concatenate(first), np.concatenate(last), np.concatenate(logits))
-            )
-        return found
 
     def _plan(self, row: int, document: Document) -> Iterator[_Plan]:
         subwords = self.tokenizer.split(document.tokens.slices(document.text))
@@ -247,24 +240,17 @@ class Pipeline:
         parts = [result.mentions for result in results] or [
             Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
         ]
-        mentions = Mentions(
-            np.concatenate([part.spans for part in parts]),
-            np.concatenate([part.types for part in parts]),
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.predicted for part in parts]),
-        )
+        columns = zip(*((e.spans, e.types, e.features, e.predicted) for e in parts), strict=True)
+        mentions = Mentions(*map(np.concatenate, columns))
         offsets = np.cumsum([0] + [len(part) for part in parts]).tolist()
         scored = [
             (result.pairs.pairs + offset, result.pairs.probabilities)
             for result, offset in zip(results, offsets, strict=False)
             if len(result.pairs.pairs)
         ]
-        # Without any pair there is no telling how many classes there are.
-        pairs = (
-            ScoredPairs(*map(np.concatenate, zip(*scored, strict=True)))
-            if scored
-            else ScoredPairs.none()
-        )
+        pairs = ScoredPairs.none()
+        if scored:  # without any pair there is no telling how many classes there are
+            pairs = ScoredPairs(*map(np.concatenate, zip(*scored, strict=True)))
         mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)

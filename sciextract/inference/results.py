@@ -135,16 +135,10 @@ class _Items:
                 entities[row] = given
                 continue
             span, (best, *others) = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
-            entities[row] = Entity(
-                id=self._id("entity", span.char_start, span.char_end, best.label),
-                fragments=(span,),
-                label=best.label,
-                score=best.score,
-                source=self._source,
-                alternatives=tuple(
-                    each for each in others if each.label and each.score >= LEAST_ALTERNATIVE
-                ),
-            )
+            own = self._id("entity", span.char_start, span.char_end, best.label)
+            likely = tuple(e for e in others if e.label and e.score >= LEAST_ALTERNATIVE)
+            typed = (own, (span,), best.label, best.score)
+            entities[row] = Entity(*typed, source=self._source, alternatives=likely)
         # A mention without a type is nothing by itself.
         linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
         linked |= {row for each in self._raw.relations for row in (each.head, each.tail)}
@@ -156,29 +150,18 @@ class _Items:
             head, tail = ids[relation.head], ids[relation.tail]
             found = ranked.get((relation.head, relation.tail), [])
             others = [each for each in found if each.label != relation.label]
-            relations.append(
-                Relation(
-                    id=self._id("relation", head, tail, relation.label),
-                    head=head,
-                    tail=tail,
-                    label=relation.label,
-                    score=round(relation.score, SCORE_DIGITS),
-                    source=self._source,
-                    alternatives=tuple(others[:MOST_ALTERNATIVES]),
-                )
-            )
+            score, best_others = round(relation.score, SCORE_DIGITS), others[:MOST_ALTERNATIVES]
+            says = (self._id("relation", head, tail, relation.label), head, tail, relation.label)
+            made = Relation(*says, score, source=self._source, alternatives=tuple(best_others))
+            relations.append(made)
         clusters = []
         for cluster in self._raw.clusters:
             mentions = tuple(ids[mention] for mention in cluster.mentions)
             scores = tuple(round(score, SCORE_DIGITS) for score in cluster.scores)
+            own, mean = self._id("cluster", *mentions), sum(scores) / len(scores)
+            score = round(mean, SCORE_DIGITS)
             clusters.append(
-                Cluster(
-                    id=self._id("cluster", *mentions),
-                    mentions=mentions,
-                    score=round(sum(scores) / len(scores), SCORE_DIGITS),
-                    source=self._source,
-                    mention_scores=scores,
-                )
+                Cluster(own, mentions, score, source=self._source, mention_scores=scores)
             )
         considered = self._candidates(settings.candidate_score) if settings.candidates else None
         return Annotations(tuple(entities.values()), tuple(relations), tuple(clusters), considered)

@@ -24,10 +24,10 @@ from sciextract.snapshot.documents import TrainingDocument
 
 # Least probabilities of labels that the bundled model does not know.
 #
-# That of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or two, a missed
-# entity takes four (docs/learning.md).
-THRESHOLDS = PerTask(0.15, 0.4, 0.4)
-
+# Of suggestions that of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or
+# two, a missed entity takes four. What a model writes begins where F1 is highest (docs/learning.md).
+SUGGESTED = PerTask(0.15, 0.4, 0.4)
+WRITTEN = PerTask(0.25, 0.25, 0.4)
 
 FROM_SCRATCH = HeadTraining()
 # How a head is trained that starts from the bundled model's own scores: gently, for it knows more than a few abstracts.
@@ -38,6 +38,7 @@ def learn(
     finished: Sequence[TrainingDocument],
     schema: LabelSchema,
     states: EncoderStates,
+    thresholds: PerTask = SUGGESTED,
 ) -> Extractor:
     """Train an adapter: an extractor with the labels of a schema, on the encoder of another one.
 
@@ -51,9 +52,10 @@ def learn(
             model does.
         schema: The labels to predict.
         states: The encoder, and states of documents that are known already. The adapter asks it for all others.
+        thresholds: Those of layers whose labels the encoder's model does not know.
     """
     base = states.extractor
-    config = config_of(schema, base.config)
+    config = config_of(schema, base.config, thresholds)
     untrained = Heads.untrained(config.labels, base.pipeline.labels, states.hidden)
     with one_core():
         heads = _trained(finished, config, states) if finished else untrained
@@ -88,17 +90,14 @@ def _trained(
     return Heads(entities, relations, links)
 
 
-def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
+def config_of(schema: LabelSchema, base: ModelConfig, thresholds: PerTask) -> ModelConfig:
     """Labels of a schema with the thresholds of the bundled model for the layers whose labels it knows all."""
     entities = set(schema.entity_labels) <= set(base.labels.entities)
     relations = set(schema.relation_labels) <= set(base.labels.relations.labels)
     untyped = ("",) if "" in base.labels.entities and schema.coreference else ()
-    labels = Labels(
-        (*schema.entity_labels, *untyped),
-        RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels)),
-        schema.coreference,
-        base.labels.max_span_width,
-    )
+    layout = RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels))
+    names, width = (*schema.entity_labels, *untyped), base.labels.max_span_width
+    labels = Labels(names, layout, schema.coreference, width)
     own = base.settings
     known = PerTask(float(entities), float(relations), float(base.labels.coreference))
 
@@ -108,19 +107,12 @@ def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
 
     settings = replace(
         own,
-        thresholds=chosen(own.thresholds, THRESHOLDS),
+        thresholds=chosen(own.thresholds, thresholds),
         temperatures=chosen(own.temperatures, PLAIN),
         shifts=chosen(own.shifts, UNMOVED),
         rescue=own.rescue if entities and relations else None,
         candidates=True,
         only=frozenset(),
     )
-    return replace(
-        base,
-        labels=labels,
-        schema_name=schema.name,
-        schema_hash=schema.content_hash,
-        settings=settings,
-        scores={},
-        origin={},
-    )
+    taught = replace(base, labels=labels, settings=settings, scores={}, origin={})
+    return replace(taught, schema_name=schema.name, schema_hash=schema.content_hash)

@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.settings import TASKS
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
@@ -93,22 +93,14 @@ class Validation:
         if not self.layers:
             return {}
         score = {_STATED[layer]: each.score.f1 for layer, each in self.layers.items()}
-        details = {
-            layer.value: {
-                "f1": each.score.f1,
-                "interval": [each.score.low, each.score.high],
-                "labels": dict(each.labels),
-                "curve": {str(size): f1 for size, f1 in each.curve.items()},
-                **({"with 20 more": [each.more.low, each.more.high]} if each.more else {}),
-            }
-            for layer, each in self.layers.items()
-        }
-        return {
-            "split": "cross-validation",
-            "documents": len(self.documents),
-            "heads": score,
-            "validation": details,
-        }
+        details = {}
+        for layer, each in self.layers.items():
+            curve = {str(size): f1 for size, f1 in each.curve.items()}
+            own = {"f1": each.score.f1, "interval": [each.score.low, each.score.high]}
+            more = {"with 20 more": [each.more.low, each.more.high]} if each.more else {}
+            details[layer.value] = {**own, "labels": dict(each.labels), "curve": curve, **more}
+        about = {"split": "cross-validation", "documents": len(self.documents)}
+        return about | {"heads": score, "validation": details}
 
     def lines(self) -> list[str]:
         """The same in Markdown, for people."""
@@ -163,7 +155,7 @@ def validate(
         on_progress(done, jobs)
         done += 1
         rest = [each for place, each in enumerate(ordered) if place not in set(left_out)]
-        return learn(rest[:size], schema, states)
+        return learn(rest[:size], schema, states, WRITTEN)
 
     documents: list[TrainingDocument] = []
     low: list[AnnotatedDocument] = []
@@ -186,15 +178,12 @@ def validate(
         learned_layers.add(Layer.RELATIONS)
     if not base.coreference:
         learned_layers.add(Layer.COREFERENCE)
-    layers = {
-        layer: scores
-        for layer in Layer
-        if (
-            scores := _layer_scores(
-                layer, documents, shown, by_size, kept, symmetric, layer in learned_layers
-            )
-        )
-    }
+    layers = {}
+    for layer in Layer:
+        is_learned = layer in learned_layers
+        scores = _layer_scores(layer, documents, shown, by_size, kept, symmetric, is_learned)
+        if scores:
+            layers[layer] = scores
     return Validation(tuple(documents), tuple(low), tuple(shown), layers)
 
 

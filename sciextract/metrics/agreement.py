@@ -150,27 +150,22 @@ def agreement(
     pairs = list(zip(first, second, strict=True))
     scores = _Scores([_count(*pair, symmetric_labels) for pair in pairs], resamples, seed)
     span_labels = {
-        label: SpanLabelAgreement(
-            scores.f1("spans", "labels", label, "exact"),
-            scores.f1("spans", "labels", label, "overlap"),
-        )
+        label: SpanLabelAgreement(**scores.kinds(("exact", "overlap"), "spans", "labels", label))
         for label in scores.labels("spans")
     }
     relation_labels = {
-        label: RelationLabelAgreement(
-            **{kind: scores.f1("relations", "labels", label, kind) for kind in _RELATION_KINDS}
-        )
+        label: RelationLabelAgreement(**scores.kinds(_RELATION_KINDS, "relations", "labels", label))
         for label in scores.labels("relations")
     }
-    kinds = {kind: scores.f1("spans", kind) for kind in ("exact", "boundaries", "overlap")}
     clusters = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
     return AgreementReport(
         documents=len(pairs),
-        spans=SpanAgreement(**kinds, labels=span_labels),
+        spans=SpanAgreement(
+            **scores.kinds(("exact", "boundaries", "overlap"), "spans"), labels=span_labels
+        ),
         tokens=_token_agreement(pairs, resamples, seed),
         relations=RelationAgreement(
-            **{kind: scores.f1("relations", kind) for kind in _RELATION_KINDS},
-            labels=relation_labels,
+            **scores.kinds(_RELATION_KINDS, "relations"), labels=relation_labels
         ),
         coreference=CoreferenceAgreement(**clusters, conll=scores.clusters(*CONLL_METRICS)),
     )
@@ -236,6 +231,10 @@ class _Scores:
         """The score of one path."""
         rows = self._rows([path])
         return F1Agreement(_mean_f1(rows), *self._counts(path), self._interval(rows))
+
+    def kinds(self, kinds: Sequence[str], *path: str) -> dict[str, F1Agreement]:
+        """The scores of several kinds below one path."""
+        return {kind: self.f1(*path, kind) for kind in kinds}
 
     def clusters(self, *names: str) -> ClusterAgreement:
         """The mean of one coreference metric or more."""

@@ -46,8 +46,7 @@ def counts_of(documents: Sequence[Tallies], paths: Sequence[ScorePath]) -> Float
         *Shape:* (documents, paths, 4): the fields of ``Tally``.
     """
     return np.array(
-        [[tallies.get(path, NOTHING) for path in paths] for tallies in documents],
-        dtype=np.float64,
+        [[tallies.get(path, NOTHING) for path in paths] for tallies in documents], dtype=np.float64
     ).reshape(len(documents), len(paths), 4)
 
 
@@ -72,10 +71,7 @@ def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED)
 
 
 def probability_better(
-    per_document_a: Floats,
-    per_document_b: Floats,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    per_document_a: Floats, per_document_b: Floats, resamples: int = RESAMPLES, seed: int = SEED
 ) -> float:
     """The probability that system A scores a higher F1 than system B on similar documents.
 

@@ -7,7 +7,7 @@ al. 2014, "Scoring Coreference Partitions of Predicted Mentions: A Reference Imp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import comb
 
@@ -37,50 +37,46 @@ def best_assignment(weights: Floats) -> tuple[Indices, Indices]:
         column_of, row_of = best_assignment(weights.T)
         order = np.argsort(row_of)
         return row_of[order], column_of[order]
-    # The search minimises costs: the greatest weight costs nothing.
-    search = _Search(weights.max(initial=0.0) - weights)
+    # The search minimises costs: the greatest weight costs nothing. Column 0 stands for the row that is placed.
+    costs = weights.max(initial=0.0) - weights
+    row_price, column_price = np.zeros(rows), np.zeros(columns + 1)
+    row_in = np.full(columns + 1, -1)
     for row in range(rows):
-        search.assign(row)
-    return np.arange(rows), search.column_of
+        row_in[0], column = row, 0
+        shortest, parent = np.full(columns + 1, np.inf), np.zeros(columns + 1, dtype=np.intp)
+        done = np.zeros(columns + 1, dtype=bool)
+        while row_in[column] != -1:
+            done[column] = True
+            through = costs[row_in[column]] - row_price[row_in[column]] - column_price[1:]
+            better = np.flatnonzero(~done[1:] & (through < shortest[1:])) + 1
+            shortest[better], parent[better] = through[better - 1], column
+            left = np.where(done, np.inf, shortest)
+            nearest = int(left[1:].argmin()) + 1
+            # Prices move so that all reduced costs stay non-negative, and become zero along the path.
+            step = left[nearest]
+            row_price[row_in[done]] += step
+            column_price[done] -= step
+            shortest -= step
+            column = nearest
+        while column:  # every row on the path to the free column moves to its new one
+            row_in[column] = row_in[parent[column]]
+            column = int(parent[column])
+    taken = np.flatnonzero(row_in[1:] != -1)
+    order = np.argsort(row_in[1:][taken])
+    return np.arange(rows), taken[order]
 
 
-class _Search:
-    """Dual variables and the assignment so far, for costs with rows <= columns."""
-
-    def __init__(self, costs: Floats) -> None:
-        """Start with no row assigned and all prices zero. *Shape:* (rows, columns)."""
-        rows, columns = costs.shape
-        self._costs = costs
-        self._row_price = np.zeros(rows)
-        self._column_price = np.zeros(columns)
-        self._row_of = np.full(columns, -1)
-        self.column_of: Indices = np.full(rows, -1)
-
-    def assign(self, start: int) -> None:
-        """Give the row ``start`` a column, moving earlier rows where that is cheaper."""
-        shortest = np.full(len(self._row_of), np.inf)
-        parent = np.full(len(self._row_of), -1)
-        done = np.zeros(len(self._row_of), dtype=bool)
-        row, distance = start, 0.0
-        while row != -1:
-            through = distance + self._costs[row] - self._row_price[row] - self._column_price
-            better = ~done & (through < shortest)
-            shortest[better], parent[better] = through[better], row
-            sink = int(np.where(done, np.inf, shortest).argmin())
-            distance = float(shortest[sink])
-            done[sink] = True
-            row = int(self._row_of[sink])
-        # Prices move so that all reduced costs stay non-negative, and become zero along the path.
-        passed = done & (self._row_of != -1)
-        self._row_price[start] += distance
-        self._row_price[self._row_of[passed]] += distance - shortest[passed]
-        self._column_price[done] -= distance - shortest[done]
-        # Every row on the path to the free column moves to its new one.
-        column, row = sink, -1
-        while row != start:
-            row = int(parent[column])
-            self._row_of[column] = row
-            column, self.column_of[row] = int(self.column_of[row]), column
+def best_total(weights: Mapping[tuple[int, int], float]) -> float:
+    """The greatest sum of the weights of pairs, of which no two share their first or their second index."""
+    rows = {g: index for index, g in enumerate(dict.fromkeys([g for g, _ in weights]))}
+    columns = {p: index for index, p in enumerate(dict.fromkeys([p for _, p in weights]))}
+    if len(rows) == len(columns) == len(weights):
+        # No index occurs twice, as in most abstracts: nothing is to be assigned.
+        return sum(weights.values(), 0.0)
+    table = np.zeros((len(rows), len(columns)))
+    for (g, p), value in weights.items():
+        table[rows[g], columns[p]] = value
+    return float(table[best_assignment(table)].sum())
 
 
 Partition = tuple[frozenset[Mention], ...]
@@ -125,37 +121,24 @@ class Overlap:
     def of(cls, gold: Partition, predicted: Partition) -> Overlap:
         """The overlap of two partitions (see :func:`partition`)."""
         home = {mention: index for index, cluster in enumerate(gold) for mention in cluster}
-        common = Counter(
-            [
-                (home[mention], index)
-                for index, cluster in enumerate(predicted)
-                for mention in cluster
-                if mention in home
-            ]
-        )
+        placed = [(mention, index) for index, each in enumerate(predicted) for mention in each]
+        common = Counter([(home[mention], index) for mention, index in placed if mention in home])
         return cls(tuple(map(len, gold)), tuple(map(len, predicted)), dict(common))
 
 
 def muc(overlap: Overlap) -> Tally:
     """Links kept of those that a spanning tree of each cluster has (Vilain et al. 1995)."""
     links = sum(overlap.common.values()) - len(overlap.common)
-    return Tally(
-        links,
-        sum(overlap.predicted_sizes) - len(overlap.predicted_sizes),
-        links,
-        sum(overlap.gold_sizes) - len(overlap.gold_sizes),
-    )
+    found, wanted = overlap.predicted_sizes, overlap.gold_sizes
+    return Tally(links, sum(found) - len(found), links, sum(wanted) - len(wanted))
 
 
 def b_cubed(overlap: Overlap) -> Tally:
     """Per mention the share of its cluster that is right, summed (Bagga and Baldwin 1998)."""
     gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
-    return Tally(
-        sum([shared * shared / predicted[p] for (_, p), shared in common.items()]),
-        sum(predicted),
-        sum([shared * shared / gold[g] for (g, _), shared in common.items()]),
-        sum(gold),
-    )
+    precise = sum([shared * shared / predicted[p] for (_, p), shared in common.items()])
+    complete = sum([shared * shared / gold[g] for (g, _), shared in common.items()])
+    return Tally(precise, sum(predicted), complete, sum(gold))
 
 
 def ceaf_e(overlap: Overlap) -> Tally:
@@ -166,16 +149,7 @@ def ceaf_e(overlap: Overlap) -> Tally:
         (g, p): 2 * shared / (overlap.gold_sizes[g] + overlap.predicted_sizes[p])
         for (g, p), shared in overlap.common.items()
     }
-    rows = {g: index for index, g in enumerate(dict.fromkeys([g for g, _ in similarity]))}
-    columns = {p: index for index, p in enumerate(dict.fromkeys([p for _, p in similarity]))}
-    if len(rows) == len(columns) == len(similarity):
-        # Every cluster shares mentions with one other at most, as in most abstracts: nothing is to be assigned.
-        total = sum(similarity.values(), 0.0)
-    else:
-        weights = np.zeros((len(rows), len(columns)))
-        for (g, p), value in similarity.items():
-            weights[rows[g], columns[p]] = value
-        total = float(weights[best_assignment(weights)].sum())
+    total = best_total(similarity)
     return Tally(total, len(overlap.predicted_sizes), total, len(overlap.gold_sizes))
 
 
@@ -185,12 +159,10 @@ def lea(overlap: Overlap) -> Tally:
     right when the other side has the same singleton.
     """
     gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
-    return Tally(
-        sum([_resolved(shared, predicted[p], gold[g]) for (g, p), shared in common.items()]),
-        sum(predicted),
-        sum([_resolved(shared, gold[g], predicted[p]) for (g, p), shared in common.items()]),
-        sum(gold),
-    )
+    shares = common.items()
+    precise = sum([_resolved(shared, predicted[p], gold[g]) for (g, p), shared in shares])
+    complete = sum([_resolved(shared, gold[g], predicted[p]) for (g, p), shared in shares])
+    return Tally(precise, sum(predicted), complete, sum(gold))
 
 
 def _resolved(shared: int, size: int, other_size: int) -> float:

@@ -89,35 +89,24 @@ def scorable(document: AnnotatedDocument, only: Collection[str] = ()) -> Scorabl
     Rejected items are left out, and with a rejected entity its relations and its place in clusters; so are
     entities of other labels than ``only``, if it names some.
     """
-    annotations = document.annotations
+    text, annotations = document.document, document.annotations
     entities = {
         entity.id: ScoredEntity(mention_of(entity), entity.label)
         for entity in annotations.entities
         if entity.state is not State.REJECTED and (not only or entity.label in only)
     }
-    return Scorable(
-        document.document.doc_key,
-        frozenset([entity for entity in entities.values() if entity.label]),
-        frozenset(
-            [
-                ScoredRelation(entities[relation.head], entities[relation.tail], relation.label)
-                for relation in annotations.relations
-                if relation.state is not State.REJECTED
-                and relation.head in entities
-                and relation.tail in entities
-            ]
-        ),
-        tuple(
-            [
-                frozenset(
-                    [entities[key].mention for key in cluster.live_mentions if key in entities]
-                )
-                for cluster in annotations.clusters
-                if cluster.state is not State.REJECTED
-            ]
-        ),
-        TokenWidths(document.document.tokens),
-    )
+    relations = [
+        ScoredRelation(entities[each.head], entities[each.tail], each.label)
+        for each in annotations.relations
+        if each.state is not State.REJECTED and each.head in entities and each.tail in entities
+    ]
+    clusters = [
+        frozenset([entities[key].mention for key in cluster.live_mentions if key in entities])
+        for cluster in annotations.clusters
+        if cluster.state is not State.REJECTED
+    ]
+    typed, widths = [each for each in entities.values() if each.label], TokenWidths(text.tokens)
+    return Scorable(text.doc_key, frozenset(typed), frozenset(relations), tuple(clusters), widths)
 
 
 def mention_of(entity: Entity) -> Mention:

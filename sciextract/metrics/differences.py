@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.coreference import Partition, partition, without_singletons
+from sciextract.metrics.coreference import Partition, best_total, partition, without_singletons
 from sciextract.metrics.counts import Mention, mention_of
 
 
@@ -103,13 +102,9 @@ def _is_live(item: Entity | Relation | Cluster) -> bool:
 
 
 def _annotated_item(item_id: str, label: str, entities: Sequence[Entity]) -> AnnotatedItem:
-    return AnnotatedItem(
-        item_id,
-        label,
-        tuple([entity.id for entity in entities]),
-        tuple([entity.fragments for entity in entities]),
-        tuple([entity.label for entity in entities]),
-    )
+    ids, labels = [entity.id for entity in entities], [entity.label for entity in entities]
+    fragments = [entity.fragments for entity in entities]
+    return AnnotatedItem(item_id, label, tuple(ids), tuple(fragments), tuple(labels))
 
 
 #: First and last offset, end exclusive.
@@ -161,47 +156,15 @@ def closeness(first: Mention, second: Mention) -> float:
 def count_matches(first: Sequence[Mention], second: Sequence[Mention]) -> int:
     """The greatest number of overlapping mentions that can be paired, each at most once.
 
-    A maximum bipartite matching by augmenting paths (Kuhn 1955, "The Hungarian Method for the
-    Assignment Problem"). The number does not depend on the order of the mentions, nor of the sides.
+    The number does not depend on the order of the mentions, nor of the sides.
     """
-    neighbours: list[list[int]] = [[] for _ in first]
     extents = [[extent_of([mention]) for mention in side] for side in (first, second)]
-    for one, other in find_crossing(*extents):
-        if shared_length(first[one], second[other]):
-            neighbours[one].append(other)
-    partner: dict[int, int] = {}
-    return sum([_augment(start, neighbours, partner) for start in range(len(first))])
-
-
-def _augment(start: int, neighbours: Sequence[Sequence[int]], partner: dict[int, int]) -> bool:
-    """Pair ``start``, moving earlier pairs where that is needed; whether it could be done.
-
-    Args:
-        start: Index of a mention of the first side.
-        neighbours: For each of the first side the ones of the second that it overlaps.
-        partner: Who of the first side each one of the second is paired with; changed in place.
-    """
-    reached_from: dict[int, int] = {}
-    paired_with: dict[int, int] = {}
-    waiting = deque([start])
-    while waiting:
-        one = waiting.popleft()
-        for other in neighbours[one]:
-            if other in reached_from:
-                continue
-            reached_from[other] = one
-            if other in partner:
-                paired_with[partner[other]] = other
-                waiting.append(partner[other])
-                continue
-            # A free one ends the path: every pair on it moves by one, back to ``start``, which had none.
-            free: int | None = other
-            while free is not None:
-                one = reached_from[free]
-                partner[free] = one
-                free = paired_with.get(one)
-            return True
-    return False
+    overlapping = {
+        (one, other): 1.0
+        for one, other in find_crossing(*extents)
+        if shared_length(first[one], second[other])
+    }
+    return int(best_total(overlapping))
 
 
 class DifferenceKind(StrEnum):

@@ -14,10 +14,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resample_f1, share_better
+from sciextract.metrics.bootstrap import (
+    HEADLINES,
+    Floats,
+    counts_of,
+    f1_of,
+    resample_f1,
+    share_better,
+)
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.scorer import (
-    CONLL_METRICS,
     ScorePath,
     Tallies,
     relation_label_tallies,
@@ -25,6 +31,9 @@ from sciextract.metrics.scorer import (
 )
 
 Verdict = Literal["promote", "keep", "worse", "too few"]
+
+# Of the draws of documents: equal documents give equal reports.
+_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +200,9 @@ class GateReport(Compared):
         more: dict[str, Any] = {} if self.blind is None else {"blind": self.blind.to_json()}
         if self.cross_validated:
             more["cross_validated"] = self.cross_validated
-        return {
-            "verdict": self.verdict,
-            "reasons": list(self.reasons),
-            **Compared.to_json(self),
-            "tolerances": self.tolerances,
-            "samples": self.samples,
-            **more,
-        }
+        decided = {"verdict": self.verdict, "reasons": list(self.reasons)}
+        how = {"tolerances": self.tolerances, "samples": self.samples}
+        return {**decided, **Compared.to_json(self), **how, **more}
 
 
 # F1 that each task may lose at the lower end of its interval.
@@ -222,20 +226,11 @@ class _Task(NamedTuple):
     counted: ScorePath
 
 
+_UNORDERED, _CONLL = ("relation", "boundaries", "unordered"), HEADLINES["coreference.conll"]
 TASKS = (
     _Task(Layer.ENTITIES, "ner", (("ner", "all"),), ("ner", "all")),
-    _Task(
-        Layer.RELATIONS,
-        "relation",
-        (("relation", "boundaries", "unordered"),),
-        ("relation", "boundaries", "unordered"),
-    ),
-    _Task(
-        Layer.COREFERENCE,
-        "coreference",
-        tuple([("coreference", name) for name in CONLL_METRICS]),
-        ("coreference", "clusters"),
-    ),
+    _Task(Layer.RELATIONS, "relation", (_UNORDERED,), _UNORDERED),
+    _Task(Layer.COREFERENCE, "coreference", _CONLL, ("coreference", "clusters")),
 )
 TITLES = {layer.task: layer.value for layer in Layer}
 
@@ -248,8 +243,6 @@ def compare_models(
     *,
     complete: Sequence[frozenset[Layer]],
     samples: int = 1000,
-    seed: int = 0,
-    tolerances: Mapping[str, float] = TOLERANCES,
     suggested: Sequence[bool] | None = None,
     blind: bool = False,
     standard: Standard = HELD_OUT,
@@ -266,8 +259,6 @@ def compare_models(
         symmetric: Relation labels without direction.
         complete: Per document the layers that are done. It counts in the tasks of these layers only.
         samples: How many times documents are drawn with replacement.
-        seed: Of the draws; equal seeds give equal reports.
-        tolerances: F1 that each task may lose at the lower end of its interval.
         suggested: Per document whether it was corrected from a model's suggestions; ``None`` when that is
             unknown.
         blind: Whether to report the documents without suggestions apart, too. The verdict is by all documents.
@@ -286,8 +277,8 @@ def compare_models(
             # In a layer that is not done, what is missing from gold may be right: its task is not counted.
             kept = {task.place for task in TASKS if task.layer in layers}
             sides[-1].append({path: each for path, each in counted.items() if path[0] in kept})
-    whole = _compare(sides, complete, samples, seed, standard)
-    verdict, reasons = _decide(whole, tolerances, standard)
+    whole = _compare(sides, complete, samples, standard)
+    verdict, reasons = _decide(whole, standard)
     for name, title in TITLES.items():
         if name not in whole.tasks:
             why = f"none of the {standard.name} that are done there has gold"
@@ -303,18 +294,9 @@ def compare_models(
     if blind:
         if suggested is None:
             raise ValueError("blind needs to know which documents were corrected from suggestions")
-        apart = _compare_blind(suggested, sides, complete, samples, seed, standard)
-    return GateReport(
-        whole.documents,
-        whole.target,
-        whole.tasks,
-        whole.labels,
-        verdict,
-        reasons,
-        dict(tolerances),
-        samples,
-        apart,
-    )
+        apart = _compare_blind(suggested, sides, complete, samples, standard)
+    both = (whole.documents, whole.target, whole.tasks, whole.labels)
+    return GateReport(*both, verdict, reasons, dict(TOLERANCES), samples, apart)
 
 
 def _compare_blind(
@@ -322,13 +304,12 @@ def _compare_blind(
     sides: Sequence[Sequence[Tallies]],
     complete: Sequence[frozenset[Layer]],
     samples: int,
-    seed: int,
     standard: Standard,
 ) -> Blind:
     """Both models on the documents that nobody corrected from suggestions."""
     kept = [not each for each in suggested]
     left = [list(compress(side, kept)) for side in sides]
-    found = _compare(left, list(compress(complete, kept)), samples, seed, standard)
+    found = _compare(left, list(compress(complete, kept)), samples, standard)
     few = not standard.is_met(found.documents, found.entities)
     if not found.documents:
         worth = f"none of the {standard.name}; all were corrected from a model's suggestions"
@@ -344,11 +325,10 @@ def _compare(
     sides: Sequence[Sequence[Tallies]],
     complete: Sequence[frozenset[Layer]],
     samples: int,
-    seed: int,
     standard: Standard,
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
-    scores = _score_rows(sides, samples, seed) if documents else {}
+    scores = _score_rows(sides, samples) if documents else {}
     tasks = {
         task.layer.task: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold
     }
@@ -387,7 +367,7 @@ class _Scores(NamedTuple):
 
 
 def _score_rows(
-    sides: Sequence[Sequence[Tallies]], samples: int, seed: int
+    sides: Sequence[Sequence[Tallies]], samples: int
 ) -> dict[tuple[_Task, str], _Scores]:
     """The scores by task and label, with no label those of the whole task; all under the same draws."""
     found = {path for side in sides for tallies in side for path in tallies}
@@ -401,7 +381,7 @@ def _score_rows(
     counts = [
         counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
     ]
-    drawn = [np.split(each, ends, axis=1) for each in resample_f1(counts, samples, seed)]
+    drawn = [np.split(each, ends, axis=1) for each in resample_f1(counts, samples, _SEED)]
     whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
     scores = {}
     for place, ((task, label), paths) in enumerate(rows.items()):
@@ -415,9 +395,7 @@ def _score_rows(
     return scores
 
 
-def _decide(
-    compared: Compared, tolerances: Mapping[str, float], standard: Standard
-) -> tuple[Verdict, list[str]]:
+def _decide(compared: Compared, standard: Standard) -> tuple[Verdict, list[str]]:
     target = compared.target
     tasks = {
         name: each for name, each in compared.tasks.items() if standard.decides(name, each.gold)
@@ -434,16 +412,16 @@ def _decide(
         return "too few", [_too_few(compared, standard)]
     required = standard.required(compared.documents, compared.entities)
     improves = target.probability >= required
-    falling = {name: each.low for name, each in tasks.items() if each.low < -tolerances[name]}
+    falling = {name: each.low for name, each in tasks.items() if each.low < -TOLERANCES[name]}
     titles = ", ".join(TITLES[name] for name in tasks)
     chance = f"the mean of {titles} improves with probability {target.probability:.2f}"
     reasons = [f"{chance}; at least {required:.2f} is required"]
     reasons += [
-        f"{TITLES[name]} may lose {-low:.2f} F1 (90 % interval); {tolerances[name]:.2f} are tolerated"
+        f"{TITLES[name]} may lose {-low:.2f} F1 (90 % interval); {TOLERANCES[name]:.2f} are tolerated"
         for name, low in falling.items()
     ]
     if not falling:
-        most = ", ".join(f"{TITLES[name]} {tolerances[name]:.1f}" for name in tasks)
+        most = ", ".join(f"{TITLES[name]} {TOLERANCES[name]:.1f}" for name in tasks)
         reasons.append(f"no task is likely to lose more F1 than tolerated: {most}")
     return ("promote" if improves and not falling else "keep"), reasons
 

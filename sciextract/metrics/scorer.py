@@ -197,24 +197,18 @@ def report(documents: Sequence[Tallies]) -> EvaluationReport:
             total[path] = total[path].plus(counts) if path in total else counts
     clusters, mentions = total.get(_CLUSTERS, NOTHING), total.get(_MENTIONS, NOTHING)
     metrics = {name: total.get(("coreference", name), NOTHING) for name in _COREFERENCE}
+    of_each = {name: [counts] for name, counts in metrics.items()}
+    of_each["conll"] = [metrics[name] for name in CONLL_METRICS]
     coreference = {
-        name: ClusterPRF.of_metrics([counts], clusters, mentions)
-        for name, counts in metrics.items()
+        name: ClusterPRF.of_metrics(counts, clusters, mentions) for name, counts in of_each.items()
     }
-    averaged = [metrics[name] for name in CONLL_METRICS]
+    every, narrow = (PRF.of(total.get(("ner", kind), NOTHING)) for kind in ("all", "width8"))
+    loose, strict = (_variants(total, kind) for kind in ("boundaries", "strict"))
     return EvaluationReport(
-        documents=len(documents),
-        ner=NerScores(
-            PRF.of(total.get(("ner", "all"), NOTHING)),
-            PRF.of(total.get(("ner", "width8"), NOTHING)),
-            _by_label(total, "ner"),
-        ),
-        relation=RelationScores(
-            _variants(total, "boundaries"), _variants(total, "strict"), _by_label(total, "relation")
-        ),
-        coreference=CoreferenceScores(
-            **coreference, conll=ClusterPRF.of_metrics(averaged, clusters, mentions)
-        ),
+        len(documents),
+        NerScores(every, narrow, _by_label(total, "ner")),
+        RelationScores(loose, strict, _by_label(total, "relation")),
+        CoreferenceScores(**coreference),
     )
 
 

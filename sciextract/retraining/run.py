@@ -151,8 +151,8 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
             build_snapshot(project, run.folder / SNAPSHOT, base=base, gate=gate)
             snapshot = read_snapshot(run.folder / SNAPSHOT)
             folds = plan_folds(snapshot, request, folder, project)
-        hashes = {name: entry.sha256 for name, entry in snapshot.manifest.files.items()}
-        run.note(schema=schema_to_mapping(schema), snapshot=hashes, folds=folds)
+        files = snapshot.manifest.files
+        run.note(schema=schema_to_mapping(schema), snapshot=files, folds=folds)
         return Prepared(run, request, folder, schema, snapshot, folds)
     return opened(run, request, folder)
 

@@ -28,7 +28,7 @@ from sciextract.errors import (
     explain_write_errors,
 )
 
-RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1), "augment": (0, 100)}
+RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1)}
 """The least and the most that these settings may be, here and in recipes."""
 
 JOBS = ".cache/sciextract/jobs"
@@ -47,7 +47,6 @@ class RetrainRequest:
         recipe: Name of a packaged recipe, or a TOML file.
         epochs: Instead of the recipe's.
         seed: Instead of the recipe's.
-        augment: Documents with swapped entities per training document and epoch, instead of the recipe's.
         name: Name of the new model; after the project when ``None``.
         blind_gate: Whether to report gate documents that were not corrected from suggestions apart, too.
         no_cross_validation: Whether to compare on the held-out abstracts alone, however few they are.
@@ -60,7 +59,6 @@ class RetrainRequest:
     recipe: str | None = None
     epochs: int | None = None
     seed: int | None = None
-    augment: float | None = None
     name: str | None = None
     blind_gate: bool | None = None
     no_cross_validation: bool | None = None
@@ -90,7 +88,7 @@ class RetrainRequest:
     @property
     def changes(self) -> dict[str, Any]:
         """Settings that replace the recipe's."""
-        settings = {"epochs": self.epochs, "seed": self.seed, "augment": self.augment}
+        settings = {"epochs": self.epochs, "seed": self.seed}
         return {key: value for key, value in settings.items() if value is not None}
 
 
@@ -374,10 +372,7 @@ class Run:
         """
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         path = self.folder / METRICS
-        with (
-            explain_write_errors(path, _WRITABLE, when_full=_WRITABLE),
-            path.open("a+b") as stream,
-        ):
+        with explain_write_errors(path, _WRITABLE, when_full=_WRITABLE), path.open("a+b") as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - 1))
             # A whole file is not read to see that it is whole.

@@ -221,8 +221,7 @@ class PartsFolder:
         path = self.path / entry.part
         if not entry.part or not path.is_file() or path.stat().st_size != entry.size:
             return not entry.part
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest() == entry.sha256
+        return atomic.sha256_of(path) == entry.sha256
 
     def write(self, name: str, data: bytes) -> None:
         """Put a file in place, on the disk to stay.

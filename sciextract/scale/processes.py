@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -49,13 +49,12 @@ class FailureLimits:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._starts = 0
-        self._failures = 0
+        self._in_a_row = Counter[str]()
 
     def started(self) -> None:
         """A worker has loaded its model."""
         with self._lock:
-            self._starts = 0
+            self._in_a_row["start"] = 0
 
     def received(self, outcomes: Sequence[RecordOutcome]) -> None:
         """A worker has sent outcomes; that every record raised an error is a failure, too.
@@ -68,7 +67,7 @@ class FailureLimits:
             self.failed(lost[-1].message)
         else:
             with self._lock:
-                self._failures = 0
+                self._in_a_row["record"] = 0
 
     def failed_to_start(self, how: str) -> None:
         """A worker has ended before its model was loaded.
@@ -76,13 +75,8 @@ class FailureLimits:
         Raises:
             WorkersFailedError: So have too many.
         """
-        with self._lock:
-            self._starts += 1
-            if self._starts >= MOST_STARTS:
-                raise WorkersFailedError(
-                    f"{self._starts} workers in a row ended before their model was loaded: {how}",
-                    "use fewer --workers to save memory; run without --workers to see the error",
-                )
+        problem = f"{MOST_STARTS} workers in a row ended before their model was loaded: {how}"
+        self._count("start", MOST_STARTS, problem, "run without --workers to see the error")
 
     def failed(self, how: str) -> None:
         """An attempt to predict a record has failed.
@@ -90,13 +84,16 @@ class FailureLimits:
         Raises:
             WorkersFailedError: There were too many in a row.
         """
+        problem = (
+            f"{MOST_FAILURES} attempts in a row to predict a record failed; the last one: {how}"
+        )
+        self._count("record", MOST_FAILURES, problem, "repeat the command to resume")
+
+    def _count(self, kind: str, most: int, problem: str, hint: str) -> None:
         with self._lock:
-            self._failures += 1
-            if self._failures >= MOST_FAILURES:
-                raise WorkersFailedError(
-                    f"{self._failures} attempts in a row to predict a record failed; the last one: {how}",
-                    "use fewer --workers to save memory; repeat the command to resume",
-                )
+            self._in_a_row[kind] += 1
+            if self._in_a_row[kind] >= most:
+                raise WorkersFailedError(problem, f"use fewer --workers to save memory; {hint}")
 
 
 PREFETCHED = 2

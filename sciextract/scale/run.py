@@ -19,7 +19,15 @@ from sciextract.formats.urls import is_url, without_file_scheme
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.batching import CPU
 from sciextract.inference.model_folder import AUTO
-from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, InputShard, Work
+from sciextract.scale.interface import (
+    CHUNK_SIZE,
+    PREDICTOR,
+    ChunkResult,
+    Engine,
+    InputShard,
+    Results,
+    Work,
+)
 from sciextract.scale.manifest import PartsManifest, encoder
 from sciextract.scale.parts import (
     PartsFolder,
@@ -31,7 +39,7 @@ from sciextract.scale.parts import (
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
-from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
+from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_at_the_end
 from sciextract.workflows.model_choice import ModelChoice, check_schema
 from sciextract.workflows.output import EarlierRun
 
@@ -135,24 +143,13 @@ class Request:
     ) -> Work:
         """What an engine is to do."""
         return Work(
-            shards,
-            model.choice,
-            model.model,
-            self.input_format,
-            self.given,
-            chunk_size,
-            ordered,
+            shards, model.choice, model.model, self.input_format, self.given, chunk_size, ordered,
             self.predictor,
-        )
+        )  # fmt: skip
 
     def final_notes(self, counts: RunCounts, listener: Listener) -> None:
         """Notes when all is done."""
-        if self.choice.model == AUTO and counts.models:
-            chosen = ", ".join(
-                f"{count} by {name}" for name, count in sorted(counts.models.items())
-            )
-            listener.note(f"model {AUTO} chose for each abstract: {chosen}")
-        note_if_nothing_given(self.given, counts, listener)
+        note_at_the_end(self.choice, self.given, counts, listener)
 
 
 def annotate_into_parts(
@@ -198,27 +195,30 @@ def annotate_into_parts(
             listener.before(parts.before.records)
         work = replace(work, shards=parts.to_read(work.shards))
         if work.shards:
-            with closing(engine.results(work, parts.done())) as results:
-                for result in results:
-                    parts.put(result)
-                    counts += result.counts
-                    for problem in result.problems:
-                        listener.problem(problem)
-                    listener.done(counts, result.counts.warned, result.warnings)
+            counts = _collect(engine.results(work, parts.done()), parts.put, listener)
         seconds = time.monotonic() - started
         parts.finish()
     request.final_notes(parts.counts, listener)
     return Report(
-        counts,
-        parts.before.documents,
-        (parts.counts.bad, parts.counts.quarantined),
-        seconds,
-        work.model,
-        export,
-        parts.place,
-        dict(parts.losses),
+        counts, parts.before.documents, (parts.counts.bad, parts.counts.quarantined), seconds,
+        work.model, export, parts.place, dict(parts.losses),
         f"{parts.place}/{QUARANTINE}" if parts.counts.quarantined else "",
-    )
+    )  # fmt: skip
+
+
+def _collect(
+    results: Results, keep: Callable[[ChunkResult], object], listener: Listener
+) -> RunCounts:
+    """Keep each result as it comes, and tell of it; gives the sum of all."""
+    counts = RunCounts()
+    with closing(results):
+        for result in results:
+            keep(result)
+            counts += result.counts
+            for problem in result.problems:
+                listener.problem(problem)
+            listener.done(counts, result.counts.warned, result.warnings)
+    return counts
 
 
 _EXPORT = "jsonl"
@@ -260,28 +260,23 @@ def annotate_into_stream(
         problem = "this engine cannot continue with a file"
         raise UsageError(problem, "--parts FOLDER continues by itself: the same command again")
     work = request.work(shards, model, chunk_size, ordered)
-    started, counts = time.monotonic(), RunCounts()
-    with target.destination(earlier) as destination, closing(engine.results(work, {})) as results:
-        for result in results:
+    started = time.monotonic()
+    with target.destination(earlier) as destination:
+
+        def write(result: ChunkResult) -> None:
             if result.data:
                 cast(TextIO, destination).write(result.data.decode("utf-8"))
-            counts += result.counts
-            kept.add(result, listener)
-            listener.done(counts, result.counts.warned, result.warnings)
+            kept.add(result)
+
+        counts = _collect(engine.results(work, {}), write, listener)
     if rest is not None:
         rest.check_end()
     request.final_notes(counts, listener)
+    left_out = counts.bad, counts.quarantined + (rest.left_out if rest else 0)
     return Report(
-        counts,
-        earlier.documents if earlier else 0,
-        (counts.bad, counts.quarantined + (rest.left_out if rest else 0)),
-        time.monotonic() - started,
-        model.model,
-        _EXPORT,
-        target.path,
-        {},
-        kept.place,
-    )
+        counts, earlier.documents if earlier else 0, left_out, time.monotonic() - started,
+        model.model, _EXPORT, target.path, {}, kept.place,
+    )  # fmt: skip
 
 
 class _Rest:
@@ -339,9 +334,8 @@ class _Quarantine:
             self._path.unlink(missing_ok=True)
         self.place = str(self._path) if self.earlier else ""
 
-    def add(self, result: ChunkResult, listener: Listener) -> None:
+    def add(self, result: ChunkResult) -> None:
         for problem in result.problems:
-            listener.problem(problem)
             if problem.kind == "quarantined" and self._path is not None:
                 quarantine(self._path, problem, result.key)
                 self.place = str(self._path)

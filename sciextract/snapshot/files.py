@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 from sciextract import atomic
@@ -23,15 +22,9 @@ from sciextract.snapshot.documents import (
     to_line,
     with_fields,
 )
-from sciextract.snapshot.gathering import (
-    Gathering,
-    GoldFile,
-    check_project_labels,
-    survey,
-)
+from sciextract.snapshot.gathering import Gathering, GoldFile, check_project_labels, survey
 from sciextract.snapshot.manifest import (
     MANIFEST_FILE,
-    LineFile,
     Manifest,
     SplitCounts,
     nothing_to_train,
@@ -92,37 +85,41 @@ def _write_files(
 ) -> Manifest:
     """Write the splits and the undecided abstracts one by one; give what is in them."""
     counts = {split: SplitCounts() for split in Split}
+    train, schema = counts[Split.TRAIN], project.schema
     with ExitStack() as stack:
         # The undecided come last: what goes into a split is taken, and only the rest is left for them.
-        written = {
-            name: stack.enter_context(closing(LineFile(folder / name)))
-            for name in (*map(file_of, Split), UNDECIDED_FILE)
+        streams = {
+            name: stack.enter_context((folder / name).open("w", encoding="utf-8", newline="\n"))
+            for name in FILES
         }
         for split, document in gathering.documents():
-            written[file_of(split)].write(to_line(document))
+            streams[file_of(split)].write(f"{to_line(document)}\n")
             counts[split].add(document)
-        train, schema = counts[Split.TRAIN], project.schema
         if not train.documents:
             raise nothing_to_train(counts, gathering.left_out, project.path)
-        for number in gathering.undecided():
-            written[UNDECIDED_FILE].write(encode_document(with_fields(gathering.text(number), {})))
-    files = {name: file.entry for name, file in written.items()}
+        undecided = gathering.undecided()
+        for number in undecided:
+            line = encode_document(with_fields(gathering.text(number), {}))
+            streams[UNDECIDED_FILE].write(f"{line}\n")
     return Manifest(
         project=project.path.stem,
         schema=schema.name,
         schema_hash=schema.content_hash,
         splits=counts,
-        undecided=files[UNDECIDED_FILE].documents,
+        undecided=len(undecided),
         share_of_base=round(train.origins.get(Origin.BASE.value, 0) / train.documents, 4),
         left_out=dict(sorted(gathering.left_out.items())),
         warnings=tuple(remarks(counts, gathering.left_out, schema, read)),
-        files=files,
+        files={name: atomic.sha256_of(folder / name) for name in FILES},
     )
 
 
 def file_of(split: Split) -> str:
     """The name of a split's file."""
     return f"{split.value}.jsonl"
+
+
+FILES = (*map(file_of, Split), UNDECIDED_FILE)
 
 
 _AGAIN = "make the snapshot again: sciextract retrain --project DB"
@@ -135,19 +132,16 @@ def read_snapshot(folder: Path) -> Snapshot:
         TrainingDataError: It is not a snapshot, or a file is missing or not as it was written.
     """
     manifest = read_manifest(folder)
-    for name in (*map(file_of, Split), UNDECIDED_FILE):
-        path, entry = folder / name, manifest.files.get(name)
+    for name in FILES:
+        path, wanted = folder / name, manifest.files.get(name)
         try:
-            with path.open("rb") as stream:
-                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+            actual = atomic.sha256_of(path)
         except OSError as error:
             raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
-        if entry is None:
-            raise TrainingDataError(f"{path} is not in the manifest", _AGAIN)
-        if actual != entry.sha256:
+        if actual != wanted:
             raise TrainingDataError(
                 f"{path} is not as it was written: sha256 {actual[:12]} found, the manifest has "
-                f"{entry.sha256[:12]}",
+                f"{wanted[:12] if wanted else 'none'}",
                 _AGAIN,
             )
     splits: dict[Split, list[TrainingDocument]] = {split: [] for split in Split}

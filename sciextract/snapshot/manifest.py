@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from sciextract.errors import TrainingDataError, as_command
 from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT
 from sciextract.snapshot.documents import Origin, Split, TrainingDocument
 from sciextract.snapshot.gathering import NOT_DONE, GoldFile
-from sciextract.snapshot.supervision import Verdict, mention_states, verdicts_of
+from sciextract.snapshot.supervision import Verdict, verdicts_of
 from sciextract.store.rows import IN_VIEW
 
 _MODEL = "model:"
@@ -40,21 +39,6 @@ UNTYPED = "(no type)"
 Tally = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file of the snapshot.
-
-    Attributes:
-        sha256: Hex hash of its bytes.
-        size_bytes: Its size.
-        documents: Its lines.
-    """
-
-    sha256: str
-    size_bytes: int
-    documents: int
-
-
 @dataclass(slots=True)
 class SplitCounts:
     """What one split holds.
@@ -67,7 +51,6 @@ class SplitCounts:
             negative and masked. Negatives are those that somebody rejected; those that follow from a
             complete layer are not counted.
         labels: By layer and label the same.
-        states: By layer and state.
         suggested_by: By model the documents with positives that it had proposed: a score on these favours it.
         finished: Documents of the project with a complete layer.
     """
@@ -77,7 +60,6 @@ class SplitCounts:
     complete: Tally = field(default_factory=dict)
     verdicts: dict[str, Tally] = field(default_factory=dict)
     labels: dict[str, dict[str, Tally]] = field(default_factory=dict)
-    states: dict[str, Tally] = field(default_factory=dict)
     suggested_by: Tally = field(default_factory=dict)
     finished: int = 0
 
@@ -91,21 +73,18 @@ class SplitCounts:
         annotations, verdicts = document.annotated.annotations, verdicts_of(document)
         for entity in annotations.entities:
             label = entity.label or UNTYPED
-            self._add_item(Layer.ENTITIES, label, entity.state, verdicts.entities[entity.id])
+            self._add_item(Layer.ENTITIES, label, verdicts.entities[entity.id])
         for relation in annotations.relations:
-            verdict = verdicts.relations[relation.id]
-            self._add_item(Layer.RELATIONS, relation.label, relation.state, verdict)
+            self._add_item(Layer.RELATIONS, relation.label, verdicts.relations[relation.id])
         for cluster in annotations.clusters:
-            for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
-                verdict = verdicts.mentions[cluster.id, mention]
-                self._add_item(Layer.COREFERENCE, None, state, verdict)
+            for mention in cluster.mentions:
+                self._add_item(Layer.COREFERENCE, None, verdicts.mentions[cluster.id, mention])
         for model in sorted(suggesting_models(annotations)):
             _count(self.suggested_by, model)
 
-    def _add_item(self, layer: Layer, label: str | None, state: State, verdict: Verdict) -> None:
+    def _add_item(self, layer: Layer, label: str | None, verdict: Verdict) -> None:
         none_yet = dict.fromkeys(map(str, Verdict), 0)
         _count(self.verdicts.setdefault(layer.value, {**none_yet}), verdict.value)
-        _count(self.states.setdefault(layer.value, {}), state.value)
         if label is not None:
             of_layer = self.labels.setdefault(layer.value, {})
             _count(of_layer.setdefault(label, {**none_yet}), verdict.value)
@@ -129,7 +108,7 @@ class Manifest:
         share_of_base: Which part (0 to 1) of the train split comes from ``--base``.
         left_out: Documents that went into no split, by reason.
         warnings: What the user should know.
-        files: The files of the snapshot by name.
+        files: SHA-256 of each file by name.
     """
 
     project: str
@@ -140,7 +119,7 @@ class Manifest:
     share_of_base: float
     left_out: Mapping[str, int]
     warnings: tuple[str, ...]
-    files: Mapping[str, FileEntry]
+    files: Mapping[str, str]
     format_version: int = FORMAT_VERSION
 
 
@@ -171,33 +150,6 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _count(tally: Tally, key: str) -> None:
     tally[key] = tally.get(key, 0) + 1
-
-
-class LineFile:
-    """Appends lines in UTF-8, each ended by one line feed; ``entry`` tells hash, size and count."""
-
-    def __init__(self, path: Path) -> None:
-        self._digest = hashlib.sha256()
-        self._size_bytes = 0
-        self._lines = 0
-        self._stream = path.open("wb")
-
-    def close(self) -> None:
-        """All lines are written."""
-        self._stream.close()
-
-    def write(self, line: str) -> None:
-        """Append a line."""
-        data = f"{line}\n".encode()
-        self._stream.write(data)
-        self._digest.update(data)
-        self._size_bytes += len(data)
-        self._lines += 1
-
-    @property
-    def entry(self) -> FileEntry:
-        """What the manifest tells of it."""
-        return FileEntry(self._digest.hexdigest(), self._size_bytes, self._lines)
 
 
 Splits = Mapping[Split, SplitCounts]

@@ -219,10 +219,6 @@ class DocumentState:
         changes.sort(key=itemgetter(0))
         return [change for _, change in changes]
 
-    def differs_from(self, other: DocumentState) -> list[tuple[str, Key]]:
-        """Tables and keys of the rows that are not those of another state of the document."""
-        return [*_differing(other._rows, self._rows)]
-
     def _of(self, kind: type[_Kind]) -> Iterator[_Kind]:
         return iter(cast("Collection[_Kind]", self._rows[kind.TABLE].values()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -42,41 +42,29 @@ def find_or_insert(connection: sqlite3.Connection, document: Document) -> Docume
     return DocumentState(stored, load_rows(connection, stored.number))
 
 
-def write_document(
-    project: Project,
-    context: Context,
-    doc: DocumentState,
-    annotations: Annotations | None,
-    merge: Callable[[], bool],
+def keep_annotations(
+    project: Project, context: Context, number: int, annotations: Annotations | None,
     records: Iterable[Record] = (),
-) -> bool:
-    """Write what one source says about a document, inside :meth:`Project.writing`.
+) -> None:  # fmt: skip
+    """Keep what one source says about a document as it says it, inside :meth:`Project.writing`.
 
     Args:
         project: The open project.
         context: Of the event; names the source.
-        doc: The document as it is.
-        annotations: Kept unchanged as what the source said; equal ones are kept once.
-        merge: Brings the annotations into ``doc``; says whether the result is wanted.
+        number: The document.
+        annotations: What the source said; equal ones are kept once.
         records: Bibliographic records that the document came with.
-
-    Returns:
-        Whether the state of the document was written.
     """
     connection = project.connection
     for record in records:
         source_id = context.source_of(record.source)
-        documents.add_record(connection, doc.number, record, source_id, context.event_id)
+        documents.add_record(connection, number, record, source_id, context.event_id)
     if annotations is not None:
         body = encode_annotations(annotations)
         connection.execute(
             "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
-            (doc.number, context.source_id, context.event_id, digest_of(body), body),
+            (number, context.source_id, context.event_id, digest_of(body), body),
         )
-    wanted = merge()
-    if wanted:
-        project.save(doc, context)
-    return wanted
 
 
 @dataclass(eq=False)
@@ -166,12 +154,9 @@ class Import(Batches):
         self.counts = counts
 
     def _add_one(
-        self,
-        context: Context,
-        item: AnnotatedDocument,
-        warnings: tuple[str, ...],
+        self, context: Context, item: AnnotatedDocument, warnings: tuple[str, ...],
         counts: ImportCounts,
-    ) -> None:
+    ) -> None:  # fmt: skip
         doc = find_or_insert(self.project.connection, item.document)
         said = item.annotations
         has_items = bool(said.entities or said.relations or said.clusters)
@@ -179,23 +164,20 @@ class Import(Batches):
         counts.documents += doc.progress is None
         counts.flagged += bool(warnings)
 
-        def merge() -> bool:
-            if doc.progress is None:
-                doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
-            elif warnings and len(warnings) != doc.progress.warned:
-                doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
-            if has_items:
-                before, imported = context.items, ImportMerge(doc, context)
-                imported.merge(said)
-                counts.items += context.items - before
-                counts.against_decisions += imported.against_decisions
-            Edit(doc, context).finish(self.done)
-            return True
-
         document, remarks = item.document, (*item.warnings, *warnings)
         record = Record(document.doc_key, self.source, document.fields, remarks)
-        kept = said if has_items else None
-        write_document(self.project, context, doc, kept, merge, [record])
+        keep_annotations(self.project, context, doc.number, said if has_items else None, [record])
+        if doc.progress is None:
+            doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
+        elif warnings and len(warnings) != doc.progress.warned:
+            doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
+        if has_items:
+            before, imported = context.items, ImportMerge(doc, context)
+            imported.merge(said)
+            counts.items += context.items - before
+            counts.against_decisions += imported.against_decisions
+        Edit(doc, context).finish(self.done)
+        self.project.save(doc, context)
 
 
 @dataclass(eq=False)
@@ -271,30 +253,24 @@ class ModelRun(Batches):
         self.documents += done
 
     def _add_one(
-        self,
-        context: Context,
-        number: int,
-        said: Annotations,
-        shown: Annotations,
+        self, context: Context, number: int, said: Annotations, shown: Annotations,
         models: frozenset[int],
-    ) -> bool:
+    ) -> bool:  # fmt: skip
         connection, doc = self.project.connection, self.project.document_state(number)
         by_adapter, base = bool(self.model.variant), (self.model.name, self.model.hash)
         if by_adapter and not _is_untouched(doc):
             return False
 
-        def merge() -> bool:
-            if doc.progress is None:
-                return False
-            others = {}
-            if by_adapter and (found := first_value(connection, _RUN_OF_MODEL, number, *base)):
-                # What the adapter leaves to its model keeps the model's own run as its source.
-                others = {f"model:{replace(self.model, variant='')}": int(found)}
-            PredictionMerge(doc, context, models, others).merge(shown)
-            return True
-
-        written = write_document(self.project, context, doc, said, merge)
-        if written and by_adapter:
+        keep_annotations(self.project, context, number, said)
+        if doc.progress is None:
+            return False
+        others = {}
+        if by_adapter and (found := first_value(connection, _RUN_OF_MODEL, number, *base)):
+            # What the adapter leaves to its model keeps the model's own run as its source.
+            others = {f"model:{replace(self.model, variant='')}": int(found)}
+        PredictionMerge(doc, context, models, others).merge(shown)
+        self.project.save(doc, context)
+        if by_adapter:
             # Adapters come every few minutes: what an earlier one said of an untouched document is worth nothing.
             connection.execute(
                 """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
@@ -302,7 +278,7 @@ class ModelRun(Batches):
                 (number, context.source_id, _OF_ADAPTERS),
             )
             events.join_last(connection, number, _OF_ADAPTERS)
-        return written
+        return True
 
     def finish(self) -> None:
         """Note that the run came to its end."""

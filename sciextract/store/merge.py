@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, find_broken_rules
 from sciextract.store.incoming import free_id, same_relations
-from sciextract.store.ingest import Batches, find_or_insert, write_document
+from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
 from sciextract.store.rows import (
     ClusterRow,
@@ -117,34 +117,30 @@ class ProjectMerge(Batches):
     ) -> bool:
         """Whether both sides have something to say, so that they have to be compared."""
         mine, theirs = doc.progress, foreign.doc.progress or ProgressRow()
-        compare = mine is not None and _is_begun(mine)
-
-        def merge() -> bool:
-            nonlocal compare
-            has_content = _is_begun(theirs) or bool(foreign.item.annotations.entities)
-            if compare or (mine is not None and not has_content):
-                return False
-            before, progress = context.items, theirs
-            if mine is not None:
-                flagged, note = mine.flagged or progress.flagged, mine.note or progress.note
-                progress = replace(progress, flagged=flagged, note=note)
-            doc.put(progress)
-            _RowMerge(doc, context, foreign).merge()
-            # What was imported here may not go together with the other side's decisions.
-            broken = (
-                find_broken_rules(doc, context.schema.symmetric_labels) if mine is not None else ()
-            )
-            compare = any(not problem.by_import for problem in broken)
-            if compare:
-                context.items = before
-            return not compare
-
         said = foreign.item.annotations
-        written = write_document(self.project, context, doc, said, merge, foreign.records)
-        counts.documents += written and mine is None
-        counts.taken += written and mine is not None
-        counts.compared += compare
-        return compare
+        keep_annotations(self.project, context, doc.number, said, foreign.records)
+        if mine is not None and _is_begun(mine):
+            counts.compared += 1
+            return True
+        if mine is not None and not (_is_begun(theirs) or said.entities):
+            return False
+        before, progress = context.items, theirs
+        if mine is not None:
+            flagged, note = mine.flagged or progress.flagged, mine.note or progress.note
+            progress = replace(progress, flagged=flagged, note=note)
+        doc.put(progress)
+        _RowMerge(doc, context, foreign).merge()
+        # What was imported here may not go together with the other side's decisions.
+        symmetric = context.schema.symmetric_labels
+        broken = find_broken_rules(doc, symmetric) if mine is not None else ()
+        if any(not problem.by_import for problem in broken):
+            context.items = before
+            counts.compared += 1
+            return True
+        self.project.save(doc, context)
+        counts.documents += mine is None
+        counts.taken += mine is not None
+        return False
 
 
 @dataclass(eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
 
 from sciextract.documents.annotations import Layer
@@ -121,7 +120,7 @@ def decide(
 def decide_all(
     project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
 ) -> AdjudicationResult:
-    """Decide many differences, in each document entities first, then relations, then links; an event each.
+    """Decide many differences, document by document, each as :func:`decide_document` does.
 
     Args:
         project: Open for writing.
@@ -132,27 +131,16 @@ def decide_all(
     Raises:
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
-    verdicts, decisions = AdjudicationResult(), Decisions(project)
+    result, decisions = AdjudicationResult(), Decisions(project)
     wanted: dict[tuple[int, str], set[str]] = {}
     for each in listed:
         wanted.setdefault((each.number, each.source), set()).add(each.key)
     for (number, source), keys in wanted.items():
-        look = partial(_look, project, decisions, number, source, keys if only_these else None)
-        for dispute in _in_order(look, lambda _: True):
-            try:
-                decide(project, dispute, verdict, decisions)
-                verdicts.decided += 1
-            except ActionRefusedError as error:
-                verdicts.refused[dispute.key] = explain(error)
-    return verdicts
-
-
-def _look(
-    project: Project, decisions: Decisions, number: int, source: str, wanted: set[str] | None
-) -> list[Dispute]:
-    doc, decided = project.document_state(number), decisions.keys(number)
-    left = waiting(project, doc, project.source_id(source), decided)
-    return [each for each in left if wanted is None or each.key in wanted]
+        source_id, only = project.source_id(source), keys if only_these else None
+        done = decide_document(project, number, source_id, verdict, decisions, only)
+        result.decided += done.decided
+        result.refused |= done.refused
+    return result
 
 
 def decide_document(
@@ -161,6 +149,7 @@ def decide_document(
     source_id: int,
     verdict: Verdict,
     decisions: Decisions | None = None,
+    only: Collection[str] | None = None,
 ) -> AdjudicationResult:
     """Take one side in everything that waits in a document: entities first, then relations, then links.
 
@@ -172,6 +161,7 @@ def decide_document(
         source_id: The other source.
         verdict: Whose side is taken.
         decisions: What was decided before; read anew without it.
+        only: Keys of the differences to decide; all when ``None``.
 
     Raises:
         ProjectError: The project cannot be written; nothing has changed.
@@ -185,10 +175,10 @@ def decide_document(
         keys.clear()
         refused.clear()
         # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
-        for dispute in _in_order(
-            lambda: waiting(project, doc, source_id, before),
-            lambda layer: layer is Layer.COREFERENCE and verdict == "theirs",
-        ):
+        single = Layer.COREFERENCE if verdict == "theirs" else None
+        for dispute in _in_order(lambda: waiting(project, doc, source_id, before), single):
+            if only is not None and dispute.key not in only:
+                continue
             try:
                 with doc.whole():
                     if verdict == "theirs":
@@ -211,20 +201,18 @@ def decide_document(
     return AdjudicationResult(len(keys), dict(refused))
 
 
-def _in_order(
-    look: Callable[[], list[Dispute]], is_single: Callable[[Layer], bool]
-) -> Iterator[Dispute]:
+def _in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterator[Dispute]:
     """What waits in a document, layer by layer, each difference once.
 
     A decision changes what is different in the rest of the document, so that is looked at again: after every
-    one where it says so, else when all that was found in the layer is decided.
+    one of the layer ``single``, else when all that was found in the layer is decided.
     """
     tried: set[str] = set()
     for layer in Layer:
         while found := [
             each for each in look() if each.difference.layer is layer and each.key not in tried
         ]:
-            for each in found[:1] if is_single(layer) else found:
+            for each in found[:1] if layer is single else found:
                 tried.add(each.key)
                 yield each
 

@@ -38,11 +38,8 @@ class MergeReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            **asdict(self.counts),
-            "disagreements": self.disagreements,
-            "queues": list(self.queues),
-        }
+        found = {"disagreements": self.disagreements, "queues": list(self.queues)}
+        return asdict(self.counts) | found
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
@@ -102,11 +99,8 @@ class Agreed:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``."""
-        return {
-            **self.report.to_json(),
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-        }
+        own = {"only_first": self.only_first, "only_second": self.only_second}
+        return self.report.to_json() | own
 
 
 def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed:
@@ -126,11 +120,10 @@ def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed
             f"{first.path} and {second.path} have no text in common that both have {which}",
             "both annotators must have worked on the same abstracts",
         )
-    report = agreement(
-        [first.document(mine[sha]) for sha in shared],
-        [second.document(theirs[sha]) for sha in shared],
-        first.schema.symmetric_labels | second.schema.symmetric_labels,
-    )
+    ours = [first.document(mine[sha]) for sha in shared]
+    others = [second.document(theirs[sha]) for sha in shared]
+    symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
+    report = agreement(ours, others, symmetric)
     return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
 
 

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -23,6 +23,7 @@ from sciextract.formats.registry import get_format
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
+from sciextract.inference.model_folder import AUTO
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, write_predictions
 from sciextract.workflows.export_project import ExportJob, ExportReport
@@ -39,9 +40,6 @@ from sciextract.workflows.output import (
     whole_output,
 )
 from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
-
-# Formats in which every line names its document, so that a run can go on where a file ends.
-RESUMABLE = ("jsonl", "scierc")
 
 # Makes the writer of the readable view: of a stream, and a schema for the colours.
 ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
@@ -76,9 +74,11 @@ class Target:
         """
         if self.export is not None:
             spec = get_format(self.export, "write")
-            if self.resume and spec.id not in RESUMABLE:
-                can = ", ".join(RESUMABLE)
-                raise UsageError(f"--resume cannot continue with {spec.id}", f"it can with {can}")
+            if self.resume and spec.id != "jsonl":  # its lines name their documents and the model
+                problem = f"--resume cannot continue with {spec.id}"
+                raise UsageError(
+                    problem, "it can with jsonl; sciextract convert writes others of it"
+                )
             if self.path is None:
                 refuse_standard_output(spec, "--to")
         if candidates and self.export != "jsonl":
@@ -104,7 +104,7 @@ class Target:
         """The run to continue with, if there is one."""
         if not self.resume or self.path is None or self.export is None:
             return None
-        return EarlierRun.open(self.path, self.export, model_of)
+        return EarlierRun.open(self.path, model_of)
 
     @contextmanager
     def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:
@@ -114,7 +114,7 @@ class Target:
                 yield partial
             return
         if self.path is not None:
-            stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
+            stream: Any = OutputFile(self.path, append=earlier is not None)
         else:
             encoding = None if self.export else getattr(sys.stdout, "encoding", None)
             stream = StandardOutput(encoding or "utf-8", is_view=self.export is None)
@@ -160,29 +160,17 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         rate = self.counts.documents / self.seconds if self.seconds else 0.0
-        summary = {
-            "documents": self.counts.documents,
-            "resumed": self.resumed,
-            "bad": self.left_out[0],
-            "quarantined": self.left_out[1],
-            "entities": self.counts.entities,
-            "relations": self.counts.relations,
-            "clusters": self.counts.clusters,
-            "other_language": self.counts.other_language,
-            "fits_neither": self.counts.fits_neither,
-            "seconds": round(self.seconds, 3),
-            "documents_per_second": round(rate, 2),
+        bad, quarantined = self.left_out
+        summary = asdict(self.counts) | {
+            "resumed": self.resumed, "bad": bad, "quarantined": quarantined,
+            "seconds": round(self.seconds, 3), "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
-            "models": dict(self.counts.models),
-            "held_back": dict(self.counts.held_back),
-            "export": self.export,
-            "output": self.output,
-            "quarantine": self.quarantine or None,
-            "losses": dict(self.losses),
-        }
+            "export": self.export, "output": self.output,
+            "quarantine": self.quarantine or None, "losses": dict(self.losses),
+        }  # fmt: skip
         # Absent, not null: scripts tell the kinds of runs apart by it.
-        left_out = _OF_WORKERS if self.quarantine is None else ()
-        return {key: value for key, value in summary.items() if key not in left_out}
+        absent = {"warned", *(_OF_WORKERS if self.quarantine is None else ())}
+        return {key: value for key, value in summary.items() if key not in absent}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +209,10 @@ class AnnotateJob:
         self.target.check(inputs, candidates=self.choice.candidates)
         if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
-                "--predicted writes predicted_* fields, which only scierc has",
-                "add --to scierc",
+                "--predicted writes predicted_* fields, which only scierc has", "add --to scierc"
             )
         predictor = self._load(schema, listener)
-        model_of = (
-            predictor.model_of
-            if isinstance(predictor, AutoExtractor)
-            else lambda document: predictor.model
-        )
-        earlier = self.target.earlier(model_of)
+        earlier = self.target.earlier(getattr(predictor, "model_of", lambda _: predictor.model))
         if earlier is not None:
             items = earlier.remaining(items, listener.before)
         with self.target.destination(earlier) as destination:
@@ -252,19 +234,11 @@ class AnnotateJob:
             else:
                 counts = annotate(items, predictor, writer, listener)
             writer.close()
-        if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
-            listener.note(message)
-        note_if_nothing_given(self.given, counts, listener)
-        return Report(
-            counts,
-            earlier.documents if earlier else 0,
-            (counts.bad, 0),
-            time.monotonic() - started,
-            predictor.model,
-            self.target.export,
-            self.target.path,
-            dict(writer.losses),
-        )
+        note_at_the_end(self.choice, self.given, counts, listener)
+        resumed, seconds = earlier.documents if earlier else 0, time.monotonic() - started
+        place = (self.target.export, self.target.path)
+        left_out, losses = (counts.bad, 0), dict(writer.losses)
+        return Report(counts, resumed, left_out, seconds, predictor.model, *place, losses)
 
     def _load(self, schema: LabelSchema | None, listener: Listener) -> Extractor | AutoExtractor:
         """The predictor; what a person should know of it goes to the listener before the first record."""
@@ -277,8 +251,6 @@ class AnnotateJob:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(SINGLE)
-        if self.target.resume and self.target.export == "scierc":
-            listener.note(f"scierc files do not name their model; {extractor.model} continues")
         return extractor
 
 
@@ -286,8 +258,13 @@ class AnnotateJob:
 SINGLE = "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
 
 
-def note_if_nothing_given(given: bool, counts: RunCounts, listener: Listener) -> None:
-    """Note where relations are wanted between entities that the input does not have."""
+def note_at_the_end(
+    choice: ModelChoice, given: bool, counts: RunCounts, listener: Listener
+) -> None:
+    """Note which models ``auto`` chose, and where relations are wanted between entities that the input does not have."""
+    if choice.model == AUTO and counts.models:
+        chosen = ", ".join(f"{count} by {name}" for name, count in sorted(counts.models.items()))
+        listener.note(f"model {AUTO} chose for each abstract: {chosen}")
     if given and counts.documents and not counts.entities:
         listener.note("the input has no entities between which to predict relations")
 

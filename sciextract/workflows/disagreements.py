@@ -44,16 +44,9 @@ class Dispute:
     def to_json(self) -> dict[str, Any]:
         """The dispute as one JSON object."""
         one = self.difference
-        return {
-            "key": self.key,
-            "number": self.number,
-            "doc_key": one.doc_key,
-            "source": self.source,
-            "layer": one.layer.item,
-            "kind": one.kind.value,
-            "mine": _plain(one.first),
-            "theirs": _plain(one.second),
-        }
+        place = {"key": self.key, "number": self.number, "doc_key": one.doc_key}
+        kind = {"source": self.source, "layer": one.layer.item, "kind": one.kind.value}
+        return place | kind | {"mine": _plain(one.first), "theirs": _plain(one.second)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,12 +84,9 @@ def evaluate(
             f"--only {', '.join(map(repr, unknown))}: no entity has this label",
             f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
         )
-    tallies = tally_documents(
-        [scorable(mine, only) for mine, _ in pairs],
-        [scorable(theirs, only) for _, theirs in pairs],
-        symmetric,
-        singletons=singletons,
-    )
+    mine = [scorable(each, only) for each, _ in pairs]
+    theirs = [scorable(each, only) for _, each in pairs]
+    tallies = tally_documents(mine, theirs, symmetric, singletons=singletons)
     bootstrapped = intervals(tallies) if bootstrap else {}
     return replace(report(tallies), intervals=bootstrapped, warnings=tuple(warnings))
 
@@ -154,14 +151,9 @@ def evaluate_file(
         else:
             predictions = [*predicted.stream(each.document for each in documents)]
     result = evaluate(
-        documents,
-        predictions,
-        labels.symmetric,
-        bootstrap=bootstrap,
-        extra_allowed=extra_allowed,
-        only=only,
-        singletons=singletons,
-    )
+        documents, predictions, labels.symmetric, bootstrap=bootstrap,
+        extra_allowed=extra_allowed, only=only, singletons=singletons,
+    )  # fmt: skip
     warnings = [*notes, *result.warnings]
     relations = {relation.label for each in documents for relation in each.annotations.relations}
     if unknown := sorted(relations - labels.known):

@@ -20,11 +20,7 @@ from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
-from sciextract.workflows.output import (
-    check_target,
-    refuse_standard_output,
-    write_whole,
-)
+from sciextract.workflows.output import check_target, refuse_standard_output, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +169,13 @@ class ExportJob:
         elif predictions and predictions.missing:
             left_out = {"no model has predicted them": predictions.missing}
         plain = not (training or predictions or self.undecided) and source is None
+        from_base, bad = (training.from_base, training.bad) if training else (0, 0)
+        undecided = project.undecided_items() if plain else 0
+        unfinished = len(project.numbers()) - count if finished else 0
         report = ExportReport(
-            self.format,
-            self.output,
-            count,
-            losses,
-            self.strict,
-            from_base=training.from_base if training else 0,
-            left_out=left_out,
-            bad=training.bad if training else 0,
-            undecided=project.undecided_items() if plain else 0,
-            unfinished=len(project.numbers()) - count if finished else 0,
-        )
+            self.format, self.output, count, losses, self.strict, from_base, left_out, bad,
+            undecided, unfinished,
+        )  # fmt: skip
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _only_finished(self, spec: FormatSpec) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
@@ -94,14 +94,8 @@ class ImportReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            **asdict(self.counts),
-            "bad": self.bad,
-            "warned": self.warned,
-            "added_labels": self.added_labels,
-            "notes": self.notes,
-            "seconds": round(self.seconds, 3),
-        }
+        more = {"bad": self.bad, "warned": self.warned, "added_labels": self.added_labels}
+        return asdict(self.counts) | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
 
 
 def import_files(
@@ -146,26 +140,13 @@ def import_files(
             raise UsageError(
                 f"{path} is the project itself", "to add another project: sciextract merge"
             )
-    started = time.monotonic()
-    report = ImportReport()
-    job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)
     choices = [FieldChoice(fields or "gold", strict=fields is not None) for _ in paths]
     sources = [
-        (path, choice, read([path], format_id, choice))
+        (path, read([path], format_id, choice), choice, "")
         for path, choice in zip(paths, choices, strict=True)
     ]
-    # The first import needs none: there is nothing that it could spoil.
-    if project.numbers():
-        project.backup("before import")
-    for path, choice, items in sources:
-        try:
-            job.run(path, items, choice)
-        except FormatError as error:
-            if len(paths) == 1:
-                raise
-            job.bad(error)
-    report.seconds = time.monotonic() - started
-    return report
+    job = _Job(project, listener or ImportListener(), at_a_time, add_labels, done)
+    return job.run_all(sources)
 
 
 def import_items(
@@ -178,15 +159,12 @@ def import_items(
     source: str = "",
 ) -> ImportReport:
     """Import what was read already, as :func:`import_files` does with one file of that name, perhaps under another source."""
-    started = time.monotonic()
-    report = ImportReport()
-    if project.numbers():
-        project.backup("before import")
-    _Job(project, report, listener or ImportListener(), False, at_a_time).run(
-        name, items, FieldChoice(), source
-    )
-    report.seconds = time.monotonic() - started
-    return report
+    job = _Job(project, listener or ImportListener(), at_a_time)
+    return job.run_all([(name, items, FieldChoice(), source)])
+
+
+# A path, what is read of it, which fields, and the source that it becomes; its own when empty.
+_Source = tuple[str, Iterable[ReadItem], FieldChoice, str]
 
 
 @dataclass(slots=True)
@@ -194,16 +172,30 @@ class _Job:
     """The import of one path after the other."""
 
     project: Project
-    report: ImportReport
     listener: ImportListener
-    add_labels: bool
     at_a_time: int
+    add_labels: bool = False
     done: Collection[Layer] = ()
+    report: ImportReport = field(default_factory=ImportReport)
     seen: int = 0
 
-    def run(
-        self, path: str, items: Iterable[ReadItem], choice: FieldChoice, source: str = ""
-    ) -> None:
+    def run_all(self, sources: Sequence[_Source]) -> ImportReport:
+        """Import one after the other; a file that cannot be used is a bad record where it is not alone."""
+        started = time.monotonic()
+        # The first import needs none: there is nothing that it could spoil.
+        if self.project.numbers():
+            self.project.backup("before import")
+        for path, items, choice, source in sources:
+            try:
+                self.run(path, items, choice, source)
+            except FormatError as error:
+                if len(sources) == 1:
+                    raise
+                self.bad(error)
+        self.report.seconds = time.monotonic() - started
+        return self.report
+
+    def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice, source: str) -> None:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
         readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":
@@ -306,14 +298,10 @@ def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
     def undecided(item: _Item) -> _Item:
         return replace(item, state=State.UNDECIDED, source=source or f"{item.source}{_PREDICTED}")
 
-    original = document.annotations
-    annotations = replace(
-        original,
-        entities=tuple(map(undecided, original.entities)),
-        relations=tuple(map(undecided, original.relations)),
-        clusters=tuple(map(undecided, original.clusters)),
-    )
-    return replace(document, annotations=annotations)
+    found = document.annotations
+    entities, relations = map(undecided, found.entities), map(undecided, found.relations)
+    proposed = (tuple(entities), tuple(relations), tuple(map(undecided, found.clusters)))
+    return replace(document, annotations=Annotations(*proposed, found.candidates))
 
 
 def source_of(path: str) -> str:

@@ -209,11 +209,8 @@ class Learner:
             seconds = time.monotonic() - started
             used = set(recently_decided(project.connection, MOST_FINISHED))
             layers = layers_of(project.schema)
-            done = sum(
-                layers <= each.done
-                for each in known_documents(project.connection)
-                if each.number in used
-            )
+            of_used = (e for e in known_documents(project.connection) if e.number in used)
+            done = sum(layers <= each.done for each in of_used)
             curve = learning_curve(project, known=known)
             use = {layer: each.use for layer, each in curve.layers.items()}
             self._layers = frozenset(layer for layer, each in use.items() if each.on)

@@ -132,11 +132,8 @@ def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
             f"{'on' if on else 'off'} since abstract {switches[-1].after}: {switches[-1].reason}"
         )
     elif len(pairs) < LEAST:
-        reason = (
-            "nothing else predicts these labels"
-            if first
-            else f"compared from {LEAST} finished abstracts on; there are {len(pairs)}"
-        )
+        few = f"compared from {LEAST} finished abstracts on; there are {len(pairs)}"
+        reason = "nothing else predicts these labels" if first else few
     else:
         reason = "ahead on the latest abstracts" if on else "not ahead on the latest abstracts"
     return LayerUse(on, reason, tuple(switches))
@@ -252,17 +249,13 @@ class LearningCurve:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``; scores with two digits."""
-        layers = {
-            str(layer): {
-                "shown": _rounded(each.shown),
-                "adapter": _rounded(each.adapter),
-                "other": _rounded(each.other),
-                "used": each.use.on,
-                "reason": each.use.reason,
-                "switches": [asdict(switch) for switch in each.use.switches],
-            }
-            for layer, each in self.layers.items()
-        }
+        layers = {}
+        for layer, each in self.layers.items():
+            sides = {"shown": each.shown, "adapter": each.adapter, "other": each.other}
+            scores = {name: [round(f1, 2) for f1 in side] for name, side in sides.items()}
+            changes = [asdict(switch) for switch in each.use.switches]
+            use = {"used": each.use.on, "reason": each.use.reason, "switches": changes}
+            layers[str(layer)] = scores | use
         abstracts = [asdict(each) for each in self.abstracts]
         sure = [asdict(each) for each in self.sure.labels]
         return {"window": self.window, "abstracts": abstracts, "layers": layers, "sure": sure}
@@ -287,42 +280,28 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         nothing = AnnotatedDocument(each.gold.document, Annotations())
         other = scorable(each.other or nothing)
         adapter = None if each.adapter is None else scorable(each.adapter)
-        points.append(
-            CurvePoint(
-                each.number,
-                each.doc_key,
-                each.at,
-                each.keys,
-                each.travel,
-                each.seconds,
-                None if adapter is None else correction_keys(gold, adapter),
-                correction_keys(gold, other),
-            )
-        )
+        own = (each.number, each.doc_key, each.at, each.keys, each.travel, each.seconds)
+        with_adapter = None if adapter is None else correction_keys(gold, adapter)
+        points.append(CurvePoint(*own, with_adapter, correction_keys(gold, other)))
         tallied = tally(gold, scorable(each.shown), symmetric)
-        pair = None
-        if adapter is not None:
-            pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
         for layer in each.layers:
             shown[layer].append(tallied)
-            if pair is not None:
+        if adapter is not None:
+            pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
+            for layer in each.layers:
                 pairs[layer].append(pair)
-        for side in (each.gold, each.shown, each.adapter, each.other):
-            if side is not None:
-                items[Layer.ENTITIES] += len(side.annotations.entities)
-                items[Layer.RELATIONS] += len(side.annotations.relations)
-                items[Layer.COREFERENCE] += len(side.annotations.clusters)
-    layers = {
-        layer: LayerCurve(
-            tuple(running_f1(shown[layer], layer)),
-            tuple(running_f1([each.adapter for each in pairs[layer]], layer)),
-            tuple(running_f1([each.other for each in pairs[layer]], layer)),
-            layer_use(pairs[layer], layer, first=not known),
-            items[layer],
-        )
-        for layer in Layer
-        if layer in has
-    }
+        for side in filter(None, (each.gold, each.shown, each.adapter, each.other)):
+            found = side.annotations
+            kinds = (found.entities, found.relations, found.clusters)
+            for layer, of_layer in zip(Layer, kinds, strict=True):
+                items[layer] += len(of_layer)
+    layers = {}
+    for layer in [each for each in Layer if each in has]:
+        of_adapter, of_other = ([each[side] for each in pairs[layer]] for side in (0, 1))
+        mine, theirs = tuple(running_f1(of_adapter, layer)), tuple(running_f1(of_other, layer))
+        use = layer_use(pairs[layer], layer, first=not known)
+        seen = tuple(running_f1(shown[layer], layer))
+        layers[layer] = LayerCurve(seen, mine, theirs, use, items[layer])
     return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has))
 
 
@@ -355,7 +334,3 @@ def _model_of(each: Finished) -> str:
     """The model whose suggestions were shown, that of its adapters included; empty for none."""
     sources = (item.source for item in each.shown.annotations.entities)
     return next((name.partition("/")[0].partition("+")[0] for name in sources), "")
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(each, 2) for each in values]

@@ -9,7 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -39,13 +39,13 @@ class OutputFile(io.TextIOBase):
 
     Args:
         path: The file.
-        byte_start: Where to continue in an existing file, whose rest is cut off; ``None`` starts it anew.
+        append: Whether to continue at the end of the file; else it starts anew.
     """
 
-    def __init__(self, path: str, byte_start: int | None = None) -> None:
+    def __init__(self, path: str, append: bool = False) -> None:
         self._path = path
-        self._byte_start = byte_start
-        self._byte_end = byte_start or 0
+        self._append = append
+        self._byte_end = 0
         self._raw: io.FileIO | None = None
 
     def writable(self) -> bool:
@@ -60,12 +60,9 @@ class OutputFile(io.TextIOBase):
         """
         data = text.encode("utf-8")
         with reported_as(self._path):
-            if self._raw is None and self._byte_start is None:
-                self._raw = io.FileIO(self._path, "w")
-            elif self._raw is None:
-                self._raw = io.FileIO(self._path, "r+")
-                self._raw.truncate(self._byte_start)
-                self._raw.seek(self._byte_start or 0)
+            if self._raw is None:
+                self._byte_end = os.path.getsize(self._path) if self._append else 0
+                self._raw = io.FileIO(self._path, "a" if self._append else "w")
             rest = memoryview(data)
             try:
                 while rest:  # an unbuffered file may take less than it is given
@@ -326,7 +323,6 @@ def write_whole(output: str | None, strict: bool, write: Callable[[Any], _Made])
         return report
 
 
-_BLOCK_BYTES = 1 << 16
 _OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
 
 
@@ -336,35 +332,18 @@ class EarlierRun:
 
     Attributes:
         path: The file.
-        export: Its format, ``jsonl`` or ``scierc``.
         model_of: The model that predicts a document now.
-        byte_end: Where the last complete line ends; a torn line may follow.
         documents: Documents found done so far.
     """
 
     path: str
-    export: str
     model_of: Callable[[Document], ModelId]
-    byte_end: int
     documents: int = 0
 
     @classmethod
-    def open(
-        cls, path: str, export: str, model_of: Callable[[Document], ModelId]
-    ) -> EarlierRun | None:
+    def open(cls, path: str, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The earlier run that a file holds, ``None`` when there is no such regular file."""
-        if not os.path.isfile(path):
-            return None
-        end = 0
-        # From the end in blocks: a file of a million lines is not read whole to find its last one.
-        with open(path, "rb") as stream:
-            start = stream.seek(0, os.SEEK_END)
-            while start and not end:
-                block_end, start = start, max(0, start - _BLOCK_BYTES)
-                stream.seek(start)
-                position = stream.read(block_end - start).rfind(b"\n")
-                end = start + position + 1 if position >= 0 else 0
-        return cls(path, export, model_of, end)
+        return cls(path, model_of) if os.path.isfile(path) else None
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
@@ -392,11 +371,15 @@ class EarlierRun:
 
     def lines(self) -> Iterator[bytes]:
         """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
+        end = 0
         with open(self.path, "rb") as stream:
-            while stream.tell() < self.byte_end:
-                yield stream.readline()
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                yield line
         with reported_as(self.path):
-            os.truncate(self.path, self.byte_end)
+            os.truncate(self.path, end)
 
     def refuse_more(self) -> NoReturn:
         """The inputs have come to their end before the lines.
@@ -416,17 +399,14 @@ class EarlierRun:
         """
         self.documents += 1
         place = f"{self.path}:{self.documents}"
-        try:
+        record = None
+        with suppress(ValueError, RecursionError):
             record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
-        if not isinstance(record, dict) or not own:
-            problem = f"{place}: this is not a line of --to {self.export}"
+        if not isinstance(record, dict) or "schema_version" not in record:
+            problem = f"{place}: this is not a line of --to jsonl"
             raise OutputError(problem, "choose another --output")
-        # Lines of scierc do not name their model; whoever continues one is told so.
         model, found = self.model_of(document), record.get("model")
-        if self.export == "jsonl" and found != {"name": model.name, "hash": model.hash}:
+        if found != {"name": model.name, "hash": model.hash}:
             other = "no model"
             if isinstance(found, dict):
                 other = str(ModelId(str(found.get("name")), str(found.get("hash"))))
@@ -437,6 +417,6 @@ class EarlierRun:
         if record.get("doc_key") != document.doc_key:
             names = f"{quoted(record.get('doc_key'))}, the input has {quoted(document.doc_key)}"
             raise OutputError(f"{place}: the line holds {names}", _OTHER_RUN)
-        if record.get("text_sha256", document.text_sha256) != document.text_sha256:
+        if record.get("text_sha256") != document.text_sha256:
             text = f"a different text of {quoted(document.doc_key)} than the input"
             raise OutputError(f"{place}: the line holds {text}", _OTHER_RUN)

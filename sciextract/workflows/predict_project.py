@@ -134,5 +134,6 @@ def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
 
 def needs_adapter(project: Project, config: ModelConfig) -> bool:
     """Whether a model predicts other labels than the project's, and there are decisions to learn them from."""
-    lacking = unknown_labels(project.schema, config)
+    schema = project.schema
+    lacking = schema.entities and unknown_labels(schema, config)
     return bool(lacking) and bool(recently_decided(project.connection, 1))

@@ -88,12 +88,17 @@ def parse_keys(words: str, keys: QuoteKeys) -> QuoteKeys:
 
 
 class Quote(NamedTuple):
-    """A string that a tool has found in a text, with its label, and where the tool says that it starts."""
+    """A string that a tool has found in a text, with its label, and where the tool says that it starts.
+
+    Attributes:
+        attributes: Whether the tool says more of it, which is not read.
+    """
 
     text: str
     label: str = ""
     start: int | None = None
     score: float | None = None
+    attributes: bool = False
 
 
 class QuotedPair(NamedTuple):
@@ -180,6 +185,8 @@ def suggest_quotes(
         report.reject(error)
     if unknown:
         report.notes.append(f"labels that --map does not name, left out: {listed}")
+    if located.unread:
+        report.notes.append(f"attributes of quotes, not read: {located.unread:,}")
     report.located, report.missing = dict(located.fits), located.missing
     return report
 
@@ -221,12 +228,9 @@ def _read_groups(value: object, name: str, place: Place) -> Iterator[tuple[str, 
 def _read_quote(item: object, keys: QuoteKeys, place: Place, label: str = "") -> Quote:
     text = item if isinstance(item, str) else _value(item, keys.quote)
     start = _value(item, keys.start)
-    return Quote(
-        string_at(text, keys.quote[0], place),
-        string_at(label or _value(item, keys.label) or "", keys.label[0], place),
-        start if type(start) is int else None,
-        _read_score(item, keys),
-    )
+    label = string_at(label or _value(item, keys.label) or "", keys.label[0], place)
+    text, more = string_at(text, keys.quote[0], place), bool(_value(item, ("attributes",)))
+    return Quote(text, label, start if type(start) is int else None, _read_score(item, keys), more)
 
 
 def _read_end(item: object, paths: Sequence[str], keys: QuoteKeys, place: Place) -> Quote | int:
@@ -265,6 +269,7 @@ class LocatedQuotes:
         records: What was said, by the hash of the text.
         fits: How many quotes were located, by how they stand there.
         missing: Quotes and relations that could not be located, each with its document.
+        unread: How many quotes have attributes.
     """
 
     labels: Mapping[str, str]
@@ -272,6 +277,7 @@ class LocatedQuotes:
     records: dict[str, list[QuotedRecord]] = field(default_factory=dict)
     fits: Counter[str] = field(default_factory=Counter)
     missing: list[str] = field(default_factory=list)
+    unread: int = 0
 
     def unknown_labels(self) -> Counter[str]:
         """The labels that are left out, with how many quotes and relations have each."""
@@ -310,6 +316,7 @@ class _Places:
         for group in record.groups:
             cursor = 0
             for quote in group:
+                self._quotes.unread += quote.attributes
                 found = self._locate(quote, cursor) if quote.label in labels else []
                 cursor = found[0].span.char_start if found else cursor
                 numbered.append(found)

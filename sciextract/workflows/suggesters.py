@@ -235,18 +235,12 @@ class Mapped:
                 bare = (replace(each, label="", alternatives=()) for each in found.entities)
                 yield Annotations(tuple(bare))
                 continue
-            yield Annotations(
-                self._rename(found.entities),
-                self._rename(found.relations),
-                found.clusters if self._coreference else (),
-            )
+            clusters = found.clusters if self._coreference else ()
+            yield Annotations(self._rename(found.entities), self._rename(found.relations), clusters)
 
     def _rename(self, items: Sequence[_Labelled]) -> tuple[_Labelled, ...]:
-        return tuple(
-            replace(each, label=self._labels[each.label], alternatives=())
-            for each in items
-            if each.label in self._labels
-        )
+        known, labels = (e for e in items if e.label in self._labels), self._labels
+        return tuple(replace(each, label=labels[each.label], alternatives=()) for each in known)
 
 
 def check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -269,9 +270,10 @@ class EchoExtractor:
     def with_settings(self, *_: object) -> EchoExtractor:
         return self
 
-    def annotate(self, document: Document) -> AnnotatedDocument:
-        entities = self.known.annotations.entities
-        return replace(self.known, document=document, annotations=Annotations(entities))
+    def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
+        items = Annotations(self.known.annotations.entities)
+        for document in documents:
+            yield replace(self.known, document=document, annotations=items)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--model", "sci")])

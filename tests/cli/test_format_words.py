@@ -50,8 +50,6 @@ def test_files_of_suggestions_and_their_format(command: Command, project: Path) 
     for words in (
         ("more.jsonl", "--from", "jsonl"),
         ("more.jsonl", "--format", "jsonl"),
-        ("--from", "more.jsonl", "--format", "jsonl"),
-        ("--from", "more.jsonl"),
     ):
         assert command("suggest", *words).code == 0, words
     unknown = command("suggest", "more.jsonl", "--from", "xyz").err

@@ -19,6 +19,7 @@ from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
+from sciextract.learning.adapter import SUGGESTED, WRITTEN
 from sciextract.retraining.run import prepare
 from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
@@ -55,11 +56,16 @@ def learned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_it_predicts_what_the_desk_predicts(project: Path, learned: Path) -> None:
+def test_it_scores_as_the_desk_does_and_writes_from_thresholds_of_its_own(
+    project: Path, learned: Path
+) -> None:
     model = Extractor.load(learned, threads=1)
     with open_project(project, read=True) as opened:
         states = EncoderStates(Extractor.load("sci", threads=1))
         adapter = learn_from_project(opened, states).with_settings()
+    for found, wanted in ((model, WRITTEN), (adapter, SUGGESTED)):
+        of = found.settings.thresholds
+        assert (of.entity, of.relation) == (wanted.entity, wanted.relation)
     document = make_document("new", text("solder"))
     one, other = (each.annotate(document).annotations for each in (model, adapter))
     assert [(e.span, e.label, e.score) for e in one.entities] == [

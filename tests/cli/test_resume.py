@@ -128,13 +128,7 @@ def test_other_files_are_refused(command: Command, tmp_path: Path) -> None:
     assert "not a line of --to jsonl" in refused(command, path)
 
 
-def test_scierc_files_go_on_with_a_note(
-    command: Command, tmp_path: Path, fake: RuleExtractor
-) -> None:
-    path = tmp_path / "out.json"
-    expected = command("annotate", "--export", "scierc", stdin=INPUT).out
-    path.write_text(expected[:400], encoding="utf-8")
-    words = ("annotate", "--export", "scierc", "--output", path, "--resume")
+def test_other_formats_are_refused(command: Command, tmp_path: Path) -> None:
+    words = ("annotate", "--export", "scierc", "--output", tmp_path / "out.json", "--resume")
     result = command(*words, stdin=INPUT)
-    assert (result.code, path.read_text("utf-8")) == (ExitCode.DONE, expected)
-    assert "do not name their model" in result.err
+    assert result.code == ExitCode.USAGE and "it can with jsonl" in result.err

@@ -45,15 +45,15 @@ def test_a_folder_without_a_validation_split_needs_dev(command: Command, tmp_pat
     assert outcome.code == ExitCode.USAGE and "--output is missing" in outcome.err
 
 
-@pytest.mark.parametrize("share", ["1e9", "nan", "-0.5"])
-def test_a_share_out_of_range_is_refused_before_any_host_is_asked(
-    share: str, command: Command, tmp_path: Path
+@pytest.mark.parametrize("epochs", ["0", "1000001"])
+def test_epochs_out_of_range_are_refused_before_any_host_is_asked(
+    epochs: str, command: Command, tmp_path: Path
 ) -> None:
     project = tmp_path / "p.sciextract"
     project.touch()
-    outcome = command("retrain", "--remote", "box", "--augment", share, "--project", project)
-    assert outcome.code == ExitCode.USAGE and "--augment" in outcome.err
-    assert "0 to 100" in outcome.err
+    outcome = command("retrain", "--remote", "box", "--epochs", epochs, "--project", project)
+    assert outcome.code == ExitCode.USAGE and "--epochs" in outcome.err
+    assert "1 to 1000000" in outcome.err
 
 
 def test_gpu_and_cuda_say_the_same(command: Command) -> None:

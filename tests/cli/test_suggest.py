@@ -159,7 +159,7 @@ def test_a_file_is_suggested_not_decided(command: Command, work: Path, project: 
     entity: dict[str, Any] = {"id": "E1", "fragments": [[0, 19]], "label": "Alloy"}
     record = {"schema_version": 1, "doc_key": "a", "text": TEXT}
     write_lines(work / "llm.jsonl", record | {"entities": [entity | {"state": "accepted"}]})
-    assert command("suggest", "--from", "llm.jsonl").code == ExitCode.DONE
+    assert command("suggest", "llm.jsonl").code == ExitCode.DONE
     assert entities(project) == [("Shape-memory alloys", "Alloy", "import:llm.jsonl")]
     with open_project(project, read=True) as opened:
         [row] = opened.document_state(opened.numbers()[0]).entities
@@ -222,7 +222,7 @@ def test_mistakes_name_what_is_allowed(command: Command, work: Path, fake: RuleE
         ("--terms", "none.csv"): "no such file",
         ("--map", "Methods=Alloy"): "the model has no label 'Methods'",
         ("--map", "Method"): "OLD=NEW",
-        ("--from", "t.csv", "--spans"): "FILE goes alone",
+        ("t.csv", "--spans"): "FILE goes alone",
     }.items():
         result = command("suggest", *words)
         assert (result.code != 0, part in result.err) == (True, True), (words, result.err)

@@ -40,7 +40,7 @@ def suggested(project: Path) -> list[tuple[str, int, str]]:
 
 
 def test_langextract_with_a_map_of_its_classes(command: Command, work: Path, project: Path) -> None:
-    extractions = [
+    extractions: list[dict[str, object]] = [
         {"extraction_class": "metal", "extraction_text": text, "char_interval": interval}
         for text, interval in {
             "shape-memory alloys": {"start_pos": 0, "end_pos": 19},
@@ -48,7 +48,9 @@ def test_langextract_with_a_map_of_its_classes(command: Command, work: Path, pro
             "nickel": None,
         }.items()
     ]
-    extractions.append({"extraction_class": "person", "extraction_text": "NITI"})
+    extractions.append(
+        {"extraction_class": "person", "extraction_text": "NITI", "attributes": {"phase": "B2"}}
+    )
     write_lines(
         work / "x.jsonl", {"document_id": "doc_1", "text": ALLOYS, "extractions": extractions}
     )
@@ -64,7 +66,7 @@ def test_langextract_with_a_map_of_its_classes(command: Command, work: Path, pro
     assert made.code == ExitCode.DONE, made.err
     assert json.loads(made.out)["located"] == {"exact": 1, "normalised": 1}
     assert json.loads(made.out)["missing"] == ["a: 'nickel' is not in the text"]
-    assert "left out: 'person' (1)" in made.err
+    assert "left out: 'person' (1)" in made.err and "attributes of quotes, not read: 1" in made.err
     assert suggested(project) == [("Shape\u2013memory alloys", 0, "Alloy"), ("alloy", 59, "Alloy")]
     command("undo")
     assert suggested(project) == []
@@ -177,7 +179,7 @@ def test_bad_records_are_named_and_others_read(command: Command, work: Path, pro
     made = command("suggest", "bad.jsonl", "--from", "quotes")
     assert made.code == ExitCode.PARTIAL
     for part in (
-        "bad.jsonl:1: ",
+        "bad.jsonl:1:2: broken JSON",
         "bad.jsonl:3: doc_key 'elsewhere': no such abstract in the project",
         "bad.jsonl:4: doc_key 'bad:4': no text or doc_key or id or document_id: a record is like",
         "bad.jsonl:5: doc_key 'b': quote: None found; expected a string",

@@ -84,6 +84,11 @@ class Terminal:
         for key in keys:
             os.write(self._master, (key if len(key) == 1 else KEYS[key]).encode())
 
+    def mouse(self, button: int, column: int, line: int, ends: str = "Mm") -> None:
+        """Report a mouse button over a cell, both from one: pressed or moved (``M``), and let go (``m``)."""
+        reports = (f"\x1b[<{button};{column};{line}{end}" for end in ends)
+        os.write(self._master, "".join(reports).encode())
+
     def wait_for(self, wanted: str | Callable[[], Any], seconds: float = PATIENCE) -> float:
         """Read until a text stands on the screen, or something holds; gives seconds since the start."""
         holds = (lambda: wanted in self.text) if isinstance(wanted, str) else wanted

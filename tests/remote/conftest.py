@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.retraining.remote.start import RemoteTask
+from sciextract.retraining.remote.start import RemoteTarget, RemoteTask
 from sciextract.retraining.run_folder import Run, new_run
 from tests.ssh_server import Server, put_python, served
 
@@ -53,8 +53,6 @@ def task(python: str, tmp_path: Path) -> Callable[..., RemoteTask]:
 
     def make(*words: str, model: Path = small) -> RemoteTask:
         command = ("-m", "training", *words)
-        return RemoteTask(
-            "gpubox", python, slurm=False, gpu=False, model=model, run_files=[notes], words=command
-        )
+        return RemoteTask(RemoteTarget("gpubox", python), model, [notes], command)
 
     return make

@@ -9,5 +9,4 @@ from sciextract.retraining.run_folder import JobLocation, Run
 
 def start(run: Run, task: RemoteTask) -> JobLocation:
     """Look at the machine, send everything, start."""
-    machine = starting.inspected(task.host, task.python, gpu=task.gpu, slurm=task.slurm)
-    return starting.start(run, task, machine)
+    return starting.start(run, task, task.target.inspect())

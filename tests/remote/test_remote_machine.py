@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sciextract.errors import RemoteError, UsageError
 from sciextract.retraining.remote.ssh import Ssh, check_host
-from sciextract.retraining.remote.start import Machine, RemoteTask, probe, require
+from sciextract.retraining.remote.start import Machine, RemoteTarget, RemoteTask, probe
 from sciextract.retraining.run_folder import Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
@@ -109,21 +110,21 @@ GOOD = Machine(
         ({"free_bytes": 5 << 20}, {}, "5 MiB are free in /home/me, the job needs 1024 MiB"),
         ({"writable": False}, {}, "takes no files"),
         ({"rsync": False}, {}, "no rsync"),
-        ({"gpus": ()}, {"gpu": True}, "no NVIDIA GPU"),
+        ({"gpus": ()}, {"device": "cuda"}, "no NVIDIA GPU"),
         ({"sbatch": False}, {"slurm": True}, "no sbatch"),
     ],
 )
 def test_what_is_lacking_is_said_before_any_work(
-    lacking: dict[str, object], wanted: dict[str, bool], words: str
+    lacking: dict[str, object], wanted: dict[str, Any], words: str
 ) -> None:
-    asked = {"needed_bytes": 1 << 30, "gpu": False, "slurm": False, **wanted}
-    require(Ssh("gpubox"), GOOD, **asked)  # type: ignore[arg-type]
+    target = RemoteTarget("gpubox", **wanted)
+    target.require(GOOD, 1 << 30)
     with pytest.raises(RemoteError, match=words):
-        require(Ssh("gpubox"), replace(GOOD, **lacking), **asked)  # type: ignore[arg-type]
+        target.require(replace(GOOD, **lacking), 1 << 30)  # type: ignore[arg-type]
 
 
 def test_login_nodes_of_a_cluster_need_no_gpu() -> None:
-    require(Ssh("login"), replace(GOOD, gpus=()), needed_bytes=1, gpu=True, slurm=True)
+    RemoteTarget("login", device="cuda", slurm=True).require(replace(GOOD, gpus=()), 1)
 
 
 def test_nothing_is_sent_to_a_machine_without_room(

@@ -68,7 +68,11 @@ def cluster(server: Server) -> Iterator[Path]:
 
 @pytest.fixture
 def slurm(cluster: Path, task: Callable[..., RemoteTask]) -> Callable[..., RemoteTask]:
-    return lambda *words: replace(task(*words), slurm=True, gpu=True)
+    def make(*words: str) -> RemoteTask:
+        plain = task(*words)
+        return replace(plain, target=replace(plain.target, slurm=True, device="cuda"))
+
+    return make
 
 
 def test_a_job_goes_through_the_queue(

@@ -63,7 +63,7 @@ def test_the_command_writes_a_model(
     config = open_folder(output).config
     assert config.settings.thresholds == open_folder(model_folder).config.settings.thresholds
     assert config.scores["calibration"]["entity"]["items"] == 20
-    assert config.to_json()["format_version"] == 1  # ten sentences do not tell a scale
+    assert not config.settings.calibrated  # ten sentences do not tell a scale
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 1 and "exists already" in capsys.readouterr().err
@@ -89,20 +89,19 @@ def test_thresholds_are_fitted_to_other_gold(
     assert new.graph("int8").read_bytes() == old.graph("int8").read_bytes()
 
 
-def test_the_configuration_keeps_a_rescue_and_older_programs_are_warned(warm_folder: Path) -> None:
+def test_the_configuration_keeps_a_rescue(warm_folder: Path) -> None:
     config = open_folder(warm_folder).config
     settings = replace(config.settings, rescue=Rescue(0.2, 0.6))
     values = replace(config, settings=settings).to_json()
-    assert values["format_version"] == 4 and values["rescue"] == {"entity": 0.2, "relation": 0.6}
+    assert values["rescue"] == {"entity": 0.2, "relation": 0.6}
     assert ModelConfig.from_json(values, "here").settings == settings
     moved = scaled(settings.plain, dict.fromkeys(("entity",), SCALE)).rescue
     assert moved is not None and moved.relation == settings.plain.rescue.relation  # type: ignore[union-attr]
     assert moved.entity == pytest.approx(0.2)
 
 
-def test_the_configuration_comes_back_and_older_programs_are_warned(warm_folder: Path) -> None:
+def test_the_configuration_comes_back(warm_folder: Path) -> None:
     values = json.loads((warm_folder / CONFIG).read_text(encoding="utf-8"))
-    assert values["format_version"] == 3
     assert values["calibration"]["relation"] == 1.6
     assert values["calibration_shifts"]["relation"] == -0.9
     settings = ModelConfig.from_json(values, "here").settings

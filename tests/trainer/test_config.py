@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.config import TrainConfig, config_from, load_config, with_later_settings
+from sciextract_trainer.config import TrainConfig, config_from, load_config
 
 RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer" / "recipes"
 
@@ -27,9 +27,6 @@ RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer"
         ("layer_decay", 1.1, "above 0 and at most 1"),
         ("schedule_power", 0.0, "above 0"),
         ("accumulate", 0, "above 0"),
-        ("augment", -0.5, "0 to 100"),
-        ("augment", 1e9, "0 to 100"),
-        ("augment", float("nan"), "0 to 100"),
         ("select_by", "loss", "mean, entity, relation, coreference"),
         ("epochs", 0, "1 to 1000000"),
         ("batch_documents", -1, "above 0"),
@@ -110,17 +107,6 @@ def test_lists_are_read_from_toml_and_come_back_from_json(tmp_path: Path) -> Non
     assert config.reinit_layers == (5, 6)
     stored = json.loads(json.dumps(config.to_json()))
     assert stored == config.to_json() and config_from(stored, "again") == config
-
-
-def test_settings_of_an_older_version_mean_what_they_meant() -> None:
-    config = TrainConfig(encoder="tiny", epochs=3)
-    stored = {
-        key: value
-        for key, value in config.to_json().items()
-        if key not in ("optimiser", "reinit_layers", "augment")
-    }
-    assert with_later_settings(stored) == config.to_json()
-    assert with_later_settings({"blocks": 5})["blocks"] == 5
 
 
 def test_the_recipes_of_the_paper_have_its_loss_weights() -> None:

@@ -111,9 +111,9 @@ def test_it_does_not_pretend_to_find_entities(model: tuple[Path, dict[str, Any]]
     assert "--given-entities" in caught.value.hint
 
 
-def test_an_older_program_would_refuse_it(model: tuple[Path, dict[str, Any]]) -> None:
+def test_its_configuration_says_that_entities_are_given(model: tuple[Path, dict[str, Any]]) -> None:
     config = json.loads((model[0] / "config.json").read_text(encoding="utf-8"))
-    assert config["format_version"] == 2 and config["given_entities"] is True
+    assert config["given_entities"] is True
 
 
 def test_the_card_says_what_it_is(model: tuple[Path, dict[str, Any]]) -> None:

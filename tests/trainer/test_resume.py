@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,28 +99,6 @@ def test_two_threads_end_with_the_same_weights(
     one, other = weights("one"), weights("other")
     assert all(torch.equal(one[name], other[name]) for name in one)
     assert not torch.are_deterministic_algorithms_enabled()
-
-
-def test_a_checkpoint_of_an_older_version_goes_on(
-    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
-) -> None:
-    """It does not know the settings that came later; their defaults do what was done then."""
-    from safetensors import safe_open
-    from safetensors.torch import save_file
-
-    with pytest.raises(Killed):
-        run(tmp_path, _kill_in_epoch(3))
-    path = tmp_path / WEIGHTS
-    with safe_open(path, framework="pt") as file:
-        state = json.loads(file.metadata()["state"])
-    for later in ("optimiser", "reinit_layers", "augment", "layer_decay", "processes"):
-        del state["settings"][later]
-    save_file(load_file(path), path, metadata={"state": json.dumps(state)})
-    events: list[dict[str, Any]] = []
-    run(tmp_path, events.append)
-    assert events[0] == {"event": "resumed", "epoch": 2}
-    with pytest.raises(UsageError, match="optimiser was 'adamw', is 'adamp'"):
-        run(tmp_path, optimiser="adamp")
 
 
 def test_a_finished_training_is_not_repeated(

@@ -43,7 +43,7 @@ def words(tmp_path: Path, encoder_folder: Path) -> list[str]:
     output = tmp_path / "models"
     return [
         "retrain", "--data", str(data), "--dev", str(data), "--recipe", str(recipe), "--device", "cpu",
-        "--output", str(output), "--seeds", "2", "--augment", "0.5",
+        "--output", str(output), "--seeds", "2",
     ]  # fmt: skip
 
 

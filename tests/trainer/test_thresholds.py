@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract_trainer import calibration
-from sciextract_trainer.calibration import fit_settings
+from sciextract_trainer.calibration import Dev, fit_settings
 from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores
 
 PIPELINE: Any = SimpleNamespace(
@@ -29,7 +29,8 @@ def fitted(
         return DevScores(entity(settings), found, found, link(settings), found)
 
     monkeypatch.setattr(calibration, "dev_scores", told)
-    return fit_settings(PIPELINE, [], DEV_SETTINGS, serve=lambda pipeline, settings: settings)  # type: ignore[arg-type, return-value]
+    dev = Dev([], serve=lambda pipeline, settings: settings)  # type: ignore[arg-type, return-value]
+    return fit_settings(PIPELINE, dev, DEV_SETTINGS)
 
 
 def near(value: float, best: float, wanted: float) -> float:

@@ -337,95 +337,6 @@ LEAST_GAIN = 0.2
 GRIDS = {"entity": ENTITY_GRID, "relation": RELATION_GRID, "coreference": COREFERENCE_GRID}
 
 
-def fit_settings(
-    pipeline: Pipeline,
-    dev: Sequence[AnnotatedDocument],
-    start: DecodeSettings,
-    complete: Sequence[Collection[Layer]] | None = None,
-    serve: Serve = served,
-) -> DecodeSettings:
-    """The settings with the best dev F1: overlap rule and entities with relations, then coreference.
-
-    A lower threshold of entities costs few of them and gives relations their ends. So of all settings of entities
-    that are about as good as the best, the one is taken that has the best mean of the three tasks, with a threshold of
-    relations fitted for each. Then entities below the threshold may be rescued by relations, where that raises the
-    mean. Grids are coarse on purpose: fifty documents do not tell 0.42 from 0.44. Where no document is complete in
-    a layer, its settings stay.
-    """
-    fit = _Fit(pipeline, dev, complete, serve)
-    with_relations = [fit.task("relation", each) for each in fit.about_best("entity", start)]
-    best = max(with_relations, key=lambda each: fit.scores(each).mean)
-    return fit.rescue(fit.task("coreference", best))
-
-
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """What settings are tried on: a pipeline, dev documents and their complete layers."""
-
-    pipeline: Pipeline
-    dev: Sequence[AnnotatedDocument]
-    complete: Sequence[Collection[Layer]] | None
-    serve: Serve
-
-    def scores(self, settings: DecodeSettings) -> DevScores:
-        """Dev F1 of all tasks."""
-        symmetric = self.pipeline.labels.relations.symmetric
-        return dev_scores(self.serve(self.pipeline, settings), self.dev, symmetric, self.complete)
-
-    def task(self, task: str, start: DecodeSettings) -> DecodeSettings:
-        """The settings with the best F1 of a task."""
-        return max(self._tried(task, start), key=lambda pair: pair[0])[1]
-
-    def about_best(self, task: str, start: DecodeSettings) -> list[DecodeSettings]:
-        """The settings whose F1 of a task is as good as the best one, as far as dev can tell; the best first."""
-        tried = sorted(self._tried(task, start), key=lambda pair: -pair[0])
-        return [settings for value, settings in tried if value >= tried[0][0] - ABOUT]
-
-    def rescue(self, start: DecodeSettings) -> DecodeSettings:
-        """The settings with the rescue that has the best mean; those to start with where none is worth it."""
-        before = self.scores(start)
-        if before.relation is None or before.entity is None:
-            return start
-        # Less likely entities by surer relations than the thresholds ask for.
-        least = start.thresholds
-        tried = []
-        for entity, relation in product(RESCUED_ENTITY_GRID, RESCUING_RELATION_GRID):
-            if entity < least.entity and relation > least.relation:
-                each = replace(start, rescue=Rescue(entity, relation))
-                tried.append((self.scores(each).mean, each))
-        best, found = max(tried, key=lambda pair: pair[0], default=(0.0, start))
-        return found if best >= before.mean + LEAST_GAIN else start
-
-    def _tried(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
-        """F1 of a task by settings; those to start with alone where no document is complete in its layer."""
-        found: list[tuple[float, DecodeSettings]] = []
-        candidates = [start.with_thresholds({task: value}) for value in GRIDS[task]]
-        if task == "entity":
-            rules = (False, True) if _nests(self.dev) else (False,)
-            candidates = [
-                replace(each, nesting=nesting) for nesting in rules for each in candidates
-            ]
-        for each in candidates:
-            value: float | None = getattr(self.scores(each), task)
-            if value is None:
-                return [(0.0, start)]
-            found.append((value, each))
-        return found
-
-
-def _nests(documents: Sequence[AnnotatedDocument]) -> bool:
-    """Whether enough of the gold entities lie inside others."""
-    inside = count = 0
-    for item in documents:
-        spans = {(e.span.char_start, e.span.char_end) for e in item.annotations.entities}
-        count += len(spans)
-        inside += sum(
-            any(a <= start and end <= b and (a, b) != (start, end) for a, b in spans)
-            for start, end in spans
-        )
-    return inside >= LEAST_NESTED * count > 0
-
-
 Calibrations = dict[str, TaskCalibration]
 """By task; tasks without any item are left out."""
 
@@ -465,11 +376,93 @@ class Dev:
         return found
 
 
+def fit_settings(pipeline: Pipeline, dev: Dev, start: DecodeSettings) -> DecodeSettings:
+    """The settings with the best dev F1: overlap rule and entities with relations, then coreference.
+
+    A lower threshold of entities costs few of them and gives relations their ends. So of all settings of entities
+    that are about as good as the best, the one is taken that has the best mean of the three tasks, with a threshold of
+    relations fitted for each. Then entities below the threshold may be rescued by relations, where that raises the
+    mean. Grids are coarse on purpose: fifty documents do not tell 0.42 from 0.44. Where no document is complete in
+    a layer, its settings stay.
+    """
+    fit = _Fit(pipeline, dev)
+    with_relations = [fit.task("relation", each) for each in fit.about_best("entity", start)]
+    best = max(with_relations, key=lambda each: fit.scores(each).mean)
+    return fit.rescue(fit.task("coreference", best))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """What settings are tried on."""
+
+    pipeline: Pipeline
+    dev: Dev
+
+    def scores(self, settings: DecodeSettings) -> DevScores:
+        """Dev F1 of all tasks."""
+        symmetric, predict = self.pipeline.labels.relations.symmetric, self.dev.serve
+        predictor = predict(self.pipeline, settings)
+        return dev_scores(predictor, self.dev.documents, symmetric, self.dev.complete)
+
+    def task(self, task: str, start: DecodeSettings) -> DecodeSettings:
+        """The settings with the best F1 of a task."""
+        return max(self._tried(task, start), key=lambda pair: pair[0])[1]
+
+    def about_best(self, task: str, start: DecodeSettings) -> list[DecodeSettings]:
+        """The settings whose F1 of a task is as good as the best one, as far as dev can tell; the best first."""
+        tried = sorted(self._tried(task, start), key=lambda pair: -pair[0])
+        return [settings for value, settings in tried if value >= tried[0][0] - ABOUT]
+
+    def rescue(self, start: DecodeSettings) -> DecodeSettings:
+        """The settings with the rescue that has the best mean; those to start with where none is worth it."""
+        before = self.scores(start)
+        if before.relation is None or before.entity is None:
+            return start
+        # Less likely entities by surer relations than the thresholds ask for.
+        least = start.thresholds
+        tried = []
+        for entity, relation in product(RESCUED_ENTITY_GRID, RESCUING_RELATION_GRID):
+            if entity < least.entity and relation > least.relation:
+                each = replace(start, rescue=Rescue(entity, relation))
+                tried.append((self.scores(each).mean, each))
+        best, found = max(tried, key=lambda pair: pair[0], default=(0.0, start))
+        return found if best >= before.mean + LEAST_GAIN else start
+
+    def _tried(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
+        """F1 of a task by settings; those to start with alone where no document is complete in its layer."""
+        found: list[tuple[float, DecodeSettings]] = []
+        candidates = [start.with_thresholds({task: value}) for value in GRIDS[task]]
+        if task == "entity":
+            rules = (False, True) if _nests(self.dev.documents) else (False,)
+            candidates = [
+                replace(each, nesting=nesting) for nesting in rules for each in candidates
+            ]
+        for each in candidates:
+            value: float | None = getattr(self.scores(each), task)
+            if value is None:
+                return [(0.0, start)]
+            found.append((value, each))
+        return found
+
+
+def _nests(documents: Sequence[AnnotatedDocument]) -> bool:
+    """Whether enough of the gold entities lie inside others."""
+    inside = count = 0
+    for item in documents:
+        spans = {(e.span.char_start, e.span.char_end) for e in item.annotations.entities}
+        count += len(spans)
+        inside += sum(
+            any(a <= start and end <= b and (a, b) != (start, end) for a, b in spans)
+            for start, end in spans
+        )
+    return inside >= LEAST_NESTED * count > 0
+
+
 def fit_calibrated(
     pipeline: Pipeline, dev: Dev, start: DecodeSettings
 ) -> tuple[DecodeSettings, Calibrations]:
     """Thresholds with the best F1, then the scale; what is predicted depends on the thresholds alone."""
-    settings = fit_settings(pipeline, dev.documents, start.plain, dev.complete, dev.serve)
+    settings = fit_settings(pipeline, dev, start.plain)
     return calibrated_settings(pipeline, dev, settings)
 
 

@@ -20,7 +20,6 @@ from torch.optim.lr_scheduler import LambdaLR
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import Run, WorkSession, now
-from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group
@@ -119,10 +118,10 @@ def load_checkpoint(folder: Path, state: TrainingState) -> bool:
         with safe_open(path, framework="pt") as file:
             data: dict[str, Any] = json.loads(file.metadata()["state"])
         # Other settings would bend the schedule unnoticed.
-        before, wanted = {"processes": 1, **with_later_settings(data["settings"])}, state.settings
+        before, wanted = data["settings"], state.settings
         changed = [
             f"{key} was {before.get(key)!r}, is {wanted.get(key)!r}"
-            for key in sorted({*data["settings"], *wanted})
+            for key in sorted({*before, *wanted})
             if before.get(key) != wanted.get(key)
         ]
         if changed:
@@ -152,17 +151,13 @@ def load_weights(path: Path, network: nn.Module) -> None:
     """
     try:
         unknown = network.load_state_dict(load_file(path), strict=False).unexpected_keys
+        if unknown:
+            raise RuntimeError(f"{unknown[0]} is not a weight of the network")
     except (RuntimeError, OSError, SafetensorError) as error:
-        raise _of_another(path, str(error)) from error
-    if unknown:
-        raise _of_another(path, f"{unknown[0]} is not a weight of the network")
-
-
-def _of_another(path: Path, problem: str) -> ModelDamagedError:
-    return ModelDamagedError(
-        f"{path}: the best weights cannot be read: {problem}",
-        "remove the run folder to start again",
-    )
+        raise ModelDamagedError(
+            f"{path}: the best weights cannot be read: {error}",
+            "remove the run folder to start again",
+        ) from error
 
 
 @torch.no_grad()

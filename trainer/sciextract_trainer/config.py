@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,38 +42,39 @@ _NOT_NEGATIVE = (
 )  # fmt: skip
 
 
+_Rule = tuple[tuple[str, ...], Callable[[Any], bool], str]
+_RULES: tuple[_Rule, ...] = (
+    (_POSITIVE, lambda value: math.isfinite(value) and value > 0, "a number above 0"),
+    (_SHARES, lambda value: 0 <= value < 1, "at least 0 and below 1"),
+    (_NOT_NEGATIVE, lambda value: math.isfinite(value) and value >= 0, "at least 0"),
+    (("schedule_ratio",), lambda value: value >= 1, "at least 1"),
+    (("layer_decay",), lambda value: 0 < value <= 1, "above 0 and at most 1"),
+    (("coref_propagation",), lambda value: value in (0, 1, 2), "0, 1 or 2"),
+    (
+        ("reinit_layers",),
+        lambda layers: min(layers, default=1) >= 1 and len({*layers}) == len(layers),
+        "a list of layers, each once, counted from 1 (lowest)",
+    ),
+)
+"""Which values some settings may have, and that in words."""
+
+
 def check_settings(config: TrainConfig) -> None:
     """Refuses values that cannot work.
 
     Raises:
         UsageError: Names the key, the value and the values allowed.
     """
-
-    def check(key: str, fine: bool, allowed: str) -> None:
-        if not fine:
-            value = getattr(config, key)
-            raise UsageError(
-                f"training setting {key} = {value!r} is not possible", f"use {allowed}"
-            )
-
+    rules = [*_RULES]
     for key, words in {"network": ("joint", *NETWORKS), **CHOICES}.items():
-        check(key, getattr(config, key) in words, f"one of {', '.join(words)}")
-    for key in _POSITIVE:
-        value = getattr(config, key)
-        check(key, math.isfinite(value) and value > 0, "a number above 0")
-    for key in _SHARES:
-        check(key, 0 <= getattr(config, key) < 1, "at least 0 and below 1")
-    for key in _NOT_NEGATIVE:
-        value = getattr(config, key)
-        check(key, math.isfinite(value) and value >= 0, "at least 0")
+        rules.append(((key,), words.__contains__, f"one of {', '.join(words)}"))
     for key, (least, most) in RANGES.items():
-        check(key, least <= getattr(config, key) <= most, f"{least} to {most}")
-    check("schedule_ratio", config.schedule_ratio >= 1, "at least 1")
-    check("layer_decay", 0 < config.layer_decay <= 1, "above 0 and at most 1")
-    check("coref_propagation", config.coref_propagation in (0, 1, 2), "0, 1 or 2")
-    layers = config.reinit_layers
-    once = all(layer >= 1 for layer in layers) and len(set(layers)) == len(layers)
-    check("reinit_layers", once, "a list of layers, each once, counted from 1 (lowest)")
+        rules.append(((key,), range(least, most + 1).__contains__, f"{least} to {most}"))
+    for keys, fits, allowed in rules:
+        for key in keys:
+            if not fits(value := getattr(config, key)):
+                problem = f"training setting {key} = {value!r} is not possible"
+                raise UsageError(problem, f"use {allowed}")
     _check_tasks(config)
 
 
@@ -138,8 +139,6 @@ class TrainConfig:
         dropout: Dropout of the heads.
         attention_dropout: Dropout of attention probabilities; 0 lets fused kernels serve.
         word_dropout: Share of input subwords replaced by the mask subword.
-        augment: Documents with swapped entities per training document and epoch, at most 100; 0 is none; see
-            :mod:`~sciextract_trainer.data.augment`.
         entity_weight: Weight of the entity loss (a sum over spans); a task of weight 0 is not computed.
         relation_weight: Weight of the relation loss (a sum over pairs).
         coreference_weight: Weight of the coreference loss (a sum over mentions).
@@ -189,7 +188,6 @@ class TrainConfig:
     dropout: float = 0.3
     attention_dropout: float = 0.0
     word_dropout: float = 0.0
-    augment: float = 0.0
     entity_weight: float = 1.0
     relation_weight: float = 1.0
     coreference_weight: float = 1.0
@@ -263,12 +261,3 @@ def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     return convert(
         dict(values), TrainConfig, place, closed=True, error=UsageError, hint="see docs/recipes.md"
     )
-
-
-def with_later_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that were stored before some of today's were known, with the defaults of those.
-
-    A default always means what was done before the setting was known.
-    """
-    defaults = {each.name: each.default for each in fields(TrainConfig) if each.name != "encoder"}
-    return {**plain(defaults), **stored}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -18,11 +17,7 @@ from sciextract_trainer.config import TrainConfig
 
 DEV_SETTINGS = DecodeSettings(thresholds=PerTask(0.45, 0.4, 0.5))
 
-LAYER_OF = {
-    "entity": Layer.ENTITIES,
-    "relation": Layer.RELATIONS,
-    "coreference": Layer.COREFERENCE,
-}
+LAYER_OF = {"entity": Layer.ENTITIES, "relation": Layer.RELATIONS, "coreference": Layer.COREFERENCE}
 """The layer of each task."""
 
 Predictor = Callable[[Document], AnnotatedDocument]
@@ -107,21 +102,9 @@ def served(pipeline: Pipeline, settings: DecodeSettings) -> Predictor:
     return lambda document: annotate(pipeline, document, settings)
 
 
-class BetweenGiven(ABC):
-    """What is asked for relations between the gold entities only."""
-
-    def __call__(self, document: Document) -> AnnotatedDocument:
-        """Nothing is given, so there is nothing to relate."""
-        return self.of(AnnotatedDocument(document))
-
-    @abstractmethod
-    def of(self, gold: AnnotatedDocument) -> AnnotatedDocument:
-        """Relations between the entities of a gold document; its relations are not looked at."""
-
-
 @dataclass(frozen=True, slots=True)
-class GivenPredictor(BetweenGiven):
-    """The joint network between given entities.
+class GivenPredictor:
+    """The joint network between given entities: relations only.
 
     Attributes:
         pipeline: Network, tokenizer and labels.
@@ -131,6 +114,10 @@ class GivenPredictor(BetweenGiven):
     pipeline: Pipeline
     settings: DecodeSettings
 
+    def __call__(self, document: Document) -> AnnotatedDocument:
+        """Nothing is given, so there is nothing to relate."""
+        return self.of(AnnotatedDocument(document))
+
     def of(self, gold: AnnotatedDocument) -> AnnotatedDocument:
         """Relations between the entities of a gold document; its relations are not looked at."""
         return annotate_given(self.pipeline, gold, self.settings)
@@ -138,7 +125,7 @@ class GivenPredictor(BetweenGiven):
 
 def predictions(predict: Predictor, gold: Sequence[AnnotatedDocument]) -> list[AnnotatedDocument]:
     """What is predicted for gold documents, of which a predictor sees the entities only if it needs them."""
-    if isinstance(predict, BetweenGiven):
+    if isinstance(predict, GivenPredictor):
         return [predict.of(item) for item in gold]
     return [predict(item.document) for item in gold]
 
@@ -166,7 +153,7 @@ def dev_scores(
         complete: Complete layers of each document; all of them when ``None``.
     """
     layers = complete or [frozenset(Layer)] * len(gold)
-    if isinstance(predict, BetweenGiven):
+    if isinstance(predict, GivenPredictor):
         layers = [frozenset(each) & {Layer.RELATIONS} for each in layers]
     predicted = predictions(predict, gold)
     chosen = {

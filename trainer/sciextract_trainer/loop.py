@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import SciextractError, UsageError
+from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.events import (
     DevScored,
@@ -40,17 +40,11 @@ from sciextract_trainer.checkpoint import (
     trainable,
 )
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.augment import Swaps
 from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import (
-    CPU,
-    enable_checkpointing,
-    moved,
-    repeatable,
-)
+from sciextract_trainer.hardware.device import CPU, enable_checkpointing, moved, repeatable
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
@@ -222,7 +216,6 @@ class TrainingData:
         dev: Gold documents for selection; without any, the last weights are kept.
         complete: Complete layers of each dev document; all of them when ``None``.
         rehearsal: Examples against forgetting; each epoch sees some, ``config.rehearsal`` per example.
-        swaps: Where documents with swapped entities come from, ``config.augment`` per example and epoch.
         selects: Whether dev chooses the kept epoch and ends a training early; else it only tells, and the
             last weights are kept.
     """
@@ -231,7 +224,6 @@ class TrainingData:
     dev: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     rehearsal: Sequence[Sized] = ()
-    swaps: Swaps | None = None
     selects: bool = True
 
 
@@ -274,7 +266,7 @@ def train(
     group.spread(network)
     # The schedule needs to know beforehand how many steps there will be.
     own = len(_part_of(config, data.examples, 1))
-    documents = own + _rehearsed(config, data) + _swapped(config, data)
+    documents = own + _rehearsed(config, data)
     optimiser = make_optimiser(network, config)
     steps = config.epochs * -(-documents // documents_of_step(config, group))
     state = TrainingState(
@@ -328,17 +320,6 @@ def _rehearsed(config: TrainConfig, data: TrainingData) -> int:
     return min(len(data.rehearsal), config.rehearsed(len(data.examples)))
 
 
-def _swapped(config: TrainConfig, data: TrainingData) -> int:
-    """Examples with swapped entities in one epoch."""
-    if config.augment and data.swaps is None:
-        raise UsageError(
-            f"training setting augment = {config.augment} is not possible: there are no gold documents in "
-            "which entities could be swapped",
-            "leave augment out",
-        )
-    return round(config.augment * len(data.examples))
-
-
 def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequence[Sized]:
     """The examples of an epoch, counted from 1; the first part of a pass is never the smaller one."""
     if config.parts == 1:
@@ -379,7 +360,6 @@ def _train_epoch(
     drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
     examples = [*_part_of(config, data.examples, epoch)]
     examples += [data.rehearsal[row] for row in sorted(drawn.tolist())]
-    examples += data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
     if not progress.steps:
         # Two primes keep seeds, epochs and processes from ever sharing a state of random numbers.
         torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)

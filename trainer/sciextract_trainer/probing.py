@@ -88,7 +88,7 @@ def probe(
         "select_by": "mean",
     }
     heads = replace(
-        config, epochs=config.probe_epochs, word_dropout=0.0, augment=0.0, pull=0.0, layer_decay=1.0, patience=0,
+        config, epochs=config.probe_epochs, word_dropout=0.0, pull=0.0, layer_decay=1.0, patience=0,
         **learned,
     )  # fmt: skip
     rules: SubwordRules = start.rules

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from sciextract.codec import encode
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.inputs import Part
-from sciextract.retraining.curves import draw_curves
-from sciextract.retraining.curves import origin_of as curves_origin
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
-from sciextract_trainer.data.augment import gold_swaps
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
-from sciextract_trainer.evaluate import dev_report, dev_settings, scored_layers
+from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import packaged_file
 from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
@@ -138,11 +135,7 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
             listener(event)
 
         with recorded(run, job.device, group.size):
-            try:
-                scores = _train(job, keep, group)
-            except KeyboardInterrupt:
-                draw_curves(run)  # a finished training has its curves
-                raise
+            scores = _train(job, keep, group)
         run.note(scores=scores)
         return scores
 
@@ -156,7 +149,7 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     if unseen := unseen_labels(gold, job.schema):
         message = f"{job.data} has no example of {', '.join(unseen)}; the model will not find such"
         listener(Warned(message=message))
-    data = TrainingData(examples, dev, swaps=gold_swaps(job.config, gold, labels, rules))
+    data = TrainingData(examples, dev)
     origin = origin_of(job)
     if group.is_first:
         job.run_folder.mkdir(parents=True, exist_ok=True)
@@ -169,17 +162,13 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     )
     if not group.is_first:
         return {}
-    drawn = draw_curves(Run(job.run_folder))
-    if drawn.problem:
-        listener(Warned(message=drawn.problem))
-    origin |= curves_origin(drawn, job.run_folder.name)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
-        report = dev_report(predict, dev, labels.relations.symmetric).to_json()
+        report = dev_report(predict, dev, labels.relations.symmetric)
         job.output.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"config": job.config.to_json(), "dev": report}, indent=2) + "\n"
+        text = encode({"config": job.config.to_json(), "dev": report.to_json()})
         (job.output / REPORT).write_text(text, encoding="utf-8")
-        return report
+        return {"fp32": headline(report).stated()}
     packaging = Packaging(
         job.name, job.schema, labels, rules, dev, origin,
         complete=scored_layers(job.config, dev, None), start=dev_settings(job.config),

@@ -11,7 +11,6 @@ from sciextract.codec import encode
 from sciextract.errors import UsageError
 from sciextract.retraining.events import Listener, SeedScored, SeedStarted
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.evaluate import learned_tasks
 from sciextract_trainer.run import TrainingJob, origin_of, run_training
 
@@ -22,12 +21,6 @@ _OF_MODEL = {
     "relation": "relation",
     "strict": "relation_strict",
     "coreference": "coreference",
-}
-_OF_REPORT = {
-    "entity": ("ner", "all"),
-    "relation": ("relation", "boundaries", "ordered"),
-    "strict": ("relation", "strict", "ordered"),
-    "coreference": ("coreference", "conll"),
 }
 
 
@@ -106,7 +99,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
         if kept.scores is None or not own.output.is_dir():
             scores[seed] = f1_by_task(run_training(own, listener), own)
         else:  # finished by an earlier call
-            before = {**with_later_settings(kept.config or {}), **kept.origin}
+            before = {**(kept.config or {}), **kept.origin}
             now = {**own.config.to_json(), **origin_of(own)}
             if changed := sorted(key for key in now if before.get(key) != now[key]):
                 key = changed[0]
@@ -127,14 +120,9 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
 def f1_by_task(scores: Mapping[str, Any], job: TrainingJob) -> dict[str, float]:
     """The headline F1 of what :func:`~sciextract_trainer.run.run_training` returned, of the learned tasks."""
     learned = learned_tasks(job.config)
-    tasks = [task for task in _OF_MODEL if ("relation" if task == "strict" else task) in learned]
-    found: dict[str, float | None] = {}
-    for task in tasks if scores else ():
-        if "fp32" in scores:  # of a model folder
-            found[task] = scores["fp32"][_OF_MODEL[task]]
-        else:  # of a network that is not exported: its whole report
-            part: Any = scores
-            for key in _OF_REPORT[task]:
-                part = part[key]
-            found[task] = part["f1"]
+    found = {
+        task: scores["fp32"][name]
+        for task, name in (_OF_MODEL.items() if scores else ())
+        if ("relation" if task == "strict" else task) in learned
+    }
     return {task: value for task, value in found.items() if value is not None}

@@ -1,10 +1,9 @@
-"""Work of the review beside the keys: imports, suggestions, bulk decisions, and the count of decisions."""
+"""Work of the review beside the keys: imports, suggestions and bulk decisions."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from sciextract.errors import FormatError, SciextractError
 from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.opening import SUFFIX
-from sciextract.store.review import acceptance
 from sciextract.text.english import counted
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.pasted import import_pasted
@@ -21,7 +19,6 @@ from sciextract_app.opening import Remembered, not_yet_imported, note_imported, 
 from sciextract_app.review import bulk
 from sciextract_app.review.bulk import BulkDecision
 from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
-from sciextract_app.shared.session import MANY
 from sciextract_app.shared.view_models import Feedback, Mode
 
 if TYPE_CHECKING:
@@ -126,7 +123,7 @@ class ImportWork:
                 self._screen.dialogs.bad_records(bad, len(bad))
 
         self._screen.show_notice(Feedback(f"importing {name}"))
-        start_job(self._screen, "the import", work, failed, self._screen.show_notice)
+        start_job(self._screen, "the import", work, failed)
 
     def suggest(self, sources: Sources | Path) -> None:
         """Suggest from lists and models, or from an annotated file; one call that still runs is replaced."""
@@ -155,8 +152,7 @@ class ImportWork:
             self._show_failure(f"nothing suggested: {error_line(error)}")
 
         self._screen.show_notice(Feedback("suggesting"))
-        show = self._screen.show_notice
-        start_job(self._screen, "the suggestions", work, failed, show, exclusive=True)
+        start_job(self._screen, "the suggestions", work, failed, exclusive=True)
 
     def is_refused(self, verb: str = "imported") -> bool:
         """Say that nothing can be imported where the project can only be read."""
@@ -256,26 +252,16 @@ class BulkWork:
             self._start(decision, lambda job: decide(job, count))
 
     def _start(self, decision: BulkDecision, work: Callable[[Job], object]) -> None:
-        presenter = self._screen.desk.bulk
-
         def run(job: Job) -> None:
             try:
                 work(job)
             except KeyError:
                 job.call(lambda: self._show_failure(decision, _GONE))
 
-        def crashed(feedback: Feedback) -> None:
-            presenter.drop()
-            self._screen.show_notice(feedback)
+        def failed(error: SciextractError) -> None:
+            self._show_failure(decision, error_line(error))
 
-        start_job(
-            self._screen,
-            self.NAME,
-            run,
-            lambda error: self._show_failure(decision, error_line(error)),
-            crashed,
-            exclusive=True,
-        )
+        start_job(self._screen, self.NAME, run, failed, exclusive=True)
 
     def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
         job.progress(self._show_progress, decision, done, total, every_seconds=PROGRESS_SECONDS)
@@ -314,47 +300,3 @@ class BulkWork:
     def _clear_reply(self) -> None:
         if self._screen.messages.answer is self._reply:
             self._screen.show_reply(Feedback())
-
-
-REST_SECONDS = 5.0
-"""Between two counts of the decisions; the share hardly changes in that time."""
-
-
-class AcceptanceCounter:
-    """Counts the decisions of a large project in a thread, for the header.
-
-    Args:
-        screen: The review screen.
-    """
-
-    def __init__(self, screen: ReviewScreen) -> None:
-        self._screen = screen
-        self._counted = 0
-        self._counted_at = 0.0
-        self._is_counting = False
-
-    def poll(self) -> None:
-        """Count when it is time."""
-        desk, path = self._screen.desk, self._screen.project.path
-        is_due = self._counted != desk.counts and not self._is_counting
-        if not is_due or time.monotonic() - self._counted_at < REST_SECONDS:
-            return
-        # The count of now: what changes while it is counted makes it due again.
-        self._counted = desk.counts
-        self._is_counting = desk.totals.documents >= MANY
-
-        def work(job: Job) -> None:
-            with open_project(path, read=True) as project:
-                job.call(self._show, acceptance(project.connection))
-
-        def failed(_: SciextractError) -> None:
-            self._show(desk.totals.acceptance)  # the next key reports the error
-
-        if self._is_counting:
-            start_job(self._screen, "acceptance", work, failed, self._screen.show_notice)
-
-    def _show(self, share: float | None) -> None:
-        self._is_counting, self._counted_at = False, time.monotonic()
-        desk = self._screen.desk
-        desk.totals = replace(desk.totals, acceptance=share)
-        self._screen.draw_header()

@@ -169,11 +169,6 @@ class BulkApply:
         self._clear(decision)
         return problem(f"{decision.name}: {why}")
 
-    def drop(self) -> None:
-        """It failed in a way that nobody foresaw."""
-        self._leave_counting()
-        self._state.bulk = None
-
     def _is_current(self, decision: BulkDecision) -> bool:
         """Whether this is what the person wants now; they may have stopped it, and begun another one."""
         now = self._state.bulk

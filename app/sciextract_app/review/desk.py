@@ -21,11 +21,10 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review import key_dispatch, navigation, panes
+from sciextract_app.review import key_dispatch, linking, navigation, panes, selecting
 from sciextract_app.review.bulk import BulkApply
 from sciextract_app.review.document_order import DocumentOrder
 from sciextract_app.review.footer import footer, legend
-from sciextract_app.review.key_dispatch import MouseInput
 from sciextract_app.review.queue import Order
 from sciextract_app.review.saved_queues import Queues
 from sciextract_app.review.state import ReviewState
@@ -62,12 +61,10 @@ class Desk:
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
-        document_order: The order of the abstracts.
         queues: Saved queues; one of them may be the documents.
         predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
-        counts: How often they were counted; in large projects acceptance is counted elsewhere after that.
-        mouse: What the mouse does.
+        counts: How often they were counted.
         state: The state between two keys, for panes that need more than the views.
         bulk: Receives the progress of a decision that goes through the whole project.
     """
@@ -89,13 +86,11 @@ class Desk:
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
         self._keys = keymap(keys)
-        self.document_order = DocumentOrder(project.connection)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
-        self.mouse = MouseInput(self.state, self._guard)
         self.bulk = BulkApply(self.state)
-        self.queues = Queues(self.state, self._guard, self._take, before.places if before else {})
+        self.queues = Queues(self.state, self._guard, before.places if before else {})
         self.queues.recall(before.queue if before else "")
         self._model = review.newest_model(project.connection)
         self._pressed: dict[int, tuple[int, int]] = {}
@@ -156,7 +151,7 @@ class Desk:
         action, project = self._keys.get(name), self.state.project
         self.count_key(moves=key_dispatch.only_moves(self.state, action))
         project.pressed = self._pressed[number]
-        feedback = key_dispatch.press(self.state, self.document_order, name, action)
+        feedback = key_dispatch.press(self.state, name, action)
         if project.pressed is None:
             del self._pressed[number]
         project.pressed = None
@@ -164,6 +159,54 @@ class Desk:
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
+
+    @guarded
+    def click(self, char: int) -> Feedback:
+        """Put cursor and focus on what is at a character; while relating, choose that mention.
+
+        While a mention gets a further part, only the cursor moves.
+        """
+        state = self.state
+        if state.view is None:
+            return Feedback()
+        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
+            head = state.pending.head
+            tails = [row for row in state.view.covering(char) if row.id != head]
+            if not tails:
+                return problem("There is no other mention; Esc leaves")
+            return linking.ask_type(state, head, tails[0].id)
+        if state.mode is Mode.FRAGMENT:
+            state.pending.start, state.cursor = None, state.view.token_at(char)
+            return Feedback()
+        state.leave_mode()
+        state.alike = None  # a and & speak of what was clicked
+        selecting.focus_token(state, char)
+        return Feedback()
+
+    @guarded
+    def focus_item(self, item: ItemRef) -> Feedback:
+        """Make an item the focus: a row of a pane."""
+        state = self.state
+        if state.view is None or state.view.row(item) is None:
+            return problem("The item no longer exists")
+        state.leave_mode()
+        state.alike = None
+        state.focus_on(item)
+        return Feedback()
+
+    @guarded
+    def drag(self, char_start: int, char_end: int) -> Feedback:
+        """Select the tokens under some characters."""
+        state = self.state
+        if state.view is None or not len(state.view.tokens):
+            return Feedback()
+        low, high = sorted((char_start, char_end))
+        if state.mode is not Mode.FRAGMENT:
+            state.leave_mode()
+            state.mode = Mode.SELECT
+        state.pending.start = state.view.token_at(low)
+        state.cursor = state.view.token_at(max(low, high - 1))
+        return Feedback()
 
     def count_key(self, *, moves: bool) -> None:
         """Count a key in the open abstract: it is recorded with the next decision there, so that a movement writes nothing."""
@@ -243,8 +286,8 @@ class Desk:
         if not found:
             return Feedback(f"{check}: nothing found")
         self.state.leave_mode()
-        documents = self.queues.check(check, found)
-        return navigation.step_finding(self.state, documents, BY_ID["next-finding"])
+        self.queues.check(check, found)
+        return navigation.step_finding(self.state, BY_ID["next-finding"])
 
     def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
         """Take abstracts in the order of a list; ``None`` for the project's own order.
@@ -259,10 +302,7 @@ class Desk:
         if not self.queues.active:
             kind = "search" if searched else ""
             connection = self.state.project.connection
-            self.document_order = DocumentOrder(connection, numbers, kind, searched, self.number)
-
-    def _take(self, documents: DocumentOrder) -> None:
-        self.document_order = documents
+            self.state.documents = DocumentOrder(connection, numbers, kind, searched, self.number)
 
     @guarded
     def change_labels(self, change: Callable[[Project], Outcome]) -> Feedback:
@@ -326,10 +366,10 @@ class Desk:
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
         # A place is looked up only when the abstract, or the order, is another one: every key draws the header.
-        known = self.number, self.document_order, self.counts
+        known = self.number, self.state.documents, self.counts
         if known != self._placed:
             self._placed = known
-            self._position = self.document_order.place_of(self.number) if self.number else None
+            self._position = self.state.documents.place_of(self.number) if self.number else None
         return Header(
             project=self.state.project.path.name,
             done=self.totals.done,
@@ -337,7 +377,7 @@ class Desk:
             acceptance=self.totals.acceptance,
             model=self._model,
             predicting=self.predicting,
-            queue=self.document_order.progress,
+            queue=self.state.documents.progress,
             place=self._position,
             speed=self.state.speed,
         )
@@ -349,7 +389,7 @@ class Desk:
     def _begin(self, number: int | None, before: session.Session | None) -> None:
         if number is None and before and self.state.load(before.number, before.focus):
             return
-        wanted = self.document_order.first() if number is None else number
+        wanted = self.state.documents.first() if number is None else number
         if wanted is not None:
             self.state.load(wanted)
 
@@ -362,11 +402,11 @@ class Desk:
             feedback = refusal(error)
         if self.state.number != number:
             # At every change of abstract, since a terminal that is closed gives no time for it.
-            self.document_order.visit(self.state.number)
+            self.state.documents.visit(self.state.number)
             self.remember()
         return feedback
 
     def _count(self) -> None:
-        self.totals = totals(self.state.project.connection, self.totals)
+        self.totals = totals(self.state.project.connection)
         self.counts += 1
-        self.document_order.refresh()
+        self.state.documents.refresh()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
@@ -81,11 +82,12 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
 
 
 def _review_keys(state: ReviewState) -> Iterator[Hint]:
+    """Keys in groups: to decide, to edit, to link, and to go elsewhere."""
     view, item = state.open_view, state.view.row(state.focus) if state.view else None
     relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
     mention = not relation and item is not None
-    if spread := bulk.hint(state):
-        yield spread
+    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
+    known = state.candidates
     accept, reject = "next" if item is None or item.state in SETTLED else "accept", "reject"
     if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
         others = [each.entity_id for each in view.members[item.cluster_id]]
@@ -94,42 +96,39 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
             accept = f"same as {named(view.surface(other), 20)}"
         reject = "not the same"
     can_accept = bool(item or state.undecided_count())
-    yield action_hint("accept", can_accept, accept, pinned=True)
-    yield action_hint("reject", item is not None, reject, pinned=True)
+    decide = [action_hint("accept", can_accept, accept, pinned=True)]
+    decide.append(action_hint("reject", item is not None, reject, pinned=True))
     if item is None:  # elsewhere the legend shows the digits
-        yield Hint(document_view.type_keys(view.schema.entity_labels), "make a mention")
-    if relation:
-        yield action_hint("invert")
-    if not link:
-        yield action_hint("relate", item is not None)
-    yield action_hint("join", item is not None and view.schema.coreference)
-    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
-    if at_home:
-        yield from (action_hint(each) for each in ("leave", "merge", "split"))
-    if not relation:
-        yield Hint("s e", "grow", mention)
-        yield Hint("S E", "shrink", mention)
-    # The order is that of importance: what finds no room in the line is left out from the end.
-    yield action_hint("jump")
-    yield Hint("arrows", "move")
-    if at_home:
-        yield action_hint("next-mention")
-    known = state.candidates
-    yield action_hint("offers", item is not None and bool(known and (known.pairs or known.links)))
+        decide.append(Hint(document_view.type_keys(view.schema.entity_labels), "make a mention"))
     target = bulk.alike_target(state)
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
-    yield action_hint("alike", target is not None, words)
-    yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
+    decide.append(action_hint("alike", target is not None, words, seldom=True))
     mentions, relations = bulk.sure_items(state)
     least = f"accept ≥ {state.threshold:.2f}"
     if mentions or relations:
         least = f"accept {len(mentions)}+{len(relations)} sure"
-    yield action_hint("accept-above", state.undecided_count() > 0, least)
-    yield action_hint("fragment", item is not None)
-    yield from (action_hint(each) for each in ("relations", "note"))
-    yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
-    yield action_hint("next-abstract", words="next", pinned=True)
-    yield action_hint("help", pinned=True)
+    decide.append(action_hint("accept-above", state.undecided_count() > 0, least))
+    decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]
+    edit = [] if relation else [Hint("s e", "grow", mention), Hint("S E", "shrink", mention)]
+    edit += [action_hint("select", pinned=True)]
+    edit += [action_hint("candidate", bool(known and known.spans), seldom=True)]
+    edit += [action_hint("fragment", item is not None, seldom=True)]
+    connect = [action_hint("invert")] if relation else []
+    connect += [] if link else [action_hint("relate", item is not None)]
+    connect += [action_hint("join", item is not None and view.schema.coreference)]
+    connect += [action_hint("leave")] if at_home else []
+    others_known = bool(known and (known.pairs or known.links))
+    connect += [action_hint("offers", item is not None and others_known)]
+    connect += [action_hint(each, seldom=True) for each in ("merge", "split") if at_home]
+    go = [action_hint("jump"), Hint("arrows", "move")]
+    go += [action_hint("next-mention", seldom=True)] if at_home else []
+    go += [action_hint(each, seldom=True) for each in ("relations", "note")]
+    go += [action_hint("next-abstract", words="next", pinned=True)]
+    go += [action_hint("help", pinned=True)]
+    if spread := bulk.hint(state):
+        yield spread
+    for place, group in enumerate((decide, edit, connect, go), start=1):
+        yield from (replace(hint, group=place) for hint in group)
 
 
 def _cluster_keys(state: ReviewState) -> Iterator[Hint]:

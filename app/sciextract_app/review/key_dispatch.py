@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sciextract.store import ItemRef
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
-from sciextract_app.review.document_order import DocumentOrder
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared.actions import MOVING, Action
-from sciextract_app.shared.view_models import Feedback, Guard, Mode, guarded, problem
+from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
 _SPREADING = frozenset({"alike", "alike-everywhere"})
@@ -55,9 +53,6 @@ HANDLERS: Mapping[str, Handler] = {
     "next-mention": linking.step_mention,
     "previous-mention": linking.step_mention,
     **{f"type-{digit}": deciding.set_type for digit in range(1, 10)},
-}
-
-ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = {
     "next-abstract": navigation.step_abstract,
     "previous-abstract": navigation.step_abstract,
     "first-abstract": navigation.open_end,
@@ -68,9 +63,11 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "intended": navigation.keep_finding,
     "done": navigation.done,
 }
-"""Those that follow the order of the abstracts."""
 _ALONG_CLUSTER = frozenset({"next-mention", "previous-mention"})
-_WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
+_WITHOUT_ABSTRACT = frozenset(
+    {"undo", "redo", "next-abstract", "previous-abstract", "first-abstract", "last-abstract"}
+    | {"go-to", "next-finding", "previous-finding", "intended"}
+)
 
 
 def only_moves(state: ReviewState, action: Action | None) -> bool:
@@ -80,27 +77,22 @@ def only_moves(state: ReviewState, action: Action | None) -> bool:
     return action.layer == MOVING or action.id in _ALONG_CLUSTER or bool(action.request)
 
 
-def press(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Do what a key means in the present mode; only the very next key can insist on what was refused.
 
     Args:
         state: The state of the desk.
-        documents: The order of the abstracts.
         key: The key's name.
         action: What the key is bound to, for the modes in which bindings hold.
     """
     refused = state.refused
-    feedback = _press(state, documents, key, action)
+    feedback = _press(state, key, action)
     if state.refused is refused:
         state.refused = None
     return feedback
 
 
-def _press(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     # Only a and & may still speak of the mention that was decided before this key.
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
@@ -108,7 +100,7 @@ def _press(
     if state.mode is Mode.COUNTING and key not in _WAITING:
         state.leave_mode()  # the person does not wait: the count runs alongside
     if state.mode is not Mode.REVIEW:
-        return _in_mode(state, documents, key, action)
+        return _in_mode(state, key, action)
     # Every other key takes back the question whether the abstract is done.
     asked, state.asked_done = state.asked_done, False
     if action is None:
@@ -122,14 +114,10 @@ def _press(
     if state.view is None and action.id not in _WITHOUT_ABSTRACT:
         return problem("No abstract is open")
     state.asked_done = asked and action.id == "done"
-    if action.id in ALONG:
-        return ALONG[action.id](state, documents, action)
     return HANDLERS[action.id](state, action)
 
 
-def _in_mode(
-    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
-) -> Feedback:
+def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
     if key == "escape":
         return _escape(state)
     match state.mode:
@@ -152,7 +140,7 @@ def _in_mode(
         case Mode.MERGE:
             return linking.press_merge(state, key)
         case Mode.GO_TO:
-            return navigation.press_place(state, documents, key)
+            return navigation.press_place(state, key)
         case Mode.COUNTING:
             return bulk.press_counting(state)
         case Mode.TYPE if selecting.selected(state):
@@ -177,64 +165,3 @@ def _escape(state: ReviewState) -> Feedback:
     if pointed:
         state.focus_on(state.focus)  # the cursor goes back to the mention
     return left() if left else Feedback()
-
-
-class MouseInput:
-    """Clicks and drags.
-
-    Args:
-        state: The desk's state.
-        guard: Runs work so that refusals come back as problems.
-    """
-
-    def __init__(self, situation: ReviewState, guard: Guard) -> None:
-        self._state = situation
-        self._guard = guard
-
-    @guarded
-    def click(self, char: int) -> Feedback:
-        """Put cursor and focus on what is at a character; while relating, choose that mention.
-
-        While a mention gets a further part, only the cursor moves.
-        """
-        state = self._state
-        if state.view is None:
-            return Feedback()
-        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
-            head = state.pending.head
-            tails = [row for row in state.view.covering(char) if row.id != head]
-            if not tails:
-                return problem("There is no other mention; Esc leaves")
-            return linking.ask_type(state, head, tails[0].id)
-        if state.mode is Mode.FRAGMENT:
-            state.pending.start, state.cursor = None, state.view.token_at(char)
-            return Feedback()
-        state.leave_mode()
-        state.alike = None  # a and & speak of what was clicked
-        selecting.focus_token(state, char)
-        return Feedback()
-
-    @guarded
-    def focus(self, item: ItemRef) -> Feedback:
-        """Make an item the focus: a row of a pane."""
-        state = self._state
-        if state.view is None or state.view.row(item) is None:
-            return problem("The item no longer exists")
-        state.leave_mode()
-        state.alike = None
-        state.focus_on(item)
-        return Feedback()
-
-    @guarded
-    def drag(self, char_start: int, char_end: int) -> Feedback:
-        """Select the tokens under some characters."""
-        state = self._state
-        if state.view is None or not len(state.view.tokens):
-            return Feedback()
-        low, high = sorted((char_start, char_end))
-        if state.mode is not Mode.FRAGMENT:
-            state.leave_mode()
-            state.mode = Mode.SELECT
-        state.pending.start = state.view.token_at(low)
-        state.cursor = state.view.token_at(max(low, high - 1))
-        return Feedback()

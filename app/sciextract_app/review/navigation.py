@@ -19,7 +19,7 @@ from sciextract.store.events import Change, Event
 from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import follow
 from sciextract.workflows.disagreements import KIND
-from sciextract_app.review.document_order import CHECK, DocumentOrder
+from sciextract_app.review.document_order import CHECK
 from sciextract_app.review.queue import Key
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared.actions import BY_ID, Action
@@ -100,50 +100,50 @@ def sentence_start(state: ReviewState, step: int) -> int:
     return tokens.sentences[wanted].token_start
 
 
-def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def step_abstract(state: ReviewState, action: Action) -> Feedback:
     """Open the next or the previous abstract."""
-    found = documents.neighbour(state.number, int(action.argument))
+    found = state.documents.neighbour(state.number, int(action.argument))
     if found is None:
         end = "last" if action.argument == "1" else "first"
-        is_search = documents.kind == "search"
+        is_search = state.documents.kind == "search"
         more = "; / with an empty line shows all" if is_search else ""
-        if documents.numbers is not None and not documents.numbers:
-            return Feedback(f"There is no abstract{documents.suffix}{more}")
-        return Feedback(f"This is the {end} abstract{documents.suffix}{more}")
-    return _open(state, documents, found)
+        if state.documents.numbers is not None and not state.documents.numbers:
+            return Feedback(f"There is no abstract{state.documents.suffix}{more}")
+        return Feedback(f"This is the {end} abstract{state.documents.suffix}{more}")
+    return _open(state, found)
 
 
-def _open(state: ReviewState, documents: DocumentOrder, number: int) -> Feedback:
+def _open(state: ReviewState, number: int) -> Feedback:
     """Open an abstract; along a check at the first place in it that was found."""
     state.load(number)
-    if documents.kind == CHECK and state.findings is not None:
+    if state.documents.kind == CHECK and state.findings is not None:
         places = enumerate(state.findings.found)
         here = [place for place, each in places if each.number == number]
-        return replace(_go_to_finding(state, documents, here), moved=True)
+        return replace(_go_to_finding(state, here), moved=True)
     return Feedback(moved=True)
 
 
-def step_finding(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def step_finding(state: ReviewState, action: Action) -> Feedback:
     """Go to the next or previous place that a check has found; items that are gone are passed over."""
     findings = state.findings
     if findings is None:
         return problem("No check was run yet; K lists the checks")
     step = int(action.argument)
     end = len(findings.found) if step > 0 else -1
-    return _go_to_finding(state, documents, range(findings.place + step, end, step))
+    return _go_to_finding(state, range(findings.place + step, end, step))
 
 
-def keep_finding(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def keep_finding(state: ReviewState, action: Action) -> Feedback:
     """The place that is looked at is as it should be; go to the next one."""
     findings = state.findings
     if findings is None or findings.place < 0:
         return problem("I speaks of a place that a check has found; K lists the checks")
     quality_checks.keep_finding(state.project, findings.check, findings.found[findings.place])
-    feedback = step_finding(state, documents, BY_ID["next-finding"])
+    feedback = step_finding(state, BY_ID["next-finding"])
     return replace(feedback, message=f"kept as it is. {feedback.message}", changed=True)
 
 
-def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterable[int]) -> Feedback:
+def _go_to_finding(state: ReviewState, places: Iterable[int]) -> Feedback:
     """Go to the first of some places that is still there."""
     findings, before = state.findings, state.number
     if findings is None:
@@ -155,7 +155,7 @@ def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterabl
             continue
         if found.item is None or state.open_view.row(found.item) is not None:
             findings.place = place
-            documents.finding = place + 1, len(findings.found)
+            state.documents.finding = place + 1, len(findings.found)
             state.move_cursor(state.open_view.token_at(found.char_start))
             if found.item is not None:
                 state.focus_on(found.item)
@@ -168,47 +168,51 @@ def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterabl
     return Feedback(f"No further place: {findings.check}; K checks again, F3 leaves")
 
 
-def open_end(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def open_end(state: ReviewState, action: Action) -> Feedback:
     """Open the first or the last abstract."""
-    total = documents.place_of(state.number)[1]
-    return _open_at(state, documents, 1 if action.id == "first-abstract" else total)
+    total = state.documents.place_of(state.number)[1]
+    return _open_at(state, 1 if action.id == "first-abstract" else total)
 
 
-def ask_place(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def ask_place(state: ReviewState, action: Action) -> Feedback:
     """The next digits are the place of an abstract."""
     state.leave_mode()
     state.mode = Mode.GO_TO
-    return _place_question(state, documents)
+    return _place_question(state)
 
 
-def _place_question(state: ReviewState, documents: DocumentOrder) -> Feedback:
-    total = documents.place_of(state.number)[1]
-    return Feedback(f"Go to abstract 1 to {total:,}{documents.suffix}: {state.pending.typed}_")
+def _place_question(state: ReviewState) -> Feedback:
+    total = state.documents.place_of(state.number)[1]
+    return Feedback(
+        f"Go to abstract 1 to {total:,}{state.documents.suffix}: {state.pending.typed}_"
+    )
 
 
-def press_place(state: ReviewState, documents: DocumentOrder, key: str) -> Feedback:
+def press_place(state: ReviewState, key: str) -> Feedback:
     """A digit of a place, or Enter to go there."""
     if key == "enter" and state.pending.typed:
-        return _open_at(state, documents, int(state.pending.typed))
+        return _open_at(state, int(state.pending.typed))
     if key == "backspace":
         state.pending.typed = state.pending.typed[:-1]
     elif key in _DIGITS and len(state.pending.typed) < _LONGEST_PLACE:
         state.pending.typed += key
-    return _place_question(state, documents)
+    return _place_question(state)
 
 
-def _open_at(state: ReviewState, documents: DocumentOrder, place: int) -> Feedback:
-    found, before = documents.at(place), state.number
+def _open_at(state: ReviewState, place: int) -> Feedback:
+    found, before = state.documents.at(place), state.number
     state.leave_mode()
     if found is None:
-        total = documents.place_of(before)[1]
-        return problem(f"There is no abstract {place:,}; there are {total:,}{documents.suffix}")
+        total = state.documents.place_of(before)[1]
+        return problem(
+            f"There is no abstract {place:,}; there are {total:,}{state.documents.suffix}"
+        )
     if found != before:
         state.load(found)
     return Feedback(moved=found != before)
 
 
-def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+def done(state: ReviewState, action: Action) -> Feedback:
     """The abstract is done; with undecided items the first time only says how many there are."""
     waiting = state.undecided_count()
     if waiting and not state.asked_done:
@@ -221,13 +225,13 @@ def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedba
     number, seconds = state.number, state.seconds()
     state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
     rejected = f", {counted(waiting, 'item')} rejected" if waiting else ""
-    following = documents.not_done_after(number)
+    following = state.documents.not_done_after(number)
     if following is None:
         state.read()
         state.focus_nearest()
-        message = f"Done{rejected}. All abstracts{documents.suffix} are done"
+        message = f"Done{rejected}. All abstracts{state.documents.suffix} are done"
         return Feedback(message, changed=True, recount=True)
-    opened = _open(state, documents, following)
+    opened = _open(state, following)
     message = ". ".join(filter(None, (f"Done{rejected}", opened.message)))
     return Feedback(message, changed=True, moved=True, recount=True)
 

@@ -20,8 +20,7 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.events import read_event
-from sciextract.store.sqlite import translated
-from sciextract_app.review.bulk import sure_score
+from sciextract_app.review.bulk import sure_items, sure_score
 from sciextract_app.review.selecting import selected
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
@@ -58,6 +57,7 @@ def passage(state: ReviewState) -> Passage:
         hints=hints.remaining() if hints else {},
         candidate=_edges(candidate) if candidate else None,
         sure=sure_score(state, "entity"),
+        other_edges=state.other_edges,
     )
 
 
@@ -128,6 +128,7 @@ def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLin
     mention = None if everything else view.mention_of(state.focus)
     rows = view.relations if mention is None else view.relations_of.get(mention, [])
     ordered = sorted(rows, key=lambda row: (view.place(row.head), view.place(row.tail), row.id))
+    sure = {each.id for each in sure_items(state)[1]}
     return tuple(
         RelationLine(
             item_id=row.id,
@@ -139,6 +140,7 @@ def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLin
             score=row.score,
             focused=state.focus == RelationRef(row.id),
             illegal=document_view.is_illegal(view, row),
+            sure=row.id in sure,
         )
         for row in ordered
     )
@@ -181,6 +183,8 @@ def inspector(state: ReviewState) -> Inspector:
     if row is None:
         token = view.token_span(state.cursor).of(view.text)
         note = "no mention here; a type key adds one" if token else "this abstract has no text"
+        if not view.schema.entities:
+            note = "no types yet: 1 asks for the name of the first, g lists them"
         return Inspector(named(token) if token else "", (("", note), *_note(view)))
     if isinstance(row, EntityRow):
         title = f"{named(row.surface(view.text))} · {row.label or 'no type'}"
@@ -226,10 +230,9 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Lines:
     """How the same string was labelled elsewhere."""
     try:
-        with translated(state.project.path):
-            found = review.label_history(
-                state.project.connection, row.surface(view.text), state.number, row.id
-            )
+        found = review.label_history(
+            state.project.connection, row.surface(view.text), state.number, row.id
+        )
     except ProjectError:
         return
     # The count ends early for a string that stands everywhere: the pane is drawn at every key.
@@ -243,8 +246,7 @@ def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Li
 
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     try:
-        with translated(state.project.path):
-            event = read_event(state.project.connection, row.event_id)
+        event = read_event(state.project.connection, row.event_id)
     except ProjectError:
         event = None  # the file cannot be read: the next key says why
     if event is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sciextract.store import queries, review
@@ -44,20 +44,12 @@ class Queues:
     Args:
         state: The state of the desk.
         guard: Turns errors into words.
-        follow: Makes an order the desk's.
         places: The abstract that was open last, by queue.
     """
 
-    def __init__(
-        self,
-        state: ReviewState,
-        guard: Guard,
-        follow: Callable[[DocumentOrder], None],
-        places: Mapping[str, int],
-    ) -> None:
+    def __init__(self, state: ReviewState, guard: Guard, places: Mapping[str, int]) -> None:
         self._state = state
         self._guard = guard
-        self._follow = follow
         self._places = dict(places)
         self._active: DocumentOrder | None = None
 
@@ -123,19 +115,18 @@ class Queues:
             return problem("No queue is open")
         left, self._places = self._active, self.places
         self._active = self._state.findings = None
-        self._follow(DocumentOrder(self._state.project.connection))
+        self._state.documents = DocumentOrder(self._state.project.connection)
         if left.kind == CHECK:
             return Feedback(f"left the check {left.progress}; K checks again")
         return Feedback(f"closed the queue {left.progress}; F3 continues it")
 
-    def check(self, check: Check, found: Sequence[Finding]) -> DocumentOrder:
+    def check(self, check: Check, found: Sequence[Finding]) -> None:
         """Work on the abstracts in which a check has found something, until the queue is left."""
         self._places = self.places
         numbers = tuple(dict.fromkeys(each.number for each in found))
         self._active = DocumentOrder(self._state.project.connection, numbers, CHECK, str(check))
         self._state.findings = CheckFindings(check, found)
-        self._follow(self._active)
-        return self._active
+        self._state.documents = self._active
 
     @guarded
     def forget(self, name: str) -> Feedback:
@@ -165,7 +156,7 @@ class Queues:
     def _take(self, queue: SavedQueue) -> DocumentOrder:
         self._state.findings = None
         self._active = self._order(queue, self._places.get(queue.name, 0))
-        self._follow(self._active)
+        self._state.documents = self._active
         return self._active
 
     def _order(self, queue: SavedQueue, stopped: int) -> DocumentOrder:

@@ -28,7 +28,7 @@ from sciextract_app import opening
 from sciextract_app.adjudication.backlog import open_differences
 from sciextract_app.adjudication.presenter import Adjudication
 from sciextract_app.review import bulk
-from sciextract_app.review.background import AcceptanceCounter, BulkWork, ImportWork
+from sciextract_app.review.background import BulkWork, ImportWork
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.dialogs import ReviewDialogs
 from sciextract_app.review.document_list import DocumentList
@@ -58,8 +58,6 @@ from sciextract_app.widgets.passage_view import PassageView
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
 
-NARROW = 100
-"""Columns below which the list is a drawer and the lower panes are one strip."""
 WIDE, MOST_LISTED = 140, 200
 """Columns from which on all relations of the abstract are listed, not only those of the focus; and how many at most."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
@@ -114,7 +112,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         learning: Learns from finished abstracts in the background.
         bulk: Decides in the whole project in the background.
         retraining: The trainings of the project.
-        acceptance: Counts the decisions of a large project.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(SHELL)
@@ -155,7 +152,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
         )
-        self.acceptance = AcceptanceCounter(self)
         self._drawn_schema = project.schema
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
@@ -185,11 +181,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.dialogs.list_queue()
         self.draw()
         self.set_interval(POLL_SECONDS, self.poll_changes)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Arrange the panels for the width."""
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.query_one(TooSmall).look()
 
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
@@ -285,7 +276,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.show_result(feedback)
 
     def _aim(self) -> None:
-        self.predictions.order.aim(self.desk.number, self.desk.document_order.numbers)
+        self.predictions.order.aim(self.desk.number, self.desk.state.documents.numbers)
 
     def do(self, action: str) -> None:
         """Do an action of the registry, as its key does."""
@@ -334,20 +325,16 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     # The mouse
 
-    @on(PassageView.ItemClicked)
-    def _item_clicked(self, event: PassageView.ItemClicked) -> None:
-        if self.desk.mode in _POINTING:
-            self.show_result(self.desk.mouse.click(event.char))
-        else:
+    @on(PassageView.Clicked)
+    def _clicked(self, event: PassageView.Clicked) -> None:
+        if event.item_id and self.desk.mode not in _POINTING:
             self._focus_item(EntityRef(event.item_id))
-
-    @on(PassageView.TokenClicked)
-    def _token_clicked(self, event: PassageView.TokenClicked) -> None:
-        self.show_result(self.desk.mouse.click(event.char))
+        else:
+            self.show_result(self.desk.click(event.char))
 
     @on(PassageView.SpanDragged)
     def _span_dragged(self, event: PassageView.SpanDragged) -> None:
-        self.show_result(self.desk.mouse.drag(event.char_start, event.char_end))
+        self.show_result(self.desk.drag(event.char_start, event.char_end))
 
     @on(PassageView.MenuWanted)
     def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
@@ -367,15 +354,14 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self._focus_item(LinkRef(event.cluster_id, links[event.index].entity_id))
 
     def _focus_item(self, item: ItemRef) -> None:
-        self.show_result(self.desk.mouse.focus(item))
+        self.show_result(self.desk.focus_item(item))
 
     # Changes of the file by others
 
     def poll_changes(self) -> None:
-        """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
+        """Show what another process or a worker wrote; the focus stays where it is."""
         if self.desk.is_stale():
             self._read_changes()
-        self.acceptance.poll()
 
     def _read_changes(self) -> None:
         documents = self.desk.totals.documents
@@ -466,7 +452,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.desk.refresh()
         if adjudication.item is not None:
-            self.desk.mouse.focus(adjudication.item)
+            self.desk.focus_item(adjudication.item)
         self.show_result(Feedback(changed=True))
 
     def action_page(self, pages: int) -> None:
@@ -506,8 +492,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         notices = [self._options.notice]
         if left := open_differences(self.project):
             notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
-        if not self.project.schema.entities:
-            notices.append("No types yet: move to a word, and 1 asks for the first; g lists them")
         if not self.writable:
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):

@@ -161,8 +161,9 @@ def _extend(state: ReviewState, token: int) -> Feedback:
 def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
     """Offer the model's next candidate; the cursor stays, so that the order does."""
     if not state.pending.offers:
-        char = state.open_view.token_span(state.cursor).char_start
-        offers = offered(state.open_view, state.candidates, char)
+        mention = state.open_view.by_id.get(state.open_view.mention_of(state.focus) or "")
+        at = mention.fragments[0] if mention else state.open_view.token_span(state.cursor)
+        offers = offered(state.open_view, state.candidates, at)
         if not offers:
             return problem("The model considered nothing else in this abstract")
         state.leave_mode()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review.queue import Key, Order, Queue, VoteCache, is_undecided
+from sciextract_app.review.document_order import DocumentOrder
+from sciextract_app.review.queue import Key, Order, Queue, is_undecided
+from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
     CandidateCache,
     ClusterLetters,
@@ -196,6 +197,7 @@ class ReviewState:
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
+        documents: The order of the abstracts.
         sure: From which score on suggestions are right as often as promised; ``None`` until that is known.
         rest_by_uncertainty: Whether the open abstract is walked by uncertainty, whatever the order: what is sure was accepted.
     """
@@ -212,6 +214,7 @@ class ReviewState:
         self.order = order
         self.seed = seed
         self.threshold = threshold
+        self.documents = DocumentOrder(project.connection)
         self.number = 0
         self.view: DocumentView | None = None
         self.queue: Queue | None = None
@@ -235,8 +238,8 @@ class ReviewState:
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
         self.seen = -1
+        self.other_edges = frozenset[str]()
         self._candidate_cache = CandidateCache()
-        self._votes = VoteCache()
         self._stopwatch = Stopwatch(clock)
 
     @property
@@ -291,15 +294,12 @@ class ReviewState:
             self.leave_mode()
             return False
         project = self.project
-        self.view = DocumentView(document, project.schema, project.sources, self.view)
+        self.view = DocumentView(document, project.schema, project.sources)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
-        disagreement = None
-        if order is Order.DISAGREEMENT:  # only this order pays for the votes
-            votes = self._votes.of(self.project.connection, self.view)
-            disagreement = partial(votes.disagreement, self.view)
-        self.queue = Queue(self.view, order, self.seed, disagreement, self.queue)
+        self.queue = Queue(self.view, order, self.seed)
         self.letters.give(self.view)
+        self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True
 
     def focus_on(self, item: ItemRef | None, *, cursor: bool = True) -> None:

@@ -242,11 +242,16 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
 def action_hint(
-    action_id: str, live: bool = True, words: str = "", *, pinned: bool = False
+    action_id: str,
+    live: bool = True,
+    words: str = "",
+    *,
+    pinned: bool = False,
+    seldom: bool = False,
 ) -> Hint:
     """An action in the footer, with its own words or with others."""
     action = BY_ID[action_id]
-    return Hint(action.key, words or action.words, live, pinned)
+    return Hint(action.key, words or action.words, live, pinned, seldom)
 
 
 # Textual has names for printable keys; in key maps people write the character.

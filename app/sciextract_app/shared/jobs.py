@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec
@@ -12,7 +13,6 @@ from textual.dom import DOMNode
 from textual.worker import Worker, get_current_worker
 
 from sciextract.errors import SciextractError, write_crash_report
-from sciextract_app.shared.view_models import Feedback
 
 # SQLite does not queue who waits for its lock, it lets them try again: without a moment in which nobody
 # writes, a key of the person could wait for as long as a job runs.
@@ -90,7 +90,6 @@ def start_job(
     name: str,
     work: Callable[[Job], object],
     failed: Callable[[SciextractError], object],
-    crashed: Callable[[Feedback], object],
     *,
     exclusive: bool = False,
 ) -> None:
@@ -100,8 +99,7 @@ def start_job(
         node: The screen or dialog that shows what it finds; it is cancelled with it.
         name: What it does, as messages call it: ``the import``. Jobs of one name are a group.
         work: Called in the thread.
-        failed: Called in the event loop with an error that can be explained.
-        crashed: Called there after any other one, with words that name the report of it.
+        failed: Called in the event loop with an error that can be explained; of any other one it names the report.
         exclusive: Whether it cancels the others of its name.
     """
 
@@ -114,7 +112,7 @@ def start_job(
         except SciextractError as error:
             job.call(failed, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the desk goes on and names the report
-            job.call(crashed, crash_feedback(name, error))
+            job.call(failed, crash_error(name, error))
 
     node.run_worker(
         run, name=name, group=name, thread=True, exclusive=exclusive, exit_on_error=False
@@ -126,7 +124,7 @@ def error_line(error: SciextractError) -> str:
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
-def crash_feedback(work: str, error: BaseException) -> Feedback:
+def crash_error(work: str, error: BaseException) -> SciextractError:
     """A job failed unexpectedly: writes a report, and names it.
 
     Args:
@@ -134,10 +132,8 @@ def crash_feedback(work: str, error: BaseException) -> Feedback:
         error: Why it failed.
     """
     # Only the kind of the error: its words may hold a text of the person.
-    message = f"{work} failed unexpectedly ({type(error).__name__})"
-    try:
-        report = write_crash_report(error)
-        return Feedback(f"{message}; please report it with {report}", problem=True)
-    except OSError:
-        # No report can be written, on a full disk for example.
-        return Feedback(message, problem=True)
+    found = SciextractError(f"{work} failed unexpectedly ({type(error).__name__})")
+    # No report can be written on a full disk, for example.
+    with suppress(OSError):
+        found.hint = f"please report it with {write_crash_report(error)}"
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
 from math import inf
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from sciextract.documents.annotations import State
 from sciextract.errors import SciextractError
@@ -106,6 +106,7 @@ class Passage:
         candidate: A span that the model offers and that is not an item (yet), ``None`` for none.
         hits: Where the words that were searched for stand, in order.
         sure: The score from which an undecided mention is marked as one that is accepted with all others.
+        other_edges: Mentions for which the model knows other edges that are nearly as likely.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Passage:
     candidate: tuple[int, int] | None = None
     hits: tuple[tuple[int, int], ...] = ()
     sure: float = inf
+    other_edges: frozenset[str] = frozenset()
 
 
 EMPTY = Passage("", 0, (), (0, 0))
@@ -136,6 +138,7 @@ class RelationLine:
         score: The model's probability.
         focused: Whether it is the item that keys speak of.
         illegal: Whether the schema does not allow it between the types of its mentions.
+        sure: Whether it is undecided and accepted with all others that are sure.
     """
 
     item_id: str
@@ -147,6 +150,7 @@ class RelationLine:
     score: float | None
     focused: bool
     illegal: bool = False
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +194,20 @@ class Hint:
         words: What it does now.
         live: Whether it does something in the present situation; others are muted.
         pinned: Whether it is shown even where there is no room for all.
+        seldom: Whether it stands back behind the others, and goes first where there is no room.
         label: The label whose colour it has, empty for none.
         current: Whether the focus has this label already.
+        group: Keys of another group stand behind a line.
     """
 
     key: str
     words: str
     live: bool = True
     pinned: bool = False
+    seldom: bool = False
     label: str = ""
     current: bool = False
+    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +280,10 @@ class BarRow:
 
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
-NEW_TYPE = {"entity": "new entity type", "relation": "new relation type"}
+NEW_TYPE: dict[Literal["entity", "relation"], str] = {
+    "entity": "new entity type",
+    "relation": "new relation type",
+}
 """Requests for the first type, by what it is for; the digit that asked for it is pressed again then."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 

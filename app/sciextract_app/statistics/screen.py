@@ -26,6 +26,7 @@ from sciextract_app.statistics.pages import (
     gather,
 )
 from sciextract_app.widgets.bars import FooterBar, TabLine
+from sciextract_app.widgets.lines import word_lines
 from sciextract_app.widgets.plots import (
     BarPart,
     ChartScale,
@@ -36,7 +37,6 @@ from sciextract_app.widgets.plots import (
     chart,
     legend,
     spread,
-    word_lines,
 )
 
 MARK = "mark"
@@ -182,7 +182,7 @@ class DashboardScreen(PlotScreen):
         def failed(error: SciextractError) -> None:
             self.show_message(Feedback(f"statistics ended: {error_line(error)}", problem=True))
 
-        start_job(self, "the statistics", work, failed, self.show_message)
+        start_job(self, "the statistics", work, failed)
 
     def _show_page(self, name: str, page: Page) -> None:
         self._pages[name] = page

@@ -143,7 +143,7 @@ class LearningWork:
         done, project = self._screen.desk.totals.done, self._screen.project
         if self._start_engine is None or not self._screen.writable or not self.is_on:
             return
-        if done == self._learned:
+        if done == self._learned or not project.schema.entities:
             return
         if self._is_suggesting:  # what is newly finished matters more than abstracts further on
             self._screen.workers.cancel_group(self._screen, self.NAME)
@@ -166,19 +166,16 @@ class LearningWork:
                 job.call(self._end, learned)
 
         def fail(why: str) -> None:
-            self._screen.poll_changes()
-            stop(Feedback(f"not learned: {why}", problem=True))
-
-        def stop(feedback: Feedback) -> None:
             """After a failure the next finished abstract starts what learns anew."""
+            self._screen.poll_changes()
             self._is_running = self._is_suggesting = False
             self.close()
             self._engine = None
             self._show("")
-            self._screen.show_notice(feedback)
+            self._screen.show_notice(Feedback(f"not learned: {why}", problem=True))
 
         self._show("⟳ learning")
-        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)), stop)
+        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)))
 
     def _end(self, learned: Learned) -> None:
         self._is_running = False

@@ -187,11 +187,7 @@ class PredictionWork:
                     )
             job.call(self._end, None if job.is_cancelled else report)
 
-        def crashed(feedback: Feedback) -> None:
-            self._show_progress(None)
-            self._screen.show_notice(feedback)
-
-        start_job(self._screen, "the prediction", work, self._fail, crashed, exclusive=True)
+        start_job(self._screen, "the prediction", work, self._fail, exclusive=True)
 
     def use_model(self, name: str) -> None:
         """Let another model predict from now on, beginning with what is undecided."""

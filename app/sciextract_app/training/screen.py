@@ -13,15 +13,15 @@ from sciextract.retraining.remote.jobs import known_hosts, location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.training import plots
 from sciextract_app.training.plan import (
     USUAL,
     EarlierRuns,
     TrainingPlan,
+    check_options,
     nothing_to_learn,
     plan_lines,
-    problem_of_options,
     read_plan,
 )
 from sciextract_app.training.progress import RunProgress
@@ -34,7 +34,8 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen, word_lines
+from sciextract_app.widgets.lines import named_lines, word_lines
+from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen
 
 if TYPE_CHECKING:
     from sciextract_app.training.work import RetrainingWork
@@ -156,7 +157,7 @@ class RetrainingScreen(PlotScreen):
             offered = [("", USUAL), *zip(hosts, hosts, strict=True)] if hosts else []
             typed, explained = self._service.options, f"{_OPTIONS}{USUAL}."
             title = "Options of the training"
-            dialog = LineDialog(title, typed, explained, problem_of_options, offered)
+            dialog = LineDialog(title, typed, explained, check_options, offered)
             ask(self.app, dialog, self._set_options)
 
     def _set_options(self, options: str) -> None:
@@ -220,10 +221,10 @@ class RetrainingScreen(PlotScreen):
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
             self.look()
 
-        start_job(self, "cancelling the job", work, failed, self.show_message)
+        start_job(self, "cancelling the job", work, failed)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -246,7 +247,7 @@ class RetrainingScreen(PlotScreen):
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.options, found.earlier)
-        lines += [Text(), *plots.named_lines(rows, width)]
+        lines += [Text(), *named_lines(rows, width, plots.NAME)]
         past = found.earlier.words
         problem = self._obstacle()
         lines += [Text(), *word_lines([" ".join(past)], width)] if past else []
@@ -281,17 +282,13 @@ class RetrainingScreen(PlotScreen):
         def counted(plan: TrainingPlan) -> None:
             self._material = plan
             if plan.error is not None:
-                self.show_message(Feedback(error_line(plan.error), problem=True))
+                self.show_message(refusal(plan.error))
             self.look()
 
         def failed(error: SciextractError) -> None:
-            self.show_message(Feedback(error_line(error), problem=True))
+            self.show_message(refusal(error))
 
-        start_job(
-            self,
-            "counting",
-            lambda job: job.call(counted, read_plan(path, model)),
-            failed,
-            self.show_message,
-            exclusive=True,
-        )
+        def work(job: Job) -> None:
+            job.call(counted, read_plan(path, model))
+
+        start_job(self, "counting", work, failed, exclusive=True)

@@ -320,7 +320,7 @@ class RetrainingWork:
         def failed(error: SciextractError) -> None:
             self._screen.dialogs.error("The new model cannot be used", error)
 
-        start_job(self._screen, "use", work, failed, self._screen.show_notice)
+        start_job(self._screen, "use", work, failed)
 
     def offer_after(self, feedback: Feedback) -> None:
         """Offer a training after an action, once for every twenty more abstracts that are done."""

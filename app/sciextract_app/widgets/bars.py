@@ -9,7 +9,6 @@ from functools import lru_cache
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual import events
 from textual.strip import Strip
 from textual.widgets import Static
 
@@ -131,10 +130,10 @@ class FooterBar(LineBar):
 def footer_lines(
     hints: tuple[Hint, ...], mode: str, width: int, height: int = 1
 ) -> tuple[Text, ...]:
-    """The keys in so many lines and cells: those without room become an ellipsis, from the last one not pinned.
+    """The keys in so many lines and cells: those without room become an ellipsis, from the last of the seldom ones.
 
-    Then pinned ones go from the front of the last; the last key of all, which leads to the others or out of a
-    mode, is kept where anything is.
+    Then those that are not pinned go, then pinned ones from the front of the last; the last key of all, which leads
+    to the others or out of a mode, is kept where anything is.
     """
     sign = Text(" ")
     if not isinstance(mode, Mode):
@@ -146,24 +145,29 @@ def footer_lines(
     kept = []
     for hint in hints:
         key, words = visible(hint.key), visible(hint.words)
-        live = Text().append(key, "bold").append(f" {words}")
+        live = Text().append(key, "" if hint.seldom else "bold").append(f" {words}")
         kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
     place = -1  # of the ellipsis
     while True:
-        parts = [part for _, part in kept]
+        parts, group = [], kept[0][0].group if kept else 0
+        for hint, part in kept:
+            behind = "│ " if hint.group != group else ""
+            parts.append(Text().append(behind, "dim").append_text(part))
+            group = hint.group
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
-        lines = tuple(_flowing(sign, parts, width))
+        lines = tuple(flowing(sign, parts, width))
         if len(lines) <= height and all(each.cell_len <= width for each in lines):
             return lines
         if len(kept) <= 1:
             return lines[:height]
         free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
+        free = [at for at in free if kept[at][0].seldom] or free
         place = free[-1] if free else len(kept) - 2
         kept.pop(place)
 
 
-def _flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
+def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
     """Lines of parts side by side; the first begins with a sign."""
     line, is_empty = sign.copy(), True
     for part in parts:
@@ -210,7 +214,7 @@ def legend_lines(
     does not allow here stand in parentheses.
     """
     whole = [_legend_part(hint, colours, width) for hint in hints]
-    lines = list(_flowing(Text(" "), whole, width))
+    lines = list(flowing(Text(" "), whole, width))
     if len(lines) <= height and all(each.cell_len <= width for each in lines):
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
@@ -341,44 +345,28 @@ def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     return line.append_text(tabs)
 
 
-LEAST_COLUMNS, LEAST_ROWS = 60, 15
+LEAST_COLUMNS, LEAST_ROWS, WIDE_FROM = 60, 15, 100
+COLUMNS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide")]
+ROWS = [(0, "-low"), (LEAST_ROWS, "-high")]
+"""Classes of a screen by its size, for ``App.HORIZONTAL_BREAKPOINTS`` and ``App.VERTICAL_BREAKPOINTS``."""
 
 
 class TooSmall(Static):
-    """Says how large the terminal must be; shows itself only as long as it is smaller."""
+    """Says how large the terminal must be; shown only as long as it is smaller."""
 
     DEFAULT_CSS = """
     TooSmall { display: none; layer: above; width: 100%; height: 100%; content-align: center middle;
                text-align: center; background: $background; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown_for = (0, 0)
-
-    def on_mount(self) -> None:
-        """Watch the size of the screen."""
-        # While it is hidden it has no size, so no resize of its own is heard of.
-        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
-        self.look()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """The own size follows the screen's."""
-        self.look()
-
-    def look(self) -> None:
-        """Compare the size of the screen with what is needed."""
+    def render(self) -> str:
+        """The size that there is, and the one that is needed."""
         columns, rows = self.screen.size
-        small = is_too_small(columns, rows)
-        # New words cause the layout that calls this, so the same ones are not written twice.
-        if small and (columns, rows) != self._shown_for:
-            self._shown_for = (columns, rows)
-            self.update(
-                f"The terminal has {columns}x{rows} characters.\n"
-                f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
-                "Nothing is lost. Ctrl+Q leaves."
-            )
-        self.display = small
+        return (
+            f"The terminal has {columns}x{rows} characters.\n"
+            f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
+            "Nothing is lost. Ctrl+Q leaves."
+        )
 
 
 def is_too_small(columns: int, rows: int) -> bool:

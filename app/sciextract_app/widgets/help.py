@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from textual import on
@@ -48,15 +49,6 @@ def written_key(key: str) -> str:
     return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
 
 
-class HelpTable(Static):
-    """Draws keys next to their words, under the names of their groups."""
-
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    HelpTable { height: auto; width: 1fr; }
-    """
-
-
 def help_grid(rows: Iterable[HelpRow]) -> Table:
     """The keys as a table of two columns; words wrap, keys do not."""
     grid = Table.grid(padding=(0, 2))
@@ -95,7 +87,7 @@ class KeysDialog(Dialog[None]):
     def content(self) -> list[Widget]:
         """The line to search with, the table, and the note."""
         line = Input(placeholder="/ searches keys and words", id="keys-search")
-        return [line, HelpTable(help_grid(self._rows)), words(self._note, "hint")]
+        return [line, Static(help_grid(self._rows), id="keys-table"), words(self._note, "hint")]
 
     def action_search(self) -> None:
         """Go to the search line."""
@@ -123,7 +115,7 @@ class KeysDialog(Dialog[None]):
             if all(each in keys or each in text for each in wanted):
                 found.append((key, shown, group))
         nothing = [("", f"no key for: {event.value}", "")]
-        self.query_one(HelpTable).update(help_grid(found or nothing))
+        self.query_one("#keys-table", Static).update(help_grid(found or nothing))
         self.box.scroll_home(animate=False)
 
 
@@ -150,9 +142,11 @@ class GuidelineDialog(Dialog[Result]):
         options, entities = [], len(self._schema.entities)
         for place, each in enumerate(self._schema.types, start=1):
             kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
-            look = "" if self.app.no_color else label_style(each.label, variables, dark)
+            colour = None if self.app.no_color else label_style(each.label, variables, dark).color
             line = Text(f"{digit if digit <= DIGITS else ' '} ;{visible(each.key)}  ")
-            line.append("■ ", look).append(visible(each.label), "bold").append(f"  {kind}")
+            line.append("■ ", Style(color=colour)).append(visible(each.label), "bold").append(
+                f"  {kind}"
+            )
             line.append(f"\n   {visible(each.definition) or 'no definition'}")
             if each.examples:
                 line.append(f"\n   for example: {visible('; '.join(each.examples))}")

@@ -34,7 +34,6 @@ _LEAST, _MOST = 2_000, 4_000
 # Behind it a printable ASCII character: no glyph is parted, whatever signs of zero width a text has.
 _SENTENCE_END = re.compile(r"[.!?]\)? (?=[!-~])")
 _BLANK = re.compile(r" (?=[!-~])")
-_WORD = re.compile("[^ ]+")
 
 
 class Line(NamedTuple):
@@ -110,7 +109,9 @@ def name(mark: Mark) -> Name:
 
 def same_place(old: Mark, new: Mark) -> bool:
     """Whether two mentions stand at one place."""
-    return old is new or places(old) == places(new)
+    if (old.key, old.cluster, old.last) == (new.key, new.cluster, new.last):
+        return (old.char_start, old.char_end) == (new.char_start, new.char_end)
+    return places(old) == places(new)
 
 
 def _suffix_widths(mark: Mark) -> tuple[int, ...]:
@@ -119,7 +120,7 @@ def _suffix_widths(mark: Mark) -> tuple[int, ...]:
 
 
 class Paragraph:
-    """A part of the text, wrapped to a width once somebody looks at it.
+    """A part of the text, wrapped to a width.
 
     Args:
         text: The whole text.
@@ -131,6 +132,7 @@ class Paragraph:
 
     Attributes:
         numbers: What lines call each of the mentions; those that were there before keep theirs.
+        lines: Its lines.
     """
 
     def __init__(
@@ -148,51 +150,24 @@ class Paragraph:
         self._text = text[char_start:char_end]
         self._length = len(text)
         self._width = width
-        self._before = before if before and before.is_wrapped_to(width) else None
         known = before.number_of if before else {}
         new = count(1 + max(known.values(), default=-1))
         self.numbers = [known[key] if (key := name(each)) in known else next(new) for each in marks]
+        if before is not None and before._width == width:
+            self.lines = self._wrapped_again(before)
+        else:
+            self.lines = tuple(map(_line, self._without_next(wrap(self._atoms(), width))))
 
     @cached_property
     def number_of(self) -> dict[Name, int]:
         """The numbers by mention."""
         return dict(zip(map(name, self.marks), self.numbers, strict=True))
 
-    def is_wrapped_to(self, width: int) -> bool:
-        """Whether somebody has looked at it at that width."""
-        return width == self._width and "lines" in self.__dict__
-
     def is_like(self, marks: Sequence[Mark], width: int) -> bool:
         """Whether it stands as it stood with other mentions."""
         if width != self._width or len(marks) != len(self.marks):
             return False
         return all(map(same_place, self.marks, marks)) and [*map(name, marks)] == [*self.number_of]
-
-    @cached_property
-    def height(self) -> int:
-        """How many lines it takes."""
-        if "lines" in self.__dict__ or self._before is not None:
-            return len(self.lines)
-        words = self._plain_words()
-        if words is None:
-            return len(self.lines)
-        # Counted without atoms, so that a long text opens at once: words that do not fit begin the next line,
-        # blanks hang over the end.
-        lines, used = 1, 0
-        for cells, blanks in words:
-            if used + cells > self._width:
-                lines, used = lines + 1, 0
-            used = min(self._width, used + cells + blanks)
-        return lines
-
-    @cached_property
-    def lines(self) -> tuple[Line, ...]:
-        """Its lines."""
-        # Let go: else each would keep alive all that were before it.
-        before, self._before = self._before, None
-        if before is not None:
-            return self._wrapped_again(before)
-        return tuple(map(_line, self._without_next(wrap(self._atoms(), self._width))))
 
     def _wrapped_again(self, before: Paragraph) -> tuple[Line, ...]:
         """Its lines, of which only those between the first change and the last are wrapped.
@@ -247,30 +222,6 @@ class Paragraph:
             for mark in set(chain.from_iterable({atom.marks for atom in line.atoms})):
                 found[mark] = range(found[mark].start if mark in found else y, y + 1)
         return found
-
-    def _plain_words(self) -> list[tuple[int, int]] | None:
-        """Cells of each word with its signs, and blanks behind it; ``None`` where that does not tell all."""
-        text = self._text.removesuffix("\n")
-        if not (text.isascii() and text.isprintable()):
-            return None
-        spans = [found.span() for found in _WORD.finditer(text)]
-        starts = [start for start, _ in spans]
-        signs = [0] * len(spans)
-        for mark in self.marks:
-            start, end = self._span(mark)
-            for char, cells in ((start, 1), (end - 1, 1 + sum(_suffix_widths(mark)))):
-                if -1 <= char < len(self._text):
-                    # A sign next to a blank changes where the line may break.
-                    if char in (-1, len(text)) or text[char] == " ":
-                        return None
-                    signs[bisect_right(starts, char) - 1] += cells
-        words = [end - start + more for (start, end), more in zip(spans, signs, strict=True)]
-        # A word longer than a line is broken anywhere: only the atoms tell where.
-        if max(words, default=0) > self._width:
-            return None
-        following = [*starts, len(text)]
-        blanks = [following[place + 1] - end for place, (_, end) in enumerate(spans)]
-        return [(0, following[0]), *zip(words, blanks, strict=True)]
 
     def _span(self, mark: Mark) -> tuple[int, int]:
         """Where a mention begins and ends, counted from the beginning here."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import overload
+from operator import itemgetter
 
 from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.paragraphs import (
@@ -18,11 +18,9 @@ from sciextract_app.widgets.paragraphs import (
     cut,
     ends_line,
     name,
-    places,
     same_place,
 )
 
-__all__ = ["Line", "PassageLayout", "places", "same_place"]
 _EMPTY = Line((), (), 0)
 
 
@@ -61,12 +59,7 @@ class PassageLayout:
             if known is None or not known.is_like(own, self._width):
                 known = Paragraph(text, start, end, own, self._width, known)
             self.paragraphs.append(known)
-        self._tops = [0, *accumulate(each.height for each in self.paragraphs)]
-
-    @property
-    def lines(self) -> Lines:
-        """At least one."""
-        return Lines(self)
+        self._tops = [0, *accumulate(len(each.lines) for each in self.paragraphs)]
 
     @property
     def height(self) -> int:
@@ -92,7 +85,7 @@ class PassageLayout:
             return 0, 0
         number = self._paragraph_of(min(char, len(self._text) - 1))
         starts = self.paragraphs[number].starts
-        place = bisect_right(starts, char, key=_first) - 1
+        place = bisect_right(starts, char, key=itemgetter(0)) - 1
         _, y, column = starts[max(0, place)]
         return self._tops[number] + y, column
 
@@ -101,7 +94,7 @@ class PassageLayout:
         if char >= len(self._text):
             return len(self._text)
         paragraph = self.paragraphs[self._paragraph_of(char)]
-        place = bisect_right(paragraph.starts, char, key=_first)
+        place = bisect_right(paragraph.starts, char, key=itemgetter(0))
         behind = place >= len(paragraph.starts)
         return paragraph.char_end if behind else paragraph.starts[place][0]
 
@@ -152,29 +145,6 @@ class PassageLayout:
         return range(first, last + 1 + ends_line(self._text, end - 1))  # its signs come behind
 
 
-class Lines(Sequence[Line]):
-    """The lines of a layout, each made when it is asked for."""
-
-    def __init__(self, layout: PassageLayout) -> None:
-        self._layout = layout
-
-    def __len__(self) -> int:
-        return self._layout.height
-
-    @overload
-    def __getitem__(self, y: int) -> Line: ...
-    @overload
-    def __getitem__(self, y: slice) -> list[Line]: ...
-    def __getitem__(self, y: int | slice) -> Line | list[Line]:
-        if isinstance(y, slice):
-            return [self._layout.line(each) for each in range(len(self))[y]]
-        return self._layout.line(range(len(self))[y])
-
-
-def _first(glyph: tuple[int, int, int]) -> int:
-    return glyph[0]
-
-
 FEW = 200
 """Changed mentions up to which their lines are looked for; otherwise all are painted again."""
 
@@ -217,8 +187,8 @@ def moved_lines(
 
 
 def _same_overall(before: Passage, after: Passage) -> bool:
-    same = (before.hints, before.hits, before.sure) == (after.hints, after.hits, after.sure)
-    return same and before.title_end == after.title_end
+    names = ("hints", "hits", "sure", "other_edges", "title_end")
+    return all(getattr(before, each) == getattr(after, each) for each in names)
 
 
 def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:

@@ -14,7 +14,7 @@ from rich.style import Style
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import Mark, Passage, Role
-from sciextract_app.widgets.passage_layout import Line
+from sciextract_app.widgets.paragraphs import Line
 from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 
 FOCUSED, SURE, UNDECIDED, UNCERTAIN = "⟦⟧", "«»", "‹›", "‹?"
@@ -22,6 +22,8 @@ DECIDED, REJECTED = "⌊⌋", "✗✗"
 """Brackets around a mention, each of one cell."""
 ROLES = {Role.HEAD: "⟦►", Role.TAIL: "►⟧", Role.END: "⟦⟧", Role.LINKED: "{}"}
 """Those of the ends of a relation in focus, and of the cluster of a link in focus."""
+OTHER_EDGES = "~"
+"""Instead of the first bracket where the model knows other edges."""
 UNSURE = 0.6
 """Undecided items below this score have a mark."""
 _ENDS = frozenset({Role.HEAD, Role.TAIL, Role.END})
@@ -72,7 +74,7 @@ class Look:
     label: Callable[[str], Style]
 
 
-def brackets(mark: Mark, sure: float) -> str:
+def brackets(mark: Mark, passage: Passage) -> str:
     """The two brackets of a mention: they show focus, sure, undecided, uncertain and decided without colour."""
     if mark.role in ROLES:
         return ROLES[mark.role]
@@ -82,9 +84,10 @@ def brackets(mark: Mark, sure: float) -> str:
         return REJECTED
     if mark.state is not State.UNDECIDED:
         return DECIDED
-    if mark.score is not None and mark.score >= sure:
-        return SURE
-    return UNCERTAIN if mark.score is not None and mark.score < UNSURE else UNDECIDED
+    score = 1.0 if mark.score is None else mark.score
+    sure = SURE if mark.score is not None and score >= passage.sure else UNDECIDED
+    shown = UNCERTAIN if score < UNSURE and sure is UNDECIDED else sure
+    return OTHER_EDGES + shown[1] if mark.item_id in passage.other_edges else shown
 
 
 class Painter:
@@ -132,7 +135,7 @@ class Painter:
             return raised_key(mark.key), style
         if atom.kind is Kind.CLUSTER:
             return raised_clusters(mark.cluster), style
-        return brackets(mark, self._passage.sure)[atom.kind is Kind.CLOSE], style
+        return brackets(mark, self._passage)[atom.kind is Kind.CLOSE], style
 
     def _text_style(self, atom: Atom) -> Style:
         look, passage, char = self._look, self._passage, atom.char_start

@@ -6,14 +6,7 @@ from sciextract.cli.graph.build import build
 from sciextract.cli.graph.group import graph
 from sciextract.cli.graph.output import browse, export, survey, view
 from sciextract.cli.graph.papers import papers, results
-from sciextract.cli.graph.queries import (
-    gaps,
-    neighbours,
-    path,
-    subtopics,
-    together,
-    top,
-)
+from sciextract.cli.graph.queries import gaps, neighbours, path, subtopics, together, top
 from sciextract.cli.graph.repairs import hide, merge, rename, repairs, split
 from sciextract.cli.graph.trends import trends
 

@@ -31,14 +31,12 @@ TypeOption = Annotated[
 ]
 NodeArgument = Annotated[str, argument("NODE", "Any name of the node.", show_default=False)]
 SentencesOption = Annotated[
-    int,
-    option("N", "Number of sentences per edge.", "--sentences", min=0, default=...),
+    int, option("N", "Number of sentences per edge.", "--sentences", min=0, default=...)
 ]
 LimitOption = Annotated[int, option("N", "Maximum number of rows.", min=1, default=...)]
 
 WithGenericOption = Annotated[
-    bool,
-    flag('Include generic nodes, such as "data".', "--with-generic", default=...),
+    bool, flag('Include generic nodes, such as "data".', "--with-generic", default=...)
 ]
 WithNarrowerOption = Annotated[
     bool,

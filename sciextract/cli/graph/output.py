@@ -19,11 +19,7 @@ from sciextract.cli.console import (
     report,
     say,
 )
-from sciextract.cli.graph.group import (
-    GraphOption,
-    NodeArgument,
-    WithGenericOption,
-)
+from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption
 from sciextract.errors import MissingExtraError, UsageError
 from sciextract.text.english import counted
 
@@ -131,15 +127,15 @@ def view(
     settings = ViewSettings(most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
-    nodes, shown = len(drawn.nodes), len(drawn.edges)
+    nodes, shown = len(drawn["nodes"]), len(drawn["edges"])
     if not nodes:
         say(
             "Warning", f"{output} is empty: the graph has no edges that fit the options",
             "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
         )  # fmt: skip
     words = f"{output} shows {counted(nodes, 'node')} and {counted(shown, 'edge')}"
-    if node is None and shown < drawn.all_edges:
-        words += f", the best supported of {drawn.all_edges:,}"
+    if node is None and shown < drawn["all_edges"]:
+        words += f", the best supported of {drawn['all_edges']:,}"
     summary = {"output": str(output), "nodes": nodes, "edges": shown}
     report(summary, words, as_json, quiet=quiet)
 

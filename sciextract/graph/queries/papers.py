@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.extraction import unpacked
@@ -20,8 +20,7 @@ Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Years:
+class Years(NamedTuple):
     """A span of years, both ends included; ``None`` is an open end."""
 
     first: int | None = None
@@ -82,7 +81,7 @@ class Paper:
 
 
 def papers_of(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     others: Sequence[Node] = (),
     *,
@@ -103,29 +102,28 @@ def papers_of(
         limit: At most so many.
     """
     numbers = [each.id for each in others]
-    both = "".join([_NAMES_BOTH.format(each) for each in numbers])
-    rows = connection.execute(
-        f"""{_PAPER}, max(n.mentions, n.matched + n.nested) AS mentions
-        FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id
-        WHERE n.node = :node {both} AND {IN_YEARS}
-        ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
-        {"node": node.id, **asdict(years)},
-    )
     relations: dict[int, set[str]] = defaultdict(set)
     for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
         relations[document].add(label)
     patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
+    both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     found: list[Paper] = []
-    for row in rows:
-        paper = replace(_paper(row), relations=tuple(sorted(relations.get(row[0], ()))))
-        if related and not paper.relations:
+    for *row, mentions, content in connection.execute(
+        f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content
+        FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
+        WHERE n.node = :node {both} AND {IN_YEARS}
+        ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
+        {"node": node.id, **years._asdict()},
+    ):
+        paper, quoted = paper_of(row), list[NamingSentence]()
+        if related and paper.document not in relations:
             continue
         if sentences:
-            text = _text_of(connection, paper.document)
-            places = [_places(text, *each) for each in patterns]
-            quoted = sentences_with(text, paper.published.title, places)[:sentences]
-            paper = replace(paper, sentences=tuple(quoted))
-        found.append(paper)
+            text = unpacked(content)
+            places = [_spans(own, text) or _spans(borrowed, text) for own, borrowed in patterns]
+            quoted = sentences_with(paper, text, places)[:sentences]
+        stated = tuple(sorted(relations.get(paper.document, ())))
+        found.append(replace(paper, mentions=mentions, relations=stated, sentences=tuple(quoted)))
         if len(found) == limit:
             break
     return found
@@ -134,24 +132,14 @@ def papers_of(
 _NAMES_BOTH = "AND n.document IN (SELECT document FROM node_document WHERE node = {}) "
 _RELATIONS = """SELECT s.document, l.name FROM edge e JOIN support s ON s.edge = e.id JOIN label l ON l.id = e.label
 WHERE e.head = ?1 AND e.tail IN (SELECT value FROM json_each(?2)) OR e.tail = ?1 AND e.head IN (SELECT value FROM json_each(?2))"""
-_PAPER = "SELECT d.id, d.doc_key, p.authors, p.doi, p.pmid, p.title, d.year, p.venue"
+PAPER = "d.id, d.doc_key, d.authors, d.doi, d.pmid, d.title, d.year, d.venue"
+"""The columns of the document ``d`` that :func:`paper_of` reads."""
 
 
-def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
-    """The paper of that number, without mentions and sentences."""
-    query = f"{_PAPER}, 0 FROM document d JOIN paper p ON p.document = d.id WHERE d.id = ?"
-    return _paper(connection.execute(query, (document,)).fetchone())
-
-
-def _text_of(connection: sqlite3.Connection, document: int) -> str:
-    row = connection.execute("SELECT content FROM text WHERE document = ?", (document,)).fetchone()
-    return unpacked(row[0])
-
-
-def _paper(row: tuple[Any, ...]) -> Paper:
-    document, doc_key, authors, *known, mentions = row
-    published = Bibliography(*(*known, tuple(json.loads(authors))))
-    return Paper(document, doc_key, published, mentions)
+def paper_of(row: Sequence[Any]) -> Paper:
+    """A paper, without mentions and sentences."""
+    document, doc_key, authors, *known = row
+    return Paper(document, doc_key, Bibliography(*(*known, tuple(json.loads(authors)))), 0)
 
 
 _MOST_FORMS = 200
@@ -159,7 +147,7 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, nodes: Sequence[int]
+    connection: Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
@@ -169,11 +157,6 @@ def _patterns(
     ).fetchall()
     own = {surface for surface, borrowed in rows if not borrowed}
     return names_pattern(own), names_pattern({row[0] for row in rows})
-
-
-def _places(text: str, own: re.Pattern[str], borrowed: re.Pattern[str]) -> list[Place]:
-    """Where a node is named; by names that coreference gave it only where it has no other in the text."""
-    return _spans(own, text) or _spans(borrowed, text)
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
@@ -188,7 +171,7 @@ class Quoter:
         nodes: The numbers of the node; further ones count as the same.
     """
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+    def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
@@ -202,14 +185,13 @@ class Quoter:
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
         values = {"nodes": self._nodes, "other": node, "relation": relation}
-        for document, content in self._connection.execute(_BOTH, values):
-            text = unpacked(content)
+        for paper, text in self._papers(_BOTH, values):
             ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             # To find sentences takes far longer than to see that none can hold both.
             near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
             if not near and (apart or not (ours and theirs)):
                 continue
-            paper, found = self._sentences(document, text, ours, theirs)
+            found = sentences_with(paper, text, [ours, theirs])
             one, other = [
                 [each for each in found if not {*places}.isdisjoint(each.mentions)]
                 for places in (ours, theirs)
@@ -220,55 +202,45 @@ class Quoter:
                 apart = replace(paper, sentences=(one[0], other[0]))
         return apart
 
-    def defining(self, most: int) -> list[Paper]:
+    def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
-        found: list[Paper] = []
-        for document, content in self._connection.execute(
-            """SELECT n.document, t.content FROM node_document n JOIN text t ON t.document = n.document
-            WHERE n.node IN (SELECT value FROM json_each(?)) ORDER BY n.mentions DESC, n.document""",
-            (self._nodes,),
-        ):
-            text = unpacked(content)
+        for paper, text in self._papers(_NAMED, {"nodes": self._nodes}):
+            named = _spans(self._pattern, text)
             places = [
-                (start, end)
-                for start, end in _spans(self._pattern, text)
-                if _DEFINES.match(text, end) and _BEGINS.search(text, 0, start)
+                (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
             ]
             if places:
-                paper, sentences = self._sentences(document, text, places)
-                found.append(replace(paper, sentences=tuple(sentences[:1])))
-            if len(found) == most:
-                break
-        return found
+                yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
-        text = _text_of(self._connection, document)
-        paper, found = self._sentences(document, text, _spans(self._pattern, text))
+        ((paper, text),) = self._papers(_NUMBERED, (document,))
+        found = sentences_with(paper, text, [_spans(self._pattern, text)])
         found.sort(key=lambda each: each.text == paper.published.title)
         return replace(paper, sentences=tuple(found[:1]))
 
-    def _sentences(
-        self, document: int, text: str, *places: Sequence[Place]
-    ) -> tuple[Paper, list[NamingSentence]]:
-        paper = paper_numbered(self._connection, document)
-        return paper, sentences_with(text, paper.published.title, places)
+    def _papers(self, query: str, values: Any) -> Iterator[tuple[Paper, str]]:
+        for *row, content in self._connection.execute(query, values):
+            yield paper_of(row), unpacked(content)
+
+
+_WITH_TEXT = f"SELECT {PAPER}, t.content FROM document d JOIN text t ON t.document = d.id "
+_NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
+_NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
+WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
+_LONGEST_SENTENCE = 600
+_MOST_LOOKED_AT = 20
+_BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
+GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
 
 
 _DEFINES = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
 )
 _BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
-
-
-_LONGEST_SENTENCE = 600
-_MOST_LOOKED_AT = 20
-_BOTH = f"""SELECT a.document, t.content FROM node_document b JOIN node_document a ON a.document = b.document
-JOIN document d ON d.id = a.document JOIN text t ON t.document = a.document
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
-    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
-    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
-GROUP BY a.document ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, a.document LIMIT {_MOST_LOOKED_AT}"""
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
@@ -282,13 +254,14 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def sentences_with(
-    text: str, title: str | None, places: Sequence[Sequence[Place]]
+    paper: Paper, text: str, places: Sequence[Sequence[Place]]
 ) -> list[NamingSentence]:
     """The sentences with any of the places, those with places of most groups first, else in text order.
 
     A title in front is a sentence.
     """
     found: list[tuple[int, NamingSentence]] = []
+    title = paper.published.title
     table = analyse(text, title_length=len(title) if title and text.startswith(title) else 0)
     for each in map(table.char_span, table.sentences):
         start, end = each.char_start, each.char_end

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import unpacked
@@ -16,10 +16,11 @@ from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
     IN_YEARS,
+    PAPER,
     NamingSentence,
     Paper,
     Years,
-    paper_numbered,
+    paper_of,
 )
 from sciextract.graph.values import METRIC
 
@@ -28,8 +29,7 @@ _LOWER_IS_BETTER = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A value that an abstract reports.
 
     Attributes:
@@ -64,10 +64,7 @@ class Result:
         return {
             "material": self.material and self.material.name,
             "metric": self.metric.name,
-            "value": self.value,
-            "unit": self.unit,
-            "split": self.split,
-            "is_difference": self.is_difference,
+            **{name: getattr(self, name) for name in ("value", "unit", "split", "is_difference")},
             "system": self.system and self.system.name,
             "doc_key": self.paper.doc_key,
             **asdict(self.paper.published),
@@ -76,7 +73,7 @@ class Result:
 
 
 def results(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     metric: Node | None = None,
     material: Node | None = None,
@@ -102,10 +99,8 @@ def results(
         UsageError: The graph has no nodes of the type Metric.
     """
     if METRIC not in types_of(connection, "entity"):
-        raise UsageError(
-            f"the graph has no nodes of the type {METRIC}",
-            "results need a model that finds metrics",
-        )
+        problem = f"the graph has no nodes of the type {METRIC}"
+        raise UsageError(problem, "results need a model that finds metrics")
     where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:
@@ -115,21 +110,21 @@ def results(
     if named:
         where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
     rows = connection.execute(
-        f"""SELECT r.document, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
+        f"""SELECT {PAPER}, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
             v.char_start, v.char_end, v.places, t.content
         FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
         JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
         WHERE {where} ORDER BY r.document, r.number""",
-        {"differences": differences, **asdict(years)},
+        {"differences": differences, **years._asdict()},
     ).fetchall()
     known = cache(lambda node: None if node is None else node_of(connection, node))
-    papers, found = cache(paper_numbered), []
-    for document, *nodes, value, unit, split, is_difference, start, end, places, content in rows:
+    found = []
+    for *row, value, unit, split, is_difference, start, end, places, content in rows:
         ends = json.loads(places)
         marks = tuple(sorted(zip(ends[::2], ends[1::2], strict=True)))
         sentence = NamingSentence(start, end, unpacked(content)[start:end], marks)
-        told = value, unit, split, bool(is_difference), papers(connection, document), sentence
-        found.append(Result(*(*map(known, nodes), *told)))
+        told = value, unit, split, bool(is_difference), paper_of(row[:-3]), sentence
+        found.append(Result(*(*map(known, row[-3:]), *told)))
     sizes = Counter([each.board for each in found])
 
     def rank(each: Result) -> tuple[object, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from sqlite3 import Connection
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import HYPONYMS, NODE, Node, label_number, years_of
+from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, years_of
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -73,8 +74,7 @@ class Period:
         return {**asdict(self), "share": self.share, "low": low, "high": high}
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(NamedTuple):
     """How the share of the abstracts that name a node changes.
 
     Attributes:
@@ -120,8 +120,7 @@ class Trend:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class TrendQuestion:
+class TrendQuestion(NamedTuple):
     """What trends to look for.
 
     Attributes:
@@ -148,25 +147,24 @@ class TrendQuestion:
     narrower: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Trends:
-    """The answer.
+_Found = TypeVar("_Found")
+
+
+class Passed(NamedTuple, Generic[_Found]):
+    """What passed a test, of many things.
 
     Attributes:
-        found: The trends, the most certain change first.
-        tested: How many nodes were looked at.
+        found: The most certain first.
+        tested: How many things were looked at.
+        by_chance: How many of these would pass by chance.
     """
 
-    found: tuple[Trend, ...]
+    found: tuple[_Found, ...]
     tested: int
-
-    @property
-    def by_chance(self) -> float:
-        """How many of the tested nodes pass without a trend: 2.5 in a hundred for each direction."""
-        return 0.025 * self.tested
+    by_chance: float
 
 
-def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int = 20) -> Trends:
+def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> Passed[Trend]:
     """Nodes whose share of abstracts rises or falls clearly in the last years.
 
     They are ranked by :attr:`Trend.certain`. What has collapsed since its peak does not rise, whatever its slope.
@@ -183,35 +181,22 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
-        raise UsageError(
-            f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
-            "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
-        )
+        hint = "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE"
+        needed = f"a trend needs two periods of {question.thin} abstracts or more"
+        raise UsageError(f"{needed}; {counted}", hint)
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": label_number(connection, question.label, "entity"),
         "first": min(totals), "last": max(totals), "generic": question.generic,
     }  # fmt: skip
-    counts: dict[int, dict[int, int]] = {}
-    for node, year, documents in connection.execute(
-        f"""SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-        {wanted} AND y.year BETWEEN :first AND :last""",
-        values,
-    ):
-        counts.setdefault(node, {})[year] = documents
-    if question.narrower:
-        for node, year, documents in connection.execute(
-            f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
-                SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
-            ) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
-            WHERE d.year BETWEEN ? AND ? GROUP BY 1, 2""",
-            (min(totals), max(totals)),
-        ):
-            counts.setdefault(node, {})[year] = documents
+    counts: dict[int, dict[int, int]] = defaultdict(dict)
+    for query in (f"{_BY_YEAR} {wanted}", _WITH_NARROWER)[: 1 + question.narrower]:
+        for node, year, documents in connection.execute(query, values):
+            counts[node][year] = documents
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
-    for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values).fetchall():
-        years = counts.get(row[0], {})
+    for node in nodes_where(connection, f"{wanted} ORDER BY n.id", values):
+        years = counts[node.id]
         if sum(years.values()) < question.least:
             continue
         tested += 1
@@ -219,21 +204,30 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         late = [each for each in periods if each.middle > periods[-1].last - question.recent]
         # A slope needs two periods, however few years are recent.
         last = tuple(late if len(late) > 1 else periods[-2:])
-        trend = Trend(Node(*row), periods, last, *slope_and_z(last))
+        trend = Trend(node, periods, last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
-    return Trends(tuple(clear[:limit]), tested)
+    # Without a trend 2.5 in a hundred pass, for each direction.
+    return Passed(tuple(clear[:limit]), tested, 0.025 * tested)
 
 
-def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+_BY_YEAR = """SELECT n.id, y.year, y.documents FROM node n
+JOIN node_year y ON y.node = n.id AND y.year BETWEEN :first AND :last"""
+_WITH_NARROWER = f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
+    SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
+) f JOIN node_document o ON o.node = f.narrow JOIN document d ON d.id = o.document
+WHERE d.year BETWEEN :first AND :last GROUP BY 1, 2"""
+
+
+def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
     return _periods(pool(totals, thin), totals, years_of(connection, node))
 
 
-def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
+def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
     rows = connection.execute(
         """SELECT year, count(*) FROM document
         WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",

@@ -106,12 +106,8 @@ def load_adapter(folder: ModelFolder, base: ModelFolder, pipeline: Pipeline) -> 
         found = load(place.read_bytes())
     except (SafetensorError, ValueError, OverflowError) as error:
         raise _damaged(place, f"no safetensors file: {error}") from error
-    strings = decode(
-        (folder.path / STRINGS).read_bytes(),
-        Strings,
-        folder.path / STRINGS,
-        error=ModelDamagedError,
-    )
+    words = folder.path / STRINGS
+    strings = decode(words.read_bytes(), Strings, words, error=ModelDamagedError)
     [states] = pipeline.word_states([make_document("", "a")])
     untrained = Heads.untrained(config.labels, pipeline.labels, states.first.shape[1])
     heads = Heads.untrained(config.labels, pipeline.labels, states.first.shape[1])

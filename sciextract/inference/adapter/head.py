@@ -57,13 +57,10 @@ class Head:
         classes = narrow_weights.shape[1]
         random = np.random.default_rng(seed)
         inner = random.standard_normal((wide, hidden), dtype=np.float32)
-        return cls(
-            narrow_weights.astype(np.float32),
-            np.zeros((wide, classes), np.float32),
-            inner / np.float32(np.sqrt(max(1, wide))),
-            np.zeros(hidden, np.float32),
-            np.zeros((hidden, classes), np.float32),
-        )
+        inner /= np.float32(np.sqrt(max(1, wide)))
+        bias, outer = np.zeros(hidden, np.float32), np.zeros((hidden, classes), np.float32)
+        linear = np.zeros((wide, classes), np.float32)
+        return cls(narrow_weights.astype(np.float32), linear, inner, bias, outer)
 
     @property
     def weights(self) -> tuple[Floats, ...]:
@@ -72,9 +69,6 @@ class Head:
 
     def logits(self, wide: Floats, narrow: Floats) -> Floats:
         """Scores of the classes. Shape: (rows, classes)."""
-        return self.finished(wide @ self.linear, wide @ self.inner, narrow)
-
-    def finished(self, linear: Floats, inner: Floats, narrow: Floats) -> Floats:
-        """The logits from products that were made elsewhere: ``wide @ linear`` and ``wide @ inner``."""
-        hidden = np.maximum(inner + self.inner_bias, 0)
-        return np.asarray(narrow @ self.narrow + linear + hidden @ self.outer, dtype=np.float32)
+        hidden = np.maximum(wide @ self.inner + self.inner_bias, 0)
+        linear = narrow @ self.narrow + wide @ self.linear
+        return np.asarray(linear + hidden @ self.outer, dtype=np.float32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from threading import Lock
@@ -67,7 +66,6 @@ class AutoExtractor:
         self._lock = Lock()
         folders = {name: open_folder(locate_model(name)) for name in MODELS.values()}
         self._ids = {name: ModelId(name, folder.hash) for name, folder in folders.items()}
-        self.used: Counter[str] = Counter()
         self.config = merged_config([folder.config for folder in folders.values()])
         # A hash of its own, so that nobody continues results of other models.
         hashes = "".join(each.hash for each in self._ids.values())
@@ -95,16 +93,10 @@ class AutoExtractor:
         """The same between given entities."""
         yield from in_order(self.annotate_given, items, self._workers)
 
-    def usage_message(self) -> str:
-        """How many documents each model predicted."""
-        parts = [f"{count} by {self._ids[name]}" for name, count in sorted(self.used.items())]
-        return f"model {AUTO} chose for each abstract: {', '.join(parts)}" if parts else ""
-
     def _suited(self, domain: Domain) -> Extractor:
         name = MODELS[domain]
         with self._lock:
             # Threads that predict side by side must not load the same model twice.
-            self.used[name] += 1
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)
             return self._loaded[name]
@@ -121,11 +113,9 @@ def merged_config(configs: list[ModelConfig]) -> ModelConfig:
     entities = dict.fromkeys(label for each in configs for label in each.labels.entities)
     relations = dict.fromkeys(label for each in configs for label in each.labels.relations.labels)
     symmetric = frozenset().union(*(each.labels.relations.symmetric for each in configs))
-    labels = Labels(
-        tuple(entities),
-        RelationLayout(tuple(relations), symmetric),
-        any(each.labels.coreference for each in configs),
-        max(each.labels.max_span_width for each in configs),
-    )
+    layout = RelationLayout(tuple(relations), symmetric)
+    coreference = any(each.labels.coreference for each in configs)
+    width = max(each.labels.max_span_width for each in configs)
+    labels = Labels(tuple(entities), layout, coreference, width)
     names = "+".join(each.schema_name for each in configs)
     return replace(configs[0], name=AUTO, labels=labels, schema_name=names, schema_hash="")

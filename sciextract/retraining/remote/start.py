@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,49 +58,6 @@ def probe(ssh: Ssh) -> Machine:
     """
     values = ssh.ask("probe", seconds=FIRST_CONTACT_SECONDS)
     return convert(values, Machine, f"{ssh.host}: answer to the test command", error=RemoteError)
-
-
-def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: bool) -> None:
-    """Refuse a machine that lacks something, before any work.
-
-    Args:
-        ssh: The machine.
-        machine: What it has.
-        needed_bytes: Room that the job takes.
-        gpu: Whether a GPU was asked for.
-        slurm: Whether the job goes through SLURM.
-
-    Raises:
-        RemoteError: Names what is lacking and how to get it.
-    """
-    host = ssh.host
-    if machine.python < LEAST_PYTHON:
-        version = ".".join(map(str, machine.python))
-        least = ".".join(map(str, LEAST_PYTHON))
-        raise RemoteError(
-            f"{host}: {machine.executable} is Python {version}, {least} or newer is needed",
-            "name another one with --remote-python",
-        )
-    if machine.missing:
-        raise RemoteError(
-            f"{host}: {machine.executable} lacks {', '.join(machine.missing)}",
-            f"on {host}: {as_command(machine.executable, '-m', 'pip', 'install', 'sciextract[train]')}; "
-            "or name another Python with --remote-python",
-        )
-    if not machine.writable:
-        raise RemoteError(f"{host}: {machine.home} takes no files", "make it writable")
-    if machine.free_bytes < needed_bytes:
-        raise RemoteError(
-            f"{host}: {machine.free_bytes // _MIB} MiB are free in {machine.home}, the job needs "
-            f"{-(-needed_bytes // _MIB)} MiB",
-            "free some space there; sciextract jobs clean removes old jobs",
-        )
-    if not machine.rsync:
-        raise RemoteError(f"{host} has no rsync", "install it there")
-    if slurm and not machine.sbatch:
-        raise RemoteError(f"{host} has no sbatch", "omit --slurm, or use the login node")
-    if gpu and not slurm and not machine.gpus:  # with SLURM the login node need not have one
-        raise RemoteError(f"{host} shows no NVIDIA GPU", "omit --gpu to train on the CPU")
 
 
 MAX_FILE_BYTES = 4 << 30
@@ -193,39 +150,89 @@ _SLURM = """\
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteTask:
-    """What is wanted of another machine.
+class RemoteTarget:
+    """The other machine.
 
     Attributes:
         host: ``HOST`` or ``USER@HOST``.
         python: Its Python.
-        slurm: Whether it goes through SLURM.
-        gpu: Whether there must be a GPU.
+        device: What trains there.
+        slurm: Whether the job goes through SLURM.
+    """
+
+    host: str
+    python: str = "python3"
+    device: str = "auto"
+    slurm: bool = False
+
+    def inspect(self) -> Machine:
+        """What the machine has, which is what a training needs.
+
+        Raises:
+            UsageError: The host name is not valid.
+            RemoteError: It cannot be reached within 15 seconds, or lacks something.
+        """
+        machine = probe(Ssh(self.host, self.python))
+        self.require(machine)
+        return machine
+
+    def require(self, machine: Machine, needed_bytes: int = ROOM_FOR_RESULTS) -> None:
+        """Refuse a machine that lacks something, before any work.
+
+        Args:
+            machine: What it has.
+            needed_bytes: Room that the job takes.
+
+        Raises:
+            RemoteError: Names what is lacking and how to get it.
+        """
+        host, is_gpu = self.host, self.device == "cuda"
+        if machine.python < LEAST_PYTHON:
+            version = ".".join(map(str, machine.python))
+            least = ".".join(map(str, LEAST_PYTHON))
+            raise RemoteError(
+                f"{host}: {machine.executable} is Python {version}, {least} or newer is needed",
+                "name another one with --remote-python",
+            )
+        if machine.missing:
+            raise RemoteError(
+                f"{host}: {machine.executable} lacks {', '.join(machine.missing)}",
+                f"on {host}: {as_command(machine.executable, '-m', 'pip', 'install', 'sciextract[train]')}; "
+                "or name another Python with --remote-python",
+            )
+        if not machine.writable:
+            raise RemoteError(f"{host}: {machine.home} takes no files", "make it writable")
+        if machine.free_bytes < needed_bytes:
+            raise RemoteError(
+                f"{host}: {machine.free_bytes // _MIB} MiB are free in {machine.home}, the job needs "
+                f"{-(-needed_bytes // _MIB)} MiB",
+                "free some space there; sciextract jobs clean removes old jobs",
+            )
+        if not machine.rsync:
+            raise RemoteError(f"{host} has no rsync", "install it there")
+        if self.slurm and not machine.sbatch:
+            raise RemoteError(f"{host} has no sbatch", "omit --slurm, or use the login node")
+        if (
+            is_gpu and not self.slurm and not machine.gpus
+        ):  # with SLURM the login node need not have one
+            raise RemoteError(f"{host} shows no NVIDIA GPU", "omit --gpu to train on the CPU")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTask:
+    """What is wanted of another machine.
+
+    Attributes:
+        target: The machine.
         model: The folder of the model to start from, which the job finds under its name.
         run_files: What goes into the job's run folder ``run``.
         words: The command after ``python``.
     """
 
-    host: str
-    python: str
-    slurm: bool
-    gpu: bool
+    target: RemoteTarget
     model: Path
     run_files: Sequence[Path]
     words: Sequence[str]
-
-
-def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
-    """Look at a machine before any work: it answers, and has what a training needs.
-
-    Raises:
-        UsageError: The host name is not valid.
-        RemoteError: It cannot be reached within 15 seconds, or lacks something.
-    """
-    ssh = Ssh(host, python)
-    machine = probe(ssh)
-    require(ssh, machine, needed_bytes=ROOM_FOR_RESULTS, gpu=gpu, slurm=slurm)
-    return machine
 
 
 def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
@@ -236,13 +243,13 @@ def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
     Args:
         run: The local run.
         task: What is wanted.
-        machine: What the other machine has, see :func:`inspected`.
+        machine: What the other machine has, see :meth:`RemoteTarget.inspect`.
 
     Raises:
         RemoteError: There is too little room, or the line broke.
         MissingExtraError: The trainer is not installed here.
     """
-    location = jobs.location_of(run) or jobs.new_location(run, task.host, task.python, task.slurm)
+    location = jobs.location_of(run) or jobs.new_location(run, **asdict(task.target))
     if location.state != "sending":
         return location
     # The folders of the package that runs here, so that both machines run the same version.
@@ -257,7 +264,7 @@ def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
     files = [each for path in sent for each in (path, *path.rglob("*")) if each.is_file()]
     needed = ROOM_FOR_RESULTS + sum(each.stat().st_size for each in files)
     ssh = ssh_of(location)
-    require(ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
+    task.target.require(machine, needed)
     location = jobs.note(run, location, home=machine.home)
     push(ssh, package, f"{location.path}/package", _LEFT_OUT)
     script = run.folder / "job.sh"
@@ -270,10 +277,10 @@ def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
 
 def job_script(location: JobLocation, task: RemoteTask) -> str:
     """What ``sh``, or SLURM, runs in the job's folder."""
-    launcher = "srun --ntasks=1 " if task.slurm else ""
+    launcher = "srun --ntasks=1 " if location.slurm else ""
     command = f"{launcher}{location.python} {shlex.join(task.words)}"
-    gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
-    header = _SLURM.format(gpu=gpu) if task.slurm else ""
+    gpu = "#SBATCH --gres=gpu:1\n" if location.device == "cuda" else ""
+    header = _SLURM.format(gpu=gpu) if location.slurm else ""
     return _JOB.format(header=header, folder=shlex.quote(location.folder), command=command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from sciextract.errors import (
@@ -15,7 +15,6 @@ from sciextract.errors import (
     UsageError,
     as_command,
 )
-from sciextract.retraining.curves import FIGURES, draw_curves, figure_of
 from sciextract.retraining.events import (
     Exporting,
     Failed,
@@ -31,15 +30,8 @@ from sciextract.retraining.events import (
 )
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import REMOTE_FILES, ssh_of
-from sciextract.retraining.remote.start import (
-    Machine,
-    RemoteTask,
-    fetch,
-    inspected,
-    start,
-    start_again,
-)
+from sciextract.retraining.remote.jobs import REMOTE_FILES
+from sciextract.retraining.remote.start import Machine, RemoteTarget, RemoteTask, start, start_again
 from sciextract.retraining.run import Prepared, Trainer, complete
 from sciextract.retraining.run_folder import (
     RUN,
@@ -54,32 +46,6 @@ from sciextract.retraining.status import StatusWriter, go_on_command, stopped_he
 MODULE = "sciextract_trainer.remote_job"
 _NOTES = ("config", "device", "hardware", "versions", "forgetting")
 """What ``run.json`` takes over from the job's."""
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteTarget:
-    """The other machine.
-
-    Attributes:
-        host: ``HOST`` or ``USER@HOST``.
-        python: Its Python.
-        device: What trains there.
-        slurm: Whether the job goes through SLURM.
-    """
-
-    host: str
-    python: str = "python3"
-    device: str = "auto"
-    slurm: bool = False
-
-    def inspect(self) -> Machine:
-        """What the machine has.
-
-        Raises:
-            UsageError: The host name is not valid.
-            RemoteError: It cannot be reached, or lacks something.
-        """
-        return inspected(self.host, self.python, gpu=self.device == "cuda", slurm=self.slurm)
 
 
 class RemoteTrainer(Trainer):
@@ -117,8 +83,7 @@ class RemoteTrainer(Trainer):
 
     def begin(self, run: Run) -> None:
         """Note the new job in the run."""
-        target = self._target
-        jobs.new_location(run, target.host, target.python, target.slurm, target.device)
+        jobs.new_location(run, **asdict(self._target))
 
     def train(self, prepared: Prepared, status: StatusWriter) -> bool:
         """Send the job and start it; unless detached, follow it and bring its model here."""
@@ -152,10 +117,7 @@ class RemoteTrainer(Trainer):
         status.enter("preparing", f"sending to {target.host}")
         words = ["-m", MODULE, "run", prepared.start_model.path.name, "--device", target.device]
         files = [run.folder / RUN, run.folder / SNAPSHOT]
-        gpu = target.device == "cuda"
-        task = RemoteTask(
-            target.host, target.python, target.slurm, gpu, prepared.start_model.path, files, words
-        )
+        task = RemoteTask(target, prepared.start_model.path, files, words)
         return start(run, task, self._machine or target.inspect())
 
 
@@ -270,13 +232,6 @@ def _follow(run: Run, location: JobLocation, status: StatusWriter) -> None:
     results.fetch_model(run, location)
     there = results.fetch_record(run, location)
     run.note(**{name: getattr(there, name) for name in _NOTES})
-    drawn = draw_curves(run)
-    if drawn.figure is None:  # then those that were drawn there, if any
-        with suppress(RemoteError):
-            for name in FIGURES:
-                fetch(ssh_of(location), f"{location.path}/run/{name}", run.folder)
-        if not figure_of(run):
-            status.event(Warned(message=drawn.problem))
 
 
 class EventRelay:

@@ -74,14 +74,9 @@ class MadeQueue:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "name": self.queue.name,
-            "by": self.queue.sort,
-            "abstracts": len(self.queue.numbers),
-            "of": self.pool,
-            "models": list(self.models),
-            "predicted": self.predicted,
-        }
+        queue = self.queue
+        made = {"name": queue.name, "by": queue.sort, "abstracts": len(queue.numbers)}
+        return made | {"of": self.pool, "models": list(self.models), "predicted": self.predicted}
 
 
 def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> MadeQueue:
@@ -131,17 +126,12 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
-    return MadeQueue(
-        save_queue(project, queue),
-        len(pool.open),
-        tuple(each.id for each in predictions),
-        sum(each.predicted for each in predictions),
-    )
+    asked = tuple(each.id for each in predictions)
+    predicted = sum(each.predicted for each in predictions)
+    return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
-    if order.most < 1:
-        raise UsageError(f"a queue of {order.most} abstracts is not possible", "use 1 or more")
     named = [find_model(each) for each in order.models]
     if order.by is By.RANDOM:
         if named:

@@ -108,10 +108,8 @@ class ModelPredictions:
         """What the model says, candidates included: what the project holds first, the rest after it."""
         missing = []
         for number in numbers:
-            kept = None
-            if self._kept_by is not None:
-                connection = self._project.connection
-                kept = predictions_of_model(connection, number, *self._kept_by)
+            connection, by = self._project.connection, self._kept_by
+            kept = predictions_of_model(connection, number, *by) if by else None
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:
@@ -177,12 +175,9 @@ def pool_of(project: Project) -> AbstractPool:
     known = list(known_documents(project.connection))
     unfinished = [each for each in known if each.done != ALL_LAYERS]
     if not unfinished:
-        raise ActionRefusedError(
-            "no abstract of the project is left to correct"
-            if known
-            else "there is no abstract in the project",
-            "sciextract import adds abstracts",
-        )
+        left = "no abstract of the project is left to correct"
+        problem = left if known else "there is no abstract in the project"
+        raise ActionRefusedError(problem, "sciextract import adds abstracts")
     return AbstractPool(
         tuple(each.number for each in unfinished),
         frozenset(each.number for each in unfinished if each.decided),

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sciextract import atomic
-from sciextract.errors import (
-    ModelNotFoundError,
-    UsageError,
-    as_command,
-)
+from sciextract.errors import ModelNotFoundError, UsageError, as_command
 from sciextract.inference.model_folder import (
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,
@@ -93,7 +89,7 @@ def find_chosen(project: Project | None = None) -> Chosen:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
     """
     for place in (None,) if project is None else (project, None):
-        choice = _standing(history(place))
+        choice = _standing(place)
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
     bundled = (DEFAULT_MODEL, BIOMEDICAL_MODEL, SCIENCE_MODEL)
@@ -158,7 +154,7 @@ def use(word: str, project: Project | None = None) -> KnownModel:
     if not (model.packaged or model.registered):
         model = register(model.folder, model.name)
     choice = Choice(model.name, model.hash, model.packaged)
-    if _standing(history(project)) != choice:
+    if _standing(project) != choice:
         _add(asdict(choice), project)
     return model
 
@@ -173,7 +169,7 @@ def rollback(project: Project | None = None) -> Chosen:
         OutputError: The user's folder cannot be written.
     """
     before = _stack(history(project))[:-1]
-    if _standing(history(project)) is None:
+    if _standing(project) is None:
         whose = "for this project" if project else "for you"
         raise UsageError(
             f"no model was chosen {whose}, so there is no choice to revert",
@@ -220,9 +216,8 @@ def _stack(entries: list[dict[str, Any]]) -> list[Choice]:
     return stack
 
 
-def _standing(entries: list[dict[str, Any]]) -> Choice | None:
-    stack = _stack(entries)
-    return stack[-1] if stack else None
+def _standing(project: Project | None) -> Choice | None:
+    return next(reversed(_stack(history(project))), None)
 
 
 def _add(entry: dict[str, Any], project: Project | None) -> None:

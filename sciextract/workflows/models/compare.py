@@ -11,12 +11,7 @@ from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import scorable
-from sciextract.metrics.promotion import (
-    HELD_OUT,
-    GateReport,
-    Standard,
-    compare_models,
-)
+from sciextract.metrics.promotion import HELD_OUT, GateReport, Standard, compare_models
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.manifest import suggesting_models
 from sciextract.snapshot.supervision import positive_part
@@ -47,13 +42,8 @@ def gate(
         blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
     texts = [each.annotated.document for each in documents]
-    return gate_predictions(
-        documents,
-        list(before.stream(texts)),
-        list(after.stream(texts)),
-        symmetric_of(before, after),
-        blind=blind,
-    )
+    found = (list(before.stream(texts)), list(after.stream(texts)))
+    return gate_predictions(documents, *found, symmetric_of(before, after), blind=blind)
 
 
 def gate_predictions(
@@ -75,15 +65,13 @@ def gate_predictions(
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
+    gold = [scorable(positive_part(each)) for each in documents]
+    first, second = list(map(scorable, before)), list(map(scorable, after))
+    complete = [each.complete for each in documents]
+    suggested = [bool(suggesting_models(each.annotated.annotations)) for each in documents]
+    sides = (gold, first, second)
     return compare_models(
-        [scorable(positive_part(each)) for each in documents],
-        list(map(scorable, before)),
-        list(map(scorable, after)),
-        symmetric,
-        complete=[each.complete for each in documents],
-        suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
-        blind=blind,
-        standard=standard,
+        *sides, symmetric, complete=complete, suggested=suggested, blind=blind, standard=standard
     )
 
 
@@ -99,14 +87,12 @@ def gate_gold(
     Only formats that tell who proposed an item, such as our own, tell of suggestions.
     """
     texts = [each.document for each in documents]
+    first, second = (list(map(scorable, each.stream(texts))) for each in (before, after))
+    suggested = [bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents]
+    complete, symmetric = [ALL_LAYERS] * len(documents), symmetric_of(before, after)
+    gold = list(map(scorable, documents))
     return compare_models(
-        [scorable(each) for each in documents],
-        list(map(scorable, before.stream(texts))),
-        list(map(scorable, after.stream(texts))),
-        symmetric_of(before, after),
-        complete=[ALL_LAYERS] * len(documents),
-        suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
-        blind=blind,
+        gold, first, second, symmetric, complete=complete, suggested=suggested, blind=blind
     )
 
 
@@ -122,6 +108,11 @@ STATED = {
     "relation_macro": "relations (macro)",
     "coreference": "coreference",
 }
+
+
+def less(first: float | None, second: float | None) -> float | None:
+    """What the second is more than the first; ``None`` where one is not known."""
+    return None if first is None or second is None else round(second - first, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +142,7 @@ class ComparedModels:
             "after": self.after.id,
             "report": self.report and self.report.to_json(),
             "stated": {
-                name: {
-                    "before": first,
-                    "after": second,
-                    "difference": None
-                    if first is None or second is None
-                    else round(second - first, 2),
-                }
+                name: {"before": first, "after": second, "difference": less(first, second)}
                 for name, (first, second) in self.stated.items()
             },
             "remarks": list(self.remarks),
@@ -210,11 +195,8 @@ def _stated(
     configs: tuple[ModelConfig, ModelConfig],
 ) -> dict[str, tuple[float | None, float | None]]:
     first, second = (graph_scores(each) for each in configs)
-    return {
-        name: (first.get(name), second.get(name))
-        for name in STATED
-        if name in first or name in second
-    }
+    names = [name for name in STATED if name in first or name in second]
+    return {name: (first.get(name), second.get(name)) for name in names}
 
 
 def graph_scores(config: ModelConfig) -> dict[str, float]:

@@ -14,7 +14,7 @@ from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.promise import held_out
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.supervision import positive_part
@@ -22,12 +22,7 @@ from sciextract.store import Project
 from sciextract.text.english import counted
 from sciextract.workflows.learn import base_model, training_documents
 from sciextract.workflows.models.compare import gate_predictions
-from sciextract.workflows.models.registry import (
-    KnownModel,
-    check_name,
-    known_at,
-    register,
-)
+from sciextract.workflows.models.registry import KnownModel, check_name, known_at, register
 from sciextract.workflows.output import reported_as
 from sciextract.workflows.predict_project import unknown_labels
 
@@ -89,48 +84,36 @@ def learn_model(
     states = EncoderStates(base, limit_mib=2048)
     validation = validate(finished, project.schema, states, on_progress)
     started = time.monotonic()
-    adapter = learn(finished, project.schema, states)
+    adapter = learn(finished, project.schema, states, WRITTEN)
     seconds = time.monotonic() - started
     known = not unknown_labels(project.schema, base.config)
-    documents = validation.documents
-    gate = None
-    if known and documents:
+    documents, gate, held = validation.documents, None, None
+    if documents and known:
         before = base.stream([each.annotated.document for each in documents])
-        symmetric = project.schema.symmetric_labels
-        gate = gate_predictions(
-            documents, before, validation.shown, symmetric, standard=CROSS_VALIDATED
-        )
-    config = replace(
-        adapter.config,
-        name=name,
-        settings=replace(adapter.config.settings, candidates=False),
-        scores=validation.to_json(),
-        origin={
-            "learned from": f"{counted(len(finished), 'abstract')} of a project",
-            "base": str(base.model),
-        },
-    )
-    held = None
+        symmetric, shown = project.schema.symmetric_labels, validation.shown
+        gate = gate_predictions(documents, before, shown, symmetric, standard=CROSS_VALIDATED)
+    taught = f"{counted(len(finished), 'abstract')} of a project"
+    origin = {"learned from": taught, "base": str(base.model)}
+    settings = replace(adapter.config.settings, candidates=False)
+    scores = validation.to_json()
+    config = replace(adapter.config, name=name, settings=settings, scores=scores, origin=origin)
     if documents:
         source = f"{len(documents)} finished abstracts, each predicted by a model that had not learned from it"
         gold = [positive_part(each) for each in documents]
         held = held_out(source, gold, validation.predicted)
-    card = _card(config, validation)
     assert adapter.adapter is not None
-    heads = adapter.adapter.heads
+    parts = (adapter.adapter.heads, config, _card(config, validation), held)
     if output is not None:
-        with (
-            reported_as(str(output), "choose another folder", lines=False),
-            atomic.creating(output) as fresh,
-        ):
+        problem = reported_as(str(output), "choose another folder", lines=False)
+        with problem, atomic.creating(output) as fresh:
             fresh.mkdir(parents=True)
-            save_adapter(fresh, heads, config, card, held)
-        known_model = known_at(output)
+            save_adapter(fresh, *parts)
+        made = known_at(output)
     else:
         with TemporaryDirectory(prefix="sciextract-") as holder:
-            save_adapter(Path(holder), heads, config, card, held)
-            known_model = register(Path(holder), name)
-    return LearnedModel(known_model, validation, seconds, len(finished), gate)
+            save_adapter(Path(holder), *parts)
+            made = register(Path(holder), name)
+    return LearnedModel(made, validation, seconds, len(finished), gate)
 
 
 def _card(config: ModelConfig, validation: Validation) -> str:

@@ -16,12 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract import atomic
-from sciextract.errors import (
-    InputMissingError,
-    ModelDamagedError,
-    SciextractError,
-    UsageError,
-)
+from sciextract.errors import InputMissingError, ModelDamagedError, SciextractError, UsageError
 from sciextract.formats.archive import open_archive
 from sciextract.inference.model_folder import (
     BASE,
@@ -128,16 +123,9 @@ class KnownModel:
 
     def to_json(self) -> dict[str, Any]:
         """What ``models list --json`` says of it."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "hash": self.hash,
-            "folder": str(self.folder),
-            "bundled": self.bundled,
-            "distribution": self.distribution or None,
-            "since": self.since or None,
-            "problem": self.problem or None,
-        }
+        own = {"id": self.id, "name": self.name, "hash": self.hash, "folder": str(self.folder)}
+        origin = {"bundled": self.bundled, "distribution": self.distribution or None}
+        return own | origin | {"since": self.since or None, "problem": self.problem or None}
 
 
 def known_models() -> list[KnownModel]:
@@ -146,11 +134,7 @@ def known_models() -> list[KnownModel]:
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
     others = [_of_distribution(each) for each in installed()]
-    return [
-        *map(known_at, bundled_folders()),
-        *others,
-        *map(known_at, registered_folders()),
-    ]
+    return [*map(known_at, bundled_folders()), *others, *map(known_at, registered_folders())]
 
 
 def find_model(word: str | Path) -> KnownModel:

@@ -71,12 +71,8 @@ class Figures:
             document: The abstract with its items in the current view.
         """
         tokens, found = document.document.tokens, document.annotations
-        items: dict[str, Sequence[Any]]
-        items = {
-            "entities": found.entities,
-            "relations": found.relations,
-            "clusters": found.clusters,
-        }
+        items: dict[str, Sequence[Any]] = {"entities": found.entities}
+        items |= {"relations": found.relations, "clusters": found.clusters}
         counted = {"documents": [document], "sentences": tokens.sentences, "tokens": tokens.spans}
         for kind, each in {**counted, **items}.items():
             self.totals[split, kind] += len(each)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
+from sciextract import atomic
 from sciextract.codec import encode
 from sciextract.documents.schema_file import schema_to_toml
 from sciextract.errors import UsageError, explain_write_errors
@@ -14,7 +15,6 @@ from sciextract.formats import Writer, open_writer
 from sciextract.formats.json_values import dump_line
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.documents import Split, split_of
-from sciextract.snapshot.manifest import LineFile
 from sciextract.store import Project
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
@@ -23,10 +23,9 @@ from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
 from sciextract.workflows.output import check_target, write_whole
-from sciextract.workflows.release.card import write_card, write_guideline
 from sciextract.workflows.release.contents import Contents, release_record
-from sciextract.workflows.release.croissant import describe_croissant
 from sciextract.workflows.release.figures import Figures
+from sciextract.workflows.release.pages import describe_croissant, write_card, write_guideline
 
 CHECKSUMS = "SHA256SUMS"
 _NAMES = {Split.TRAIN: "train", Split.DEV: "dev", Split.GATE: "test"}
@@ -102,17 +101,11 @@ class ReleaseJob:
         """Everything but the data."""
         last = first_value(project.connection, "SELECT max(at) FROM event")
         splits = [each for each in _NAMES.values() if each in data.files]
-        contents = Contents(
-            project.path.stem,
-            project.schema,
-            self.terms,
-            data.figures,
-            {split: (f"data/{split}.jsonl", data.files[split].entry.sha256) for split in splits},
-            self.with_text,
-            self.everything,
-            agree_when_merged(project, {*numbers}),
-            str(last or "")[:10],
-        )
+        places = {each: f"data/{each}.jsonl" for each in splits}
+        files = {each: (place, atomic.sha256_of(root / place)) for each, place in places.items()}
+        own = (project.path.stem, project.schema, self.terms, data.figures, files)
+        agreed = agree_when_merged(project, {*numbers})
+        contents = Contents(*own, self.with_text, self.everything, agreed, str(last or "")[:10])
         pages = {
             "README.md": write_card(contents),
             "guideline.md": write_guideline(contents),
@@ -123,12 +116,10 @@ class ReleaseJob:
             pages["agreement.json"] = encode(contents.agreement)
         for name, text in pages.items():
             (root / name).write_text(text, encoding="utf-8", newline="\n")
-        files = sorted(each for each in root.rglob("*") if each.is_file())
+        written = sorted(each for each in root.rglob("*") if each.is_file())
         with (root / CHECKSUMS).open("w", encoding="utf-8", newline="\n") as sums:
-            for each in files:
-                with each.open("rb") as stream:
-                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
-                sums.write(f"{digest}  {each.relative_to(root).as_posix()}\n")
+            for each in written:
+                sums.write(f"{atomic.sha256_of(each)}  {each.relative_to(root).as_posix()}\n")
 
 
 class _Data:
@@ -146,7 +137,7 @@ class _Data:
         self._project = project
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
-        self.files: dict[str, LineFile] = {}
+        self.files: dict[str, TextIO] = {}
         self.figures = Figures()
 
     def add(self, number: int) -> None:
@@ -154,12 +145,13 @@ class _Data:
         document = self._project.document(number)
         split = _NAMES[split_of(document.document.text_sha256)]
         if split not in self.files:
-            self.files[split] = LineFile(self._root / "data" / f"{split}.jsonl")
+            path = self._root / "data" / f"{split}.jsonl"
+            self.files[split] = path.open("w", encoding="utf-8", newline="\n")
             if self._spec:
                 self._writers[split] = self._open(self._spec, split)
         record, replaced = release_record(document, self._spec is not None)
         self._losses += Counter({_SURROGATE: replaced})
-        self.files[split].write(dump_line(record))
+        self.files[split].write(f"{dump_line(record)}\n")
         if self._spec:
             self._writers[split].write(document)
         self.figures.add(split, document)

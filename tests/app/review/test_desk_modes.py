@@ -14,6 +14,7 @@ from sciextract.documents.annotations import (
     SpanCandidate,
     State,
 )
+from sciextract.documents.spans import Span
 from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import EntityRef, Project, RelationRef
 from sciextract_app.review.bulk import sure_items
@@ -38,7 +39,7 @@ def test_letters_set_types(desk: Desk) -> None:
     assert desk.press("z").problem
     press(desk, "d")
     assert row(desk, "tagger1").label == "Material"
-    desk.mouse.focus(RelationRef("features window"))
+    desk.focus_item(RelationRef("features window"))
     press(desk, "; p")
     assert desk.state.open_view.relation_by_id["features window"].label == "PART-OF"
 
@@ -107,6 +108,25 @@ def test_candidates_come_one_after_another(desk: Desk, project: Project) -> None
     assert desk.footer()[0].words == "add as Task"
     press(desk, "enter")
     assert desk.inspector().title == "‹We› · Task"
+
+
+def test_a_sign_shows_where_other_edges_are_known_and_y_names_them(
+    desk: Desk, project: Project
+) -> None:
+    longer = place("lattice encoder")
+    spans = [
+        SpanCandidate(Span(longer.char_start + 8, longer.char_end), (LabelScore("Method", 0.4),))
+    ]
+    spans += [SpanCandidate(place("We"), (LabelScore("Task", 0.9),))]
+    told = replace(gold().annotations, candidates=Candidates(tuple(spans)))
+    predict(project, told, document(doc_key="d1"))
+    desk.refresh()
+    assert desk.passage().other_edges == {"encoder"}
+    focus(desk, "encoder")
+    press(desk, "y")
+    assert desk.passage().candidate == (longer.char_start + 8, longer.char_end)
+    press(desk, "escape enter")
+    assert not desk.passage().other_edges, "what was decided has no sign"
 
 
 def test_relation_takes_the_models_best_type_and_turns(desk: Desk, project: Project) -> None:
@@ -180,6 +200,8 @@ def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> Non
     words = [hint.words for hint in desk.footer()]
     assert f"accept {len(sure)}+{len(relations)} sure" in words
     assert desk.passage().sure == 0.9
+    marked = [line.item_id for line in desk.relations(everything=True) if line.sure]
+    assert marked == ["tagger1 task"]
     feedback = desk.press("A")
     assert feedback.changed and "u undoes all of it" in feedback.message
     assert desk.waiting == waiting - len(sure) - len(relations)
@@ -263,7 +285,7 @@ def test_mentions_are_walked_past_relations_and_back_to_the_end_of_one(desk: Des
     assert desk.focus == EntityRef(rows[1].id)
     press(desk, "H H")
     assert desk.focus == EntityRef(rows[0].id)
-    desk.mouse.focus(RelationRef("tagger1 task"))
+    desk.focus_item(RelationRef("tagger1 task"))
     assert desk.mode_words == "relation"
     press(desk, "H")
     assert (desk.focus, desk.mode_words) == (EntityRef("task"), "mention")
@@ -271,7 +293,7 @@ def test_mentions_are_walked_past_relations_and_back_to_the_end_of_one(desk: Des
 
 def test_keys_of_mentions_take_the_nearer_end_of_a_relation(desk: Desk) -> None:
     for key, mode in (("c", Mode.CLUSTER), ("z", Mode.CHARACTERS), ("+", Mode.FRAGMENT)):
-        desk.mouse.focus(RelationRef("tagger1 task"))
+        desk.focus_item(RelationRef("tagger1 task"))
         press(desk, key)
         assert (desk.mode, desk.focus) == (mode, EntityRef("task"))
         press(desk, "escape")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract_app.review.desk import Desk
-from sciextract_app.review.key_dispatch import ALONG, HANDLERS
+from sciextract_app.review.key_dispatch import HANDLERS
 from sciextract_app.review.state import Hints, JumpLetters
 from sciextract_app.shared.actions import ACTIONS, BY_ID, keymap, plain
 
@@ -32,7 +32,7 @@ def test_keys_arrive_on_every_terminal() -> None:
 
 
 def test_every_action_is_handled() -> None:
-    handled = {*HANDLERS, *ALONG}
+    handled = {*HANDLERS}
     assert {action.id for action in ACTIONS if not action.request} == handled
 
 

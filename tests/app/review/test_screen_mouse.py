@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.events import MouseScrollDown
 
 from sciextract.errors import UsageError
 from sciextract.store import EntityRef
@@ -12,6 +13,7 @@ from sciextract.store.search import Query
 from sciextract_app.review.prompts import parse_query
 from sciextract_app.shared.view_models import Mode
 from sciextract_app.widgets.dialogs import ChoiceDialog
+from sciextract_app.widgets.passage_view import PassageView
 from tests.app.screens_support import desk_of, made_project, opened, states, until
 
 
@@ -49,6 +51,17 @@ class TestMouse:
             await pilot.press("enter")
             await until(pilot, lambda: app.screen is desk_of(app))
         assert "accepted" in states(project)
+
+    async def test_the_wheel_scrolls_a_long_text_and_the_focus_stays(self, project: Path) -> None:
+        (project.parent / "long.txt").write_text("Parsers learn long grammars. " * 80)
+        async with opened(project, size=(80, 24)) as (app, pilot):
+            desk_of(app).imports.import_files([str(project.parent / "long.txt")])
+            await until(pilot, lambda: desk_of(app).listing.count() == 4)
+            await pilot.press(">")
+            passage, focus = app.screen.query_one(PassageView), desk_of(app).desk.focus
+            await pilot._post_mouse_events([MouseScrollDown], passage, (5, 2), button=0)
+            await until(pilot, lambda: passage.scroll_offset.y > 0)
+            assert desk_of(app).desk.focus == focus
 
 
 class TestQueryWords:

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import Mark, Passage
+from sciextract_app.widgets.paragraphs import Line
+from sciextract_app.widgets.passage_layout import PassageLayout
 from tests.strategies import texts
 
 WORDS = (
@@ -143,3 +145,8 @@ def with_focus(passage: Passage, focus: int) -> Passage:
     marks = [replace(mark, focused=index == focus) for index, mark in enumerate(passage.marks)]
     start = passage.marks[focus].char_start
     return replace(passage, marks=tuple(marks), cursor=(start, start + 5))
+
+
+def lines_of(layout: PassageLayout) -> list[Line]:
+    """All lines of a layout."""
+    return [layout.line(y) for y in range(layout.height)]

@@ -48,7 +48,15 @@ class TestFooter:
     def test_dead_keys_are_dim(self) -> None:
         hints = (Hint("c", "cluster", live=False), Hint("x", "reject"))
         (line,) = footer_lines(hints, Mode.REVIEW, 80)
-        assert [str(span.style) for span in line.spans] == ["dim", "bold"]
+        assert [str(span.style) for span in line.spans if span.style] == ["dim", "bold"]
+
+    def test_groups_stand_apart_and_seldom_keys_go_first(self) -> None:
+        edit = Hint("y", "span", seldom=True, group=2), Hint("e", "grow", group=2)
+        hints = (Hint("x", "reject", group=1), *edit, Hint("?", "keys", group=3))
+        (line,) = footer_lines(hints, Mode.REVIEW, 80)
+        assert line.plain == " x reject  │ y span  e grow  │ ? keys"
+        (line,) = footer_lines(hints, Mode.REVIEW, 34)
+        assert line.plain == " x reject  …  │ e grow  │ ? keys"
 
     def test_no_keys(self) -> None:
         assert [line.plain for line in footer_lines((), Mode.REVIEW, 80)] == [" "]
@@ -89,6 +97,8 @@ class TestRelations:
 
     def test_words(self) -> None:
         line = relation_text(RELATIONS[0], (35, 8), 90, Style()).plain
+        certain = replace(RELATIONS[0], sure=True, score=1.0)
+        assert relation_text(certain, (35, 8), 90, Style()).plain.endswith("«1.0»?")
         assert line.startswith("▸ features extracted from parse trees USED-FOR ─▶ a coreference")
         assert line.endswith(".91 ?")
         other = relation_text(RELATIONS[2], (4, 11), 50, Style()).plain

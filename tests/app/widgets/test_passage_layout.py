@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import Mark, Passage
-from sciextract_app.widgets.paragraphs import Line, Paragraph, cut
+from sciextract_app.widgets.paragraphs import Line, cut
 from sciextract_app.widgets.passage_layout import (
     PassageLayout,
     changed_lines,
@@ -18,7 +18,14 @@ from sciextract_app.widgets.passage_layout import (
     same_layout,
 )
 from sciextract_app.widgets.wrapping import Kind
-from tests.app.widgets.passages import RICH, long_passage, other_decisions, passages, with_focus
+from tests.app.widgets.passages import (
+    RICH,
+    lines_of,
+    long_passage,
+    other_decisions,
+    passages,
+    with_focus,
+)
 
 widths = st.integers(1, 60)
 
@@ -30,12 +37,12 @@ def layout_of(passage: Passage, width: int) -> PassageLayout:
 def written(layout: PassageLayout) -> list[str]:
     """Lines with a plain sign for every mark."""
     signs = {Kind.OPEN: "<", Kind.CLOSE: ">", Kind.KEY: "", Kind.CLUSTER: ""}
-    return ["".join(signs.get(a.kind, a.shown) for a in line.atoms) for line in layout.lines]
+    return ["".join(signs.get(a.kind, a.shown) for a in line.atoms) for line in lines_of(layout)]
 
 
 @given(passages(), widths)
 def test_every_character_appears_exactly_once_and_in_order(passage: Passage, width: int) -> None:
-    atoms = [atom for line in layout_of(passage, width).lines for atom in line.atoms]
+    atoms = [atom for line in lines_of(layout_of(passage, width)) for atom in line.atoms]
     texts = [atom for atom in atoms if atom.kind is Kind.TEXT]
     edges = [0, *(atom.char_end for atom in texts)]
     assert [atom.char_start for atom in texts] == edges[:-1]
@@ -45,13 +52,13 @@ def test_every_character_appears_exactly_once_and_in_order(passage: Passage, wid
 @given(passages(), widths)
 def test_cells_lead_back_to_the_characters(passage: Passage, width: int) -> None:
     layout = layout_of(passage, width)
-    for line in layout.lines:
+    for line in lines_of(layout):
         for atom in line.atoms:
             if atom.kind is Kind.TEXT and atom.cells:
                 for char in range(atom.char_start, atom.char_end):
                     assert layout.char_at(*layout.cell_of(char)) == atom.char_start
                     assert layout.end_of(char) == atom.char_end
-    for y, line in enumerate(layout.lines):
+    for y, line in enumerate(lines_of(layout)):
         for column in range(line.cells):
             under = layout.char_at(y, column)
             assert under is not None
@@ -63,7 +70,7 @@ def test_marks_are_at_their_characters(passage: Passage, width: int) -> None:
     layout = layout_of(passage, width)
     for char in range(len(passage.text)):
         y, column = layout.cell_of(char)
-        atom = layout.lines[y].atom_at(column)
+        atom = lines_of(layout)[y].atom_at(column)
         if atom is None or not atom.is_text:
             continue
         touching = [
@@ -78,13 +85,13 @@ def test_marks_are_at_their_characters(passage: Passage, width: int) -> None:
 
 @given(passages(), widths)
 def test_lines_keep_the_width_unless_one_glyph_is_wider(passage: Passage, width: int) -> None:
-    for line in layout_of(passage, width).lines:
+    for line in lines_of(layout_of(passage, width)):
         assert line.cells <= width or sum(atom.cells > 0 for atom in line.atoms) == 1
 
 
 @given(passages(), widths)
 def test_every_mark_has_its_brackets(passage: Passage, width: int) -> None:
-    atoms = [atom for line in layout_of(passage, width).lines for atom in line.atoms]
+    atoms = [atom for line in lines_of(layout_of(passage, width)) for atom in line.atoms]
     inside = [m for m in passage.marks if m.char_start < min(m.char_end, len(passage.text))]
     for kind in (Kind.OPEN, Kind.CLOSE):
         assert sum(atom.kind is kind for atom in atoms) == len(inside)
@@ -94,7 +101,7 @@ def test_every_mark_has_its_brackets(passage: Passage, width: int) -> None:
 def test_decisions_and_focus_move_nothing(passage: Passage, width: int, seed: int) -> None:
     other = other_decisions(passage, seed)
     assert same_layout(passage, other)
-    assert [*layout_of(passage, width).lines] == [*layout_of(other, width).lines]
+    assert lines_of(layout_of(passage, width)) == lines_of(layout_of(other, width))
 
 
 def test_words_stay_whole_and_brackets_stay_with_them() -> None:
@@ -145,7 +152,7 @@ def test_only_lines_with_a_difference_change() -> None:
     before, after = with_focus(passage, 3), with_focus(passage, 4)
     changed = changed_lines(layout, before, after)
     assert changed
-    assert len(changed) <= 5 < len(layout.lines)
+    assert len(changed) <= 5 < len(lines_of(layout))
 
 
 @pytest.mark.parametrize(
@@ -161,21 +168,9 @@ def test_what_moves_text_is_noticed(other: Passage) -> None:
     assert not same_layout(RICH, other)
 
 
-@given(passages(), widths)
-def test_heights_are_known_before_anything_is_wrapped(passage: Passage, width: int) -> None:
-    for start, end in cut(passage.text):
-        own = [
-            mark
-            for mark in passage.marks
-            if start < min(mark.char_end, len(passage.text)) and mark.char_start < end
-        ]
-        paragraph = Paragraph(passage.text, start, end, own, width)
-        assert paragraph.height == len(paragraph.lines)
-
-
 @st.composite
 def plain_passages(draw: st.DrawFn) -> Passage:
-    """Words of letters with many mentions, whose lines are counted without wrapping them."""
+    """Words of letters with many mentions."""
     words = draw(st.lists(st.sampled_from(["a", "graph", "parser.", "(of)", "", "x" * 12])))
     text = " ".join(words)
     starts = draw(st.lists(st.integers(0, len(text) - 1), max_size=12)) if text else []
@@ -187,21 +182,13 @@ def plain_passages(draw: st.DrawFn) -> Passage:
     return Passage(text, 0, tuple(marks), (0, 0))
 
 
-@given(plain_passages(), st.integers(5, 60))
-def test_plain_words_are_counted_as_they_are_wrapped(passage: Passage, width: int) -> None:
-    layout = layout_of(passage, width)
-    assert layout.height == len(layout.lines) == len([*layout.lines])
-    paragraph = Paragraph(passage.text, 0, len(passage.text), passage.marks, width)
-    assert paragraph.height == len(paragraph.lines)
-
-
 @given(passages(), passages(), widths)
 def test_what_served_before_serves_again(first: Passage, second: Passage, width: int) -> None:
     before = layout_of(first, width)
-    assert [*before.lines]
+    assert lines_of(before)
     marks = tuple(mark for mark in second.marks if mark.char_start <= len(first.text))
     again = PassageLayout(first.text, marks, width, before)
-    assert [*again.lines] == [*PassageLayout(first.text, marks, width).lines]
+    assert lines_of(again) == lines_of(PassageLayout(first.text, marks, width))
 
 
 @given(passages() | plain_passages(), st.lists(st.sets(st.integers(0, 11)), max_size=4), widths)
@@ -210,12 +197,12 @@ def test_lines_that_serve_again_are_those_of_a_new_layout(
 ) -> None:
     shown, layout = passage, layout_of(passage, width)
     for gone in without:
-        rows = range(len([*layout.lines]))
+        rows = range(len(lines_of(layout)))
         marks = tuple(mark for at, mark in enumerate(passage.marks) if at not in gone)
         again, new = replace(passage, marks=marks), PassageLayout(passage.text, marks, width)
         after = PassageLayout(passage.text, marks, width, layout)
         moved = moved_lines(layout, shown, after, again, rows)
-        assert [*after.lines] == [*new.lines]
+        assert lines_of(after) == lines_of(new)
         for y in {*rows} - moved:
             assert texts_of(layout.line(y)) == texts_of(after.line(y))
         shown, layout = again, after

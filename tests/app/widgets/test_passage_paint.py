@@ -31,14 +31,15 @@ LOOK = Look(
 
 def lines_of(passage: Passage, width: int = 80) -> list[str]:
     painter = Painter(passage, LOOK)
-    lines = PassageLayout(passage.text, passage.marks, width).lines
+    layout = PassageLayout(passage.text, passage.marks, width)
+    lines = [layout.line(y) for y in range(layout.height)]
     return ["".join(segment.text for segment in painter.segments(line, width)) for line in lines]
 
 
 def style_at(passage: Passage, words: str) -> Style:
     """The style of the segment that has these words."""
     painter = Painter(passage, LOOK)
-    segments = painter.segments(PassageLayout(passage.text, passage.marks, 200).lines[0], 200)
+    segments = painter.segments(PassageLayout(passage.text, passage.marks, 200).line(0), 200)
     return next(each.style for each in segments if words in each.text) or Style.null()
 
 
@@ -144,6 +145,6 @@ def test_lines_are_as_wide_as_the_layout_says(passage: Passage, width: int, seed
     other = replace(other_decisions(passage, seed), hints={})
     layout = PassageLayout(passage.text, passage.marks, width)
     painter = Painter(other, LOOK)
-    for line in layout.lines:
+    for line in map(layout.line, range(layout.height)):
         segments = painter.segments(line, width)
         assert sum(cell_len(segment.text) for segment in segments) == line.cells

@@ -189,17 +189,6 @@ def test_labels_of_other_texts_are_never_taken(teacher: Pipeline, tmp_path: Path
         label(teacher, tmp_path, DOCUMENTS[:4])
 
 
-def test_shards_of_older_versions_have_no_hashes_and_are_read(
-    teacher: Pipeline, tmp_path: Path
-) -> None:
-    whole = label(teacher, tmp_path)
-    [shard] = tmp_path.glob("*.npz")
-    with np.load(shard) as file:
-        arrays = {name: file[name] for name in file.files if name != "texts"}
-    np.savez_compressed(shard, **arrays)
-    assert same(label(teacher, tmp_path), whole)
-
-
 def test_labels_of_other_classes_are_refused(teacher: Pipeline, tmp_path: Path) -> None:
     label(teacher, tmp_path)
     fewer = Counting(teacher)

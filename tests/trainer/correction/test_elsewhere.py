@@ -19,7 +19,8 @@ from sciextract.inference.model_folder import open_folder
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, attach
+from sciextract.retraining.remote.start import RemoteTarget
+from sciextract.retraining.remote.trainer import RemoteTrainer, attach
 from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split
@@ -100,8 +101,6 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     told = run.record()
     assert told.device.startswith("cpu") and "torch" in told.versions
     assert told.config and told.config["epochs"] == 2 and told.forgetting
-    assert (run.folder / "curves.png").is_file() and events[-1]["curves"].endswith("curves.png")
-    assert result.model.open().config.origin["learning curves"].endswith(run.name)
     status = run.status()
     assert status is not None and (status.state, status.verdict) == ("done", "too few")
     place = jobs.location_of(run)

@@ -278,15 +278,6 @@ def test_a_base_is_replayed_beside_what_the_start_model_says(
 
 
 @pytest.mark.full
-def test_decided_documents_come_back_with_swapped_entities(
-    retrain: Retrain, events: Events
-) -> None:
-    until_export(retrain, events, epochs=1, augment=0.5)
-    free = of_kind(events, "snapshot")["undecided"]
-    assert of_kind(events, "step")["of"] == 4 + free + 2
-
-
-@pytest.mark.full
 def test_without_free_abstracts_only_the_pull_is_left(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:
@@ -340,7 +331,7 @@ def test_few_held_out_abstracts_are_compared_by_cross_validation(
     report = retrain_here(RetrainRequest(), run.folder, again.append).report
     folds = [each for each in again if each["event"] == "fold"]
     assert [each["number"] for each in folds] == [3, 4, 5], "finished folds are not trained again"
-    assert "step" not in kinds(again), "the curves are those of the new model alone"
+    assert "step" not in kinds(again), "the steps are those of the new model alone"
     assert (report.documents, report.cross_validated) == (13, 8)
     assert report.verdict in ("promote", "keep") and "5 folds" in report.reasons[0]
     assert any("cross-validation over 13" in str(each.get("message")) for each in events)

@@ -207,3 +207,22 @@ def test_versions_and_parts_of_a_data_set_are_one_node(path: Path) -> None:
     assert known(path, "Danish").node != known(path, "Danish corpus").node
     assert known(path, "VQA v2.0 test set").node == known(path, "VQA v2").node
     assert known(path, "VQA").node.documents == 4 and known(path, "VQA").node.label == "Task"
+
+
+def test_versions_of_an_acronym_are_one_node(path: Path) -> None:
+    texts = {
+        "We test on LeSeC-2019.": "LeSeC-2019",
+        "We lose on LeSeC-2019.": "LeSeC-2019",
+        "We test on the LeSeC database.": "LeSeC database",
+        "We win LESEC2020.": "LESEC2020",
+        "Leaf segmentation challenges (LeSeCS) are hard. ": "Leaf segmentation challenges",
+        "Lemma search contests (LeSeCS) are hard.": "Lemma search contests",
+        "We test on the LeSeCS 2018 dataset.": "LeSeCS 2018 dataset",
+        "We test on LeSeCS 2019 data.": "LeSeCS 2019 data",
+    }
+    build(path, *[abstract(f"d{n}", t, {texts[t]: "Material"}) for n, t in enumerate(texts)])
+    one, other = known(path, "LeSeC-2019").node, known(path, "LeSeCS").node
+    assert one == known(path, "LESEC2020").node == known(path, "LeSeC database").node
+    # Capitals at the end are no plural, and an acronym of two meanings is the data set where it has a year.
+    assert one != other == known(path, "LeSeCS 2019 data").node
+    assert other.documents == 2

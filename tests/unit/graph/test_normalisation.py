@@ -113,6 +113,12 @@ def test_determiner_and_case_never_matter(surface: str) -> None:
         assert normal_form(f"the {surface}").key == form.key
 
 
+def test_accents_and_small_letters_before_a_capital_s() -> None:
+    assert normal_form("Fréchet distance").key == normal_form("Frechet distances").key
+    assert normal_form("BraTS").key == "BraTS"
+    assert normal_form("NEURAL NETWORKS").key == "neuralnetwork"
+
+
 def test_rules_in_words() -> None:
     assert MergeRule(255).words[0] == "determiner"
     assert MergeRule.NONE.words == ()

@@ -52,7 +52,7 @@ def test_a_page_holds_the_best_supported_edges(field_graph: Path, tmp_path: Path
     with open_graph(field_graph) as connection:
         output = tmp_path / "f.html"
         found = draw(connection, field_graph, None, output, ViewSettings(edges=1))
-    assert (len(found.nodes), len(found.edges), found.all_edges) == (2, 1, 5)
+    assert (len(found["nodes"]), len(found["edges"]), found["all_edges"]) == (2, 1, 5)
 
 
 def test_a_page_refers_to_nothing_outside(field_graph: Path, tmp_path: Path) -> None:

@@ -28,16 +28,6 @@ def test_round_trip(config: ModelConfig) -> None:
     assert ModelConfig.from_json(config.to_json(), "here") == config
 
 
-def test_older_programs_read_what_they_understand() -> None:
-    assert CONFIG.to_json()["format_version"] == 1
-    assert replace(CONFIG, given_entities=True).to_json()["format_version"] == 2
-    assert GROUPED.to_json()["format_version"] == 3
-    assert replace(CONFIG, cuts_words=True).to_json()["format_version"] == 3
-    untyped = replace(CONFIG, labels=replace(CONFIG.labels, entities=("Task", "")))
-    assert untyped.to_json()["format_version"] == 6
-    assert "groups" not in CONFIG.to_json()["labels"] and "cuts_words" not in CONFIG.to_json()
-
-
 @pytest.mark.parametrize("groups", [[["Task"]], [["Nothing"]], "Task", [1]])
 def test_groups_that_cannot_be(groups: Any) -> None:
     values = GROUPED.to_json()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer
+from sciextract.metrics import promotion
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.promotion import (
     CROSS_VALIDATED,
@@ -70,7 +71,6 @@ def compared(
     gold: Sequence[Scorable] = tuple(GOLD),
     complete: Sequence[frozenset[Layer]] | None = None,
     samples: int = 300,
-    tolerance: float | None = None,
 ) -> GateReport:
     layers = complete if complete is not None else [ALL] * len(gold)
     return compare_models(
@@ -80,7 +80,6 @@ def compared(
         SYMMETRIC,
         complete=layers,
         samples=samples,
-        tolerances=TOLERANCES if tolerance is None else dict.fromkeys(TOLERANCES, tolerance),
     )
 
 
@@ -117,7 +116,9 @@ class TestVerdicts:
         lost = f"{-found.tasks['coreference'].low:.2f}"
         assert reason == f"coreference may lose {lost} F1 (90 % interval); 5.00 are tolerated"
 
-    def test_the_tolerance_decides_about_a_small_loss(self) -> None:
+    def test_the_tolerance_decides_about_a_small_loss(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         before, after = predicted(0.5, 1), predicted(0.95, 2)
         after = [
             replace(mine, clusters=theirs.clusters)
@@ -125,8 +126,9 @@ class TestVerdicts:
         ]
         lost = -compared(before, after).tasks["coreference"].low
         assert lost > 0
-        assert compared(before, after, tolerance=lost + 0.01).verdict == "promote"
-        assert compared(before, after, tolerance=lost - 0.01).verdict == "keep"
+        for tolerated, verdict in ((lost + 0.01, "promote"), (lost - 0.01, "keep")):
+            monkeypatch.setattr(promotion, "TOLERANCES", dict.fromkeys(TOLERANCES, tolerated))
+            assert compared(before, after).verdict == verdict
 
     @pytest.mark.parametrize(("documents", "verdict"), [(4, "too few"), (5, "promote")])
     def test_five_documents_are_the_least(self, documents: int, verdict: str) -> None:

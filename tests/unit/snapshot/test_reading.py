@@ -40,7 +40,7 @@ def _entry_lost(folder: Path) -> None:
         (lambda folder: (folder / "manifest.json").write_text("{", "utf-8"), "is not JSON"),
         (lambda folder: (folder / "manifest.json").write_text("[]", "utf-8"), "expected object"),
         (_other_version, "format_version 9 found; expected 1"),
-        (_entry_lost, "is not in the manifest"),
+        (_entry_lost, "the manifest has none"),
         (lambda folder: (folder / "dev.jsonl").unlink(), "cannot be read"),
         (lambda folder: (folder / "train.jsonl").write_text("{}\n", "utf-8"), "not as it was"),
     ],

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sciextract import formats
+from sciextract import atomic, formats
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
@@ -63,17 +63,12 @@ def has_untyped(documents: Iterable[AnnotatedDocument]) -> bool:
 def sha256(path: Path, part: Part = Part.TRAIN) -> str:
     """Hex SHA-256 of a file; of a folder's split, that of its files' names and contents."""
     if path.is_file():
-        return _sha256(path)
+        return atomic.sha256_of(path)
     whole = hashlib.sha256()
     for root in paths_of(path, part):
         for file in sorted(each for each in (root, *root.rglob("*")) if each.is_file()):
-            whole.update(f"{file.relative_to(path)} {_sha256(file)}\n".encode())
+            whole.update(f"{file.relative_to(path)} {atomic.sha256_of(file)}\n".encode())
     return whole.hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _used(documents: Sequence[AnnotatedDocument]) -> set[str]:

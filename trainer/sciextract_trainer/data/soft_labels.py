@@ -84,7 +84,7 @@ class LabelShard:
 
     Attributes:
         keys: Keys of the documents.
-        texts: SHA-256 of each text; empty in shards that older versions wrote.
+        texts: SHA-256 of each text.
         targets: What the teacher says of each.
     """
 
@@ -107,7 +107,7 @@ def load_targets(path: Path) -> LabelShard:
             array = arrays[name]
             wide = array.astype(np.float32 if array.dtype == np.float16 else np.int64)
             columns[name] = np.split(wide, np.cumsum(arrays[f"{name}_count"])[:-1])
-        keys, texts = (tuple(map(str, arrays.get(name, ()))) for name in ("keys", "texts"))
+        keys, texts = (tuple(map(str, arrays[name])) for name in ("keys", "texts"))
         targets = (
             Targets(**{name: column[row] for name, column in columns.items()}, soft=True)  # type: ignore[arg-type]
             for row in range(len(keys))
@@ -206,14 +206,12 @@ def _finished(path: Path, chunk: Sequence[Document], labels: Labels) -> Sequence
     if not path.is_file():
         return None
     shard = load_targets(path)
-    # Shards that older versions wrote have no hashes; their keys alone have to do.
-    texts = shard.texts or tuple(document.text_sha256 for document in chunk)[: len(shard.keys)]
     if len(shard.keys) > len(chunk):
         raise UsageError(
             f"{path} has labels of {len(shard.keys)} texts, wanted are {len(chunk)}",
             "give as many texts as before or more, or another run folder",
         )
-    for document, key, text in zip(chunk, shard.keys, texts, strict=False):
+    for document, key, text in zip(chunk, shard.keys, shard.texts, strict=False):
         if (key, text) != (document.doc_key, document.text_sha256):
             raise UsageError(
                 f"{path} has labels of other texts: where it has {key}, now there is "

@@ -213,8 +213,6 @@ def test_models_that_do_not_fit_the_order(
             made(project, by, *models)
     with pytest.raises(ModelNotFoundError):
         make_queue(project, QueueOrder(By.MARGIN, ("nosuch",)), lambda *_: None)
-    with pytest.raises(UsageError, match="0 abstracts"):
-        made(project, By.RANDOM, most=0)
 
 
 def test_an_interruption_leaves_no_trace(
