@@ -330,11 +330,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if event.item_id and self.desk.mode not in _POINTING:
             self._focus_item(EntityRef(event.item_id))
         else:
-            self.show_result(self.desk.mouse.click(event.char))
+            self.show_result(self.desk.click(event.char))
 
     @on(PassageView.SpanDragged)
     def _span_dragged(self, event: PassageView.SpanDragged) -> None:
-        self.show_result(self.desk.mouse.drag(event.char_start, event.char_end))
+        self.show_result(self.desk.drag(event.char_start, event.char_end))
 
     @on(PassageView.MenuWanted)
     def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
@@ -354,7 +354,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self._focus_item(LinkRef(event.cluster_id, links[event.index].entity_id))
 
     def _focus_item(self, item: ItemRef) -> None:
-        self.show_result(self.desk.mouse.focus(item))
+        self.show_result(self.desk.focus_item(item))
 
     # Changes of the file by others
 
@@ -452,7 +452,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.desk.refresh()
         if adjudication.item is not None:
-            self.desk.mouse.focus(adjudication.item)
+            self.desk.focus_item(adjudication.item)
         self.show_result(Feedback(changed=True))
 
     def action_page(self, pages: int) -> None:

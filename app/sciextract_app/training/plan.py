@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sciextract.errors import SciextractError
+from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
@@ -24,13 +24,17 @@ USUAL = "as usual: on this computer, on a GPU if PyTorch finds one"
 """What a training without options does."""
 
 
-def problem_of_options(typed: str) -> str:
-    """Why options cannot be told apart; empty where they can. What they mean is judged by the command."""
+def check_options(typed: str) -> None:
+    """Refuse options that cannot be told apart. What they mean is judged by the command.
+
+    Raises:
+        UsageError: They cannot.
+    """
     try:
         shlex.split(typed)
     except ValueError as error:
-        return f"{error}: put a value with blanks between two quotation marks"
-    return ""
+        hint = "put a value with blanks between two quotation marks"
+        raise UsageError(str(error), hint) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ def footer_lines(
             group = hint.group
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
-        lines = tuple(_flowing(sign, parts, width))
+        lines = tuple(flowing(sign, parts, width))
         if len(lines) <= height and all(each.cell_len <= width for each in lines):
             return lines
         if len(kept) <= 1:
@@ -167,7 +167,7 @@ def footer_lines(
         kept.pop(place)
 
 
-def _flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
+def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
     """Lines of parts side by side; the first begins with a sign."""
     line, is_empty = sign.copy(), True
     for part in parts:
@@ -214,7 +214,7 @@ def legend_lines(
     does not allow here stand in parentheses.
     """
     whole = [_legend_part(hint, colours, width) for hint in hints]
-    lines = list(_flowing(Text(" "), whole, width))
+    lines = list(flowing(Text(" "), whole, width))
     if len(lines) <= height and all(each.cell_len <= width for each in lines):
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)

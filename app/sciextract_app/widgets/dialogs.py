@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from sciextract.errors import SciextractError
 from sciextract.text.characters import visible
+from sciextract_app.shared.jobs import error_line
 
 Result = TypeVar("Result")
 
@@ -215,7 +216,7 @@ class LineDialog(Dialog[str]):
         title: What it is for.
         text: What stands there at first.
         explained: What may be typed.
-        problem_of: Why something cannot be taken; empty where it can.
+        check: Raises :class:`~sciextract.errors.SciextractError` for what cannot be taken.
         offered: Values to choose below the line, each with its words.
         replaces: Whether typing replaces what stands there.
     """
@@ -225,7 +226,7 @@ class LineDialog(Dialog[str]):
         title: str,
         text: str,
         explained: str,
-        problem_of: Callable[[str], str],
+        check: Callable[[str], object] = str,
         offered: Sequence[tuple[str, str | Text]] = (),
         *,
         replaces: bool = False,
@@ -234,7 +235,7 @@ class LineDialog(Dialog[str]):
         super().__init__(title, f"Enter confirms{typed}, Esc back")
         self._text = text
         self._explained = explained
-        self._problem_of = problem_of
+        self._check = check
         self._offered = tuple(offered)
         self._replaces = replaces
 
@@ -271,9 +272,10 @@ class LineDialog(Dialog[str]):
         self._take(event.value.strip())
 
     def _take(self, value: str) -> None:
-        problem = self._problem_of(value)
-        if problem:
-            self.query_one("#line-problem", Static).update(plain(problem, "bold"))
+        try:
+            self._check(value)
+        except SciextractError as error:
+            self.query_one("#line-problem", Static).update(plain(error_line(error), "bold"))
         else:
             self.dismiss(value)
 

@@ -227,5 +227,5 @@ class TestMessages:
     async def test_they_are_in_the_palette(self, project: Path) -> None:
         async with opened(project) as (app, _):
             found = {each.title for each in app.get_system_commands(app.screen)}
-            assert {"messages", "queues", "save queue", "leave queue"} <= found
-            assert {"list: random", "undecided items by disagreement"} <= found
+            assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
+            assert {"list: random", "undecided items by uncertainty"} <= found
