@@ -23,15 +23,16 @@ from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, terminal
 from sciextract_app.review.queue import Order
 from sciextract_app.review.screen import ReviewOptions, ReviewScreen
-from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
+from sciextract_app.settings import SHELL, SHELL_IDS, load_keymap, save_theme
 from sciextract_app.shared.actions import ACTIONS, BY_ID
-from sciextract_app.shared.view_models import Feedback
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.start import StartScreen
 from sciextract_app.suggesting.learning import StartEngine
 from sciextract_app.suggesting.learning_process import LearningProcess
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import Readable, label_variables
 from sciextract_app.widgets.dialogs import ErrorDialog
+from sciextract_app.widgets.help import written_key
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -163,18 +164,17 @@ class DeskApp(TerminalApp):
     @on(StartScreen.Chosen)
     def _chosen(self, event: StartScreen.Chosen) -> None:
         try:
-            if event.path is None:
-                wanted = opening.Opening(opening.sample_project(self._author))
-            else:
-                wanted = opening.plan([str(event.path)], model=self._model)
+            match event.what:
+                case None:
+                    wanted = opening.Opening(opening.sample_project(self._author))
+                case Path() as path:
+                    wanted = opening.plan([str(path)], model=self._model)
+                case text:
+                    wanted = opening.pasted_project(text, model=self._model)
         except SciextractError as error:
             self.push_screen(ErrorDialog("This cannot be opened", error))
         else:
             self.open(wanted)
-
-    @on(StartScreen.Pasted)
-    def _pasted(self, event: StartScreen.Pasted) -> None:
-        self.open(opening.pasted_project(event.text, model=self._model))
 
     async def action_start(self) -> None:
         """Leave the project for the start screen."""
@@ -239,28 +239,17 @@ class DeskApp(TerminalApp):
         if not isinstance(screen, ReviewScreen):
             return
         dialogs = screen.dialogs
-        commands: list[tuple[str, str, Callable[[], object]]] = [
-            ("import", "F5: import abstracts", dialogs.files),
-            ("paste abstracts", "BibTeX, RIS, plain text…", dialogs.paste),
-            ("predict", "F6: predict with a model", screen.predictions.start),
-            ("suggest", "F9: from terms, patterns, other labels, a file", dialogs.suggest),
-            ("new entity type", "g lists the types", partial(dialogs.labels.add, "entity")),
-            ("new relation type", "g lists the types", partial(dialogs.labels.add, "relation")),
-            ("statistics", "F7: progress and quality", dialogs.statistics),
-            ("retrain", "F8: train on your abstracts", dialogs.retraining),
-            (
-                "learning on or off",
-                "pause it, or go on; the setting is kept",
-                screen.learning.toggle,
-            ),
-            ("queues", "F3: work on a saved queue", dialogs.queues),
-            ("save queue", "F4: save the list as a queue, and work on it", dialogs.save_queue),
-            ("leave queue", "continue with all abstracts", dialogs.leave_queue),
-            ("messages", "earlier messages", dialogs.messages),
-            ("other project", "Ctrl+O: the start screen", self.action_start),
-        ]
-        for name, words, command in commands:
-            yield SystemCommand(name, words, command)
+        for key in SHELL:
+            run = partial(screen.run_action, key.action)
+            yield SystemCommand(key.description, written_key(key.key), run)
+        yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", dialogs.paste)
+        for kind in NEW_TYPE:
+            add = partial(dialogs.labels.add, kind)
+            yield SystemCommand(NEW_TYPE[kind], "g lists the types", add)
+        words = "pause it, or go on; the setting is kept"
+        yield SystemCommand("learning on or off", words, screen.learning.toggle)
+        yield SystemCommand("leave queue", "continue with all abstracts", dialogs.leave_queue)
+        yield SystemCommand("messages", "earlier messages", dialogs.messages)
         for sort in Sort:
             words = f"list: {sort}"
             yield SystemCommand(words, "the order of the list", partial(screen.list_by, sort))

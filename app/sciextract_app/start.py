@@ -44,23 +44,13 @@ class StartScreen(Screen[None]):
 
     @dataclass
     class Chosen(Message):
-        """The person wants a path opened or imported.
+        """The person wants something opened, imported or made.
 
         Attributes:
-            path: A project or a file of abstracts; ``None`` for the sample project.
+            what: A project or a file of abstracts, or abstracts that were pasted; ``None`` for the sample project.
         """
 
-        path: Path | None
-
-    @dataclass
-    class Pasted(Message):
-        """The person wants a project of pasted abstracts.
-
-        Attributes:
-            text: What was pasted.
-        """
-
-        text: str
+        what: Path | str | None
 
     def __init__(self, projects: Sequence[Path], message: str = "") -> None:
         super().__init__()
@@ -129,7 +119,7 @@ class StartScreen(Screen[None]):
         from sciextract_app.paste import PasteDialog
 
         dialog = PasteDialog(text, "a new project")
-        ask(self.app, dialog, lambda pasted: self.post_message(self.Pasted(pasted)))
+        ask(self.app, dialog, lambda pasted: self.post_message(self.Chosen(pasted)))
 
     def _options(self) -> list[Option | None]:
         found: list[Option | None] = [

@@ -26,6 +26,7 @@ from textual.message import Message
 
 from sciextract_app.settings import QUIT, load_theme
 from sciextract_app.themes import THEMES, usual_theme
+from sciextract_app.widgets.bars import COLUMNS, ROWS
 
 
 class LastingOutput:
@@ -145,20 +146,9 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
     class ServedDriver(WebDriver):
         """The driver of browsers; without the server the app would run for ever."""
 
-        def __init__(self, app: App[Any], **settings: Any) -> None:
-            super().__init__(app, **settings)
-            if self._size is not None:
-                self._size = bounded(Size(*self._size))
-
         def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
-            """Take a message of the server; a size comes from the page, which may say anything."""
-            if packet_type == "resize":
-                width, height = payload.get("width"), payload.get("height")
-                if not (isinstance(width, int) and isinstance(height, int)):
-                    return
-                size = bounded(Size(width, height))
-                payload = {**payload, "width": size.width, "height": size.height}
-            elif packet_type == "quit":
+            """Take a message of the server; nothing follows the last one."""
+            if packet_type == "quit":
                 leave_in_time()
             super().on_meta(packet_type, payload)
 
@@ -214,9 +204,8 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
     return PastingDriver
 
 
-LEAST_SIZE, MOST_SIZE = Size(20, 5), Size(1000, 500)
-"""What is laid out at least: the toolkit's lists cannot be wrapped at no width at all. And at most: a browser may ask for
-any number of columns, whose cells would all be drawn."""
+LEAST_SIZE = Size(20, 5)
+"""What is laid out at least: the toolkit's lists cannot be wrapped at no width at all."""
 
 LEAVE_SECONDS = 10
 """After that a desk whose browser or terminal has gone is ended; what was decided is in the project by then."""
@@ -230,14 +219,6 @@ def leave_in_time() -> None:
     timer.start()
 
 
-def bounded(size: Size) -> Size:
-    """The nearest size that is laid out."""
-    return Size(
-        min(max(size.width, LEAST_SIZE.width), MOST_SIZE.width),
-        min(max(size.height, LEAST_SIZE.height), MOST_SIZE.height),
-    )
-
-
 class TerminalApp(App[None]):
     """An app of ours.
 
@@ -248,6 +229,8 @@ class TerminalApp(App[None]):
     CSS_PATH = Path(__file__).with_name("app.tcss")  # a name alone is taken as next to the subclass
     TITLE = "sciextract"
     BINDINGS: ClassVar[list[BindingType]] = [QUIT]
+    HORIZONTAL_BREAKPOINTS = COLUMNS
+    VERTICAL_BREAKPOINTS = ROWS
 
     def __init__(self) -> None:
         super().__init__()
@@ -271,7 +254,7 @@ class TerminalApp(App[None]):
             size = (
                 event.size if self.is_headless or self.is_web else Size(*shutil.get_terminal_size())
             )
-            size = bounded(size)
+            size = Size(max(size.width, LEAST_SIZE.width), max(size.height, LEAST_SIZE.height))
             event = events.Resize(size, size)
         await super().on_event(event)
 

@@ -197,7 +197,10 @@ def _run_command(command: Callable[[], int]) -> int:
         if reason := no_room(error):
             say("Error", f"{name or 'standard output'}: {reason}")
         elif name and error.errno in _UNUSABLE:
-            say("Error", f"{name} cannot be used: {error.strerror}", _UNUSABLE[error.errno])
+            size = len(os.fsencode(name))
+            length = f" ({size:,} bytes)" if error.errno == errno.ENAMETOOLONG else ""
+            problem = f"{name} cannot be used: {error.strerror}{length}"
+            say("Error", problem, _UNUSABLE[error.errno])
         else:
             return _unexpected(error)
         return ExitCode.USAGE if error.errno == errno.ENAMETOOLONG else ExitCode.FAILED
@@ -400,7 +403,7 @@ def find_chosen_project(named: str | None) -> Path:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.connection import is_network
+    from sciextract.store.sqlite import is_network
 
     if is_network(project):
         slow = f"{project} lies on a network file system: it is slower there and allows one writer at a time"

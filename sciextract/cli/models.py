@@ -284,32 +284,3 @@ def _opened(
     from sciextract.store import open_project
 
     return open_project(path, author, read=read)
-
-
-@models.command()
-def curves(
-    name: str | None = argument("[NAME]", "The trained model.", default=None),
-    run: str | None = option("DIR", "The run folder, instead of a model."),
-    output: str | None = option("DIR", "Where to write (default: the run folder)."),
-) -> None:
-    """Plot losses and dev scores of a training run as curves.png and curves.svg.
-
-    Examples:
-
-        sciextract models curves parsing
-
-        sciextract models curves --run my-model.run --output figures
-    """
-    from sciextract.errors import OutputError
-    from sciextract.retraining.curves import draw_curves, run_named
-    from sciextract.workflows.output import reported_as
-
-    training = run_named(name, run)
-    folder = Path(output) if output else None
-    if folder is not None:
-        with reported_as(str(folder)):
-            folder.mkdir(parents=True, exist_ok=True)
-    drawn = draw_curves(training, folder)
-    if drawn.figure is None:
-        raise OutputError(drawn.problem, f"the run: {training.folder}")
-    say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

@@ -308,9 +308,7 @@ def _train_files(options: RetrainOptions) -> None:
         from sciextract_trainer.hardware.distributed import is_first, is_member
         from sciextract_trainer.hardware.launch import run_together
 
-    from sciextract.retraining.curves import figure_of
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
-    from sciextract.retraining.run_folder import Run
 
     job = options.job()
     # The first process only starts the others, with the same words; each of them comes here again as a member.
@@ -334,7 +332,6 @@ def _train_files(options: RetrainOptions) -> None:
         except KeyboardInterrupt:
             listener(Stopped(message="stopped", hint="the same command"))
             raise
-        curves = figure_of(Run(job.run_folder))
-        listener(FilesDone(output=str(job.output), scores=scores, curves=curves))
+        listener(FilesDone(output=str(job.output), scores=scores))
     if options.seeds is not None and not options.as_json and is_first():
         show_seeds(scores)

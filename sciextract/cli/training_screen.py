@@ -176,10 +176,7 @@ def line_of(event: TrainingEvent) -> str:
         case events.SeedStarted():
             return f"seed {event.seed} ({event.number} of {event.of})"
         case events.FilesDone():
-            curves = f"; learning curves: {event.curves}" if event.curves else ""
-            return f"written: {event.output}{curves}"
-        case events.RunDone():
-            return f"learning curves: {event.curves}" if event.curves else ""
+            return f"written: {event.output}"
         case events.Stopped():
             return f"{event.message}; continue with: {event.hint}"
     return ""  # scores are printed at the end, errors by the outermost frame

@@ -35,14 +35,14 @@ from sciextract.formats.bioc_passages import (
     UNITS,
     BiocText,
     bibliography,
+    has_others,
     infons_of,
     label_of,
     other_infons,
     passages_at,
     score_of,
-    unused,
 )
-from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems
+from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
@@ -154,7 +154,7 @@ class _Reading:
                 items.remarks["annotation whose id occurs before in the document"] += 1
             self._by_ref.setdefault(ref, entity)
             self._by_place.setdefault((index, ref), entity)
-            items.unread["bioc identifier or other infon of an annotation"] += bool(unused(infons))
+            items.unread["bioc identifier or other infon of an annotation"] += has_others(infons)
         for index, (container, field) in enumerate(containers):
             for relation, name in self._objects(container, "relations", field):
                 self._add_relation(relation, name, index)
@@ -233,8 +233,7 @@ class _Reading:
             label = UNLABELLED
             items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
         items.relation(mentions[0], mentions[1], label, score_of(infons))
-        if unused(infons):
-            items.unread["bioc infon of a relation"] += 1
+        items.unread["bioc infon of a relation"] += has_others(infons)
 
     def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
         where = name if field == "document" else f"{field}.{name}"
@@ -298,9 +297,7 @@ def _add_passages(
     safe: Callable[[str], str],
 ) -> None:
     """Add the title, if it is known and no entity crosses its end, and the rest; the first has the bibliography."""
-    title = document.fields.get("title")
-    titled = isinstance(title, str) and title and document.text.startswith(f"{title}\n")
-    cut = len(str(title)) if titled else 0
+    cut = title_length_of(document.text, document.fields)
     crossed = any(each.span.char_start <= cut < each.span.char_end for each in entities)
     layout = [("abstract", 0, len(text))]
     if cut and not crossed and len(text) > cut + 1:

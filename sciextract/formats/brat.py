@@ -5,7 +5,6 @@ brat's model is wider than ours: events, attributes, normalisations and notes ar
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections import Counter
@@ -30,7 +29,7 @@ from sciextract.formats.base import (
     quoted,
     read_each,
 )
-from sciextract.formats.decoding import decoded_content, decoded_lines
+from sciextract.formats.decoding import decode, decoded_lines
 from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (
@@ -225,14 +224,9 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
 def _content(path: Path) -> str:
     """The text of a file that may be empty; a byte order mark stays, because brat counts it."""
     try:
-        with open(path, "rb") as stream:
-            start = stream.read(len(codecs.BOM_UTF8))
+        return decode(path.read_bytes(), str(path))
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", path=str(path)) from error
-    if not start:
-        return ""
-    mark = "\ufeff" if start == codecs.BOM_UTF8 else ""
-    return mark + decoded_content(Source(str(path)))
 
 
 def _add_entities(

@@ -131,13 +131,21 @@ def decoded_content(source: Source) -> str:
     Raises:
         FormatError: The file is empty, binary, or not UTF-8.
     """
-    content = source.content()
-    refuse_binary(content, source.path)
+    return decode(source.content(), source.path).removeprefix("\ufeff")
+
+
+def decode(content: bytes, path: str) -> str:
+    """The text of a whole file.
+
+    Raises:
+        FormatError: It is binary, or not UTF-8.
+    """
+    refuse_binary(content, path)
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _not_utf8(content[error.start], source.path, line, error.start) from None
+        raise _not_utf8(content[error.start], path, line, error.start) from None
 
 
 def refuse_binary(start: bytes, path: str) -> None:

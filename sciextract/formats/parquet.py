@@ -116,41 +116,36 @@ class RowBuffer(LossyWriter):
         raise NotImplementedError
 
     def _row(self, document: AnnotatedDocument) -> Record:
-        text, tokens = self._utf8(document.document.text), document.document.tokens
-        annotations, model = document.annotations, document.model
-        return {
-            "doc_key": self._utf8(document.document.doc_key),
-            "text": text,
-            "text_sha256": text_hash(text),
-            "tokens": [without_surrogates(token)[0] for token in tokens.strings(text)],
+        annotations, model, tokens = document.annotations, document.model, document.document.tokens
+        given = {
+            "doc_key": document.document.doc_key,
+            "text": document.document.text,
+            "entities": [_item(entity_record(each)) for each in annotations.entities],
+            "relations": [_item(link_record(each)) for each in annotations.relations],
+            "clusters": [_item(group_record(each)) for each in annotations.clusters],
+            "model_name": model and model.name,
+            "model_hash": model and model.hash,
+            "warnings": document.warnings,
+        }
+        # As one string, in which every lone surrogate is found, however deep.
+        safe, lost = without_surrogates(json.dumps(given, ensure_ascii=False))
+        self.lose(LOSS, lost)
+        row: Record = json.loads(safe)
+        strings = tokens.strings(row["text"])
+        return row | {
+            "text_sha256": text_hash(row["text"]),
+            "tokens": [without_surrogates(token)[0] for token in strings],
             "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
             "sentences": [[each.token_start, each.token_end] for each in tokens.sentences],
-            "entities": [self._item(entity_record(each)) for each in annotations.entities],
-            "relations": [self._item(link_record(each)) for each in annotations.relations],
-            "clusters": [self._item(group_record(each)) for each in annotations.clusters],
             "fields": json.dumps(dict(document.document.fields), default=str),
-            "model_name": model and self._utf8(model.name),
-            "model_hash": model and self._utf8(model.hash),
-            "warnings": [self._utf8(warning) for warning in document.warnings],
         }
 
-    def _utf8(self, text: str) -> str:
-        replaced, count = without_surrogates(text)
-        if count:
-            self.losses[LOSS] += count
-        return replaced
 
-    def _item(self, record: Record) -> Record:
-        """An item of an exchange record as a row has it: its alternatives as structs, empty lists where it has none."""
-        labels = record.pop("alternatives", [])
-        alternatives = [{"label": self._utf8(label), "score": score} for label, score in labels]
-        plain = {name: self._safe(value) for name, value in record.items()}
-        return {"alternatives": alternatives, "mention_scores": [], "mention_states": [], **plain}
-
-    def _safe(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._safe(each) for each in value]
-        return self._utf8(value) if isinstance(value, str) else value
+def _item(record: Record) -> Record:
+    """An item of an exchange record as a row has it: its alternatives as structs, empty lists where it has none."""
+    labels = record.pop("alternatives", [])
+    alternatives = [{"label": label, "score": score} for label, score in labels]
+    return {"alternatives": alternatives, "mention_scores": [], "mention_states": [], **record}
 
 
 def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:

@@ -20,23 +20,6 @@ from sciextract.formats.base import Reader, WriterFactory
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadSpec:
-    """A kind of file that is known and not read.
-
-    Attributes:
-        title: What it is, for the error.
-        suffixes: As in :class:`FormatSpec`.
-        opening: As in :class:`FormatSpec`.
-        hint: The next step.
-    """
-
-    title: str
-    suffixes: tuple[str, ...]
-    opening: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
 class FormatSpec:
     """One format and where its reader and writer live; they are imported on first use.
 
@@ -59,6 +42,7 @@ class FormatSpec:
         record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
         training: Whether tools train on its files, so that an abstract without items reads as one that has none.
+        hint: The next step, for a kind of file that is known and not read; it has no id.
     """
 
     id: str
@@ -75,6 +59,7 @@ class FormatSpec:
     extra: str = ""
     record: str = ""
     training: bool = False
+    hint: str = ""
 
     @property
     def reads(self) -> bool:
@@ -248,34 +233,34 @@ FORMATS: list[FormatSpec] = [
 ]
 
 #: What people have next to the formats above, and would otherwise become one abstract of markup.
-UNREAD: list[UnreadSpec] = [
-    UnreadSpec("a CoNLL-U treebank", (".conllu",),
-        rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
-        "it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt"),
-    UnreadSpec("a WebAnno TSV file", (),
-        r"#FORMAT=WebAnno TSV",
-        "export UIMA CAS XMI from INCEpTION or WebAnno"),
-    UnreadSpec("an HTML page", (".html", ".htm", ".xhtml"),
-        r"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
-        "export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt"),
-    UnreadSpec("a TeX document", (".tex", ".ltx"),
-        r"(?:\s*(?:%|\\[A-Za-z]).*\n)*?\s*\\(?:documentclass|documentstyle|begin\{document\})",
-        "copy its abstract into a .txt file, or: pandoc -f latex -t plain FILE -o NEW.txt"),
-    UnreadSpec("an RTF document", (".rtf",),
-        r"\s*\{\\rtf",
-        "save it as plain text (UTF-8), or: pandoc -f rtf -t plain FILE -o NEW.txt"),
-    UnreadSpec("an EndNote XML export", (),
-        r"\s*(?:<\?xml[^>]*>\s*)?<xml>\s*<records>",
-        "export it from EndNote as RefMan (RIS) or EndNote Export (.enw)"),
-    UnreadSpec("a RefWorks tagged export", (),
-        r"RT (?:Journal(?: Article|, Electronic)?|Book(?:, .*)?|Conference Proceedings|Dissertation.*|Generic|Abstract)\s*$",
-        "export RIS or BibTeX"),
-    UnreadSpec("an Ovid tagged export", (),
-        r"\s*<1\. ?>\s",
-        "export RIS from Ovid"),
-    UnreadSpec("XML of a kind that is not read", (),
-        r"\s*<(?:\?xml\s|!DOCTYPE\s)",
-        "read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out"),
+UNREAD: list[FormatSpec] = [
+    FormatSpec("", "a CoNLL-U treebank", (".conllu",),
+        opening=rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
+        hint="it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt"),
+    FormatSpec("", "a WebAnno TSV file", (),
+        opening=r"#FORMAT=WebAnno TSV",
+        hint="export UIMA CAS XMI from INCEpTION or WebAnno"),
+    FormatSpec("", "an HTML page", (".html", ".htm", ".xhtml"),
+        opening=r"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
+        hint="export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt"),
+    FormatSpec("", "a TeX document", (".tex", ".ltx"),
+        opening=r"(?:\s*(?:%|\\[A-Za-z]).*\n)*?\s*\\(?:documentclass|documentstyle|begin\{document\})",
+        hint="copy its abstract into a .txt file, or: pandoc -f latex -t plain FILE -o NEW.txt"),
+    FormatSpec("", "an RTF document", (".rtf",),
+        opening=r"\s*\{\\rtf",
+        hint="save it as plain text (UTF-8), or: pandoc -f rtf -t plain FILE -o NEW.txt"),
+    FormatSpec("", "an EndNote XML export", (),
+        opening=r"\s*(?:<\?xml[^>]*>\s*)?<xml>\s*<records>",
+        hint="export it from EndNote as RefMan (RIS) or EndNote Export (.enw)"),
+    FormatSpec("", "a RefWorks tagged export", (),
+        opening=r"RT (?:Journal(?: Article|, Electronic)?|Book(?:, .*)?|Conference Proceedings|Dissertation.*|Generic|Abstract)\s*$",
+        hint="export RIS or BibTeX"),
+    FormatSpec("", "an Ovid tagged export", (),
+        opening=r"\s*<1\. ?>\s",
+        hint="export RIS from Ovid"),
+    FormatSpec("", "XML of a kind that is not read", (),
+        opening=r"\s*<(?:\?xml\s|!DOCTYPE\s)",
+        hint="read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out"),
 ]
 # fmt: on
 

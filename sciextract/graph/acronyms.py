@@ -98,10 +98,9 @@ def _is_long_form(short: str, long: str) -> bool:
 
 
 def _is_short_form(word: str) -> bool:
-    """Two to ten characters in at most two words, with a letter, and beginning with a letter or a digit."""
-    if not 2 <= len(word) <= _LONGEST_SHORT or len(word.split()) > _MOST_WORDS:
-        return False
-    return word[0].isalnum() and any(map(str.isalpha, word)) and any(map(str.isupper, word))
+    """Two to ten characters in at most two words, with a capital, and beginning with a letter or a digit."""
+    fits = 2 <= len(word) <= _LONGEST_SHORT and len(word.split()) <= _MOST_WORDS
+    return fits and word[0].isalnum() and any(map(str.isupper, word))
 
 
 def _bare(short: str) -> str:

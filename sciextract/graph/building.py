@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from sciextract.errors import ExitCode, FormatError, UsageError
@@ -57,8 +57,7 @@ class Changes:
         return self.added + self.replaced + self.known
 
 
-@dataclass(frozen=True, slots=True)
-class GraphTotals:
+class GraphTotals(NamedTuple):
     """What is in a graph.
 
     Attributes:
@@ -110,7 +109,7 @@ class BuildReport(NamedTuple):
         """The summary of ``--json``."""
         return {
             **asdict(self.changes),
-            "graph": asdict(self.totals),
+            "graph": self.totals._asdict(),
             "reading_seconds": round(self.reading_seconds, 3),
             "deriving_seconds": round(self.deriving_seconds, 3),
         }
@@ -194,9 +193,7 @@ def build_graph(
         return BuildReport(facts.changes, totals_of(connection), read - started, seconds)
 
 
-def _read(
-    connection: sqlite3.Connection, reading: Reading, facts: Facts, listener: BuildListener
-) -> None:
+def _read(connection: Connection, reading: Reading, facts: Facts, listener: BuildListener) -> None:
     """Facts in transactions of some seconds, the first of a single batch."""
     changes, items = facts.changes, reading.extractions()
     batches = iter(lambda: list(islice(items, _BATCH)), [])
@@ -216,7 +213,7 @@ def _read(
         listener.kept(changes.usable)
 
 
-def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
+def make_nodes_and_edges(connection: Connection, settings: DeriveSettings) -> None:
     """Make nodes and edges of all facts anew. What is killed in between is done by the next build.
 
     Args:
@@ -236,7 +233,7 @@ def make_nodes_and_edges(connection: sqlite3.Connection, settings: DeriveSetting
     connection.execute("PRAGMA optimize")
 
 
-def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], bool]) -> None:
+def repair_graph(graph: Path, change: Callable[[Connection], bool]) -> None:
     """Change the repairs of a graph, and what follows from them.
 
     Args:
@@ -260,7 +257,7 @@ def repair_graph(graph: Path, change: Callable[[sqlite3.Connection], bool]) -> N
             make_nodes_and_edges(connection, settings)
 
 
-def totals_of(connection: sqlite3.Connection) -> GraphTotals:
+def totals_of(connection: Connection) -> GraphTotals:
     """Counts of a finished graph."""
     row = connection.execute(
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
@@ -281,7 +278,7 @@ class Facts:
             comes again in a later build means that the abstract has changed.
     """
 
-    def __init__(self, connection: sqlite3.Connection, build: int) -> None:
+    def __init__(self, connection: Connection, build: int) -> None:
         self.changes = Changes()
         self._build = build
         self._connection = connection
@@ -297,9 +294,8 @@ class Facts:
     def _number_if_fresh(self, extraction: Extraction) -> int:
         """The number of its document, 0 where there is nothing to write; what it replaces is removed."""
         execute, digest = self._connection.execute, bytes.fromhex(extraction.text_sha256)
-        same_text = execute(
-            "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
-        ).fetchone()
+        query = "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?"
+        same_text = execute(query, (digest,)).fetchone()
         if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self._build):
             self.changes.known += 1
             return 0
@@ -307,10 +303,8 @@ class Facts:
         set_property(self._connection, "build", str(self._build))
         former = [same_text[:1]] if same_text else []
         if not former and self._build > 1:
-            former = execute(
-                "SELECT id FROM document WHERE doc_key = ? AND build < ?",
-                (extraction.doc_key, self._build),
-            ).fetchall()
+            older = "SELECT id FROM document WHERE doc_key = ? AND build < ?"
+            former = execute(older, (extraction.doc_key, self._build)).fetchall()
         # Numbers ascend, also where the last document is replaced: rows in this order fill pages one after the other.
         (last,) = execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         for document in former:
@@ -319,18 +313,12 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
+        authors = json.dumps(extraction.paper.authors, ensure_ascii=False)
+        row = (last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build)
+        counts = (extraction.nameless, extraction.loops, extraction.unlikely)
         # Takes the place now: the same text may come again within this batch.
-        execute(
-            f"INSERT INTO document VALUES ({', '.join('?' * 14)})",
-            (
-                *(last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build),
-                *(extraction.nameless, extraction.loops, extraction.unlikely),
-                *(
-                    *astuple(extraction.paper)[:-1],
-                    json.dumps(extraction.paper.authors, ensure_ascii=False),
-                ),
-            ),
-        )
+        values = (*row, *counts, *astuple(extraction.paper)[:-1], authors)
+        execute(f"INSERT INTO document VALUES ({', '.join('?' * len(values))})", values)
         return int(last) + 1
 
     def _number_strings(self, extractions: Iterable[Extraction]) -> None:
@@ -356,32 +344,22 @@ class Facts:
     def _insert(self, document: int, facts: Extraction) -> None:
         many = self._connection.executemany
         many("INSERT INTO text VALUES (?, ?)", [(document, facts.content)])
-        many(
-            f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)",
-            [(document, *naming, mentions) for naming, mentions in facts.namings.items()],
-        )
-        many(
-            f"INSERT OR IGNORE INTO coreferent VALUES (?, {_NAME}, {_NAME}, {_NAME})",
-            [(document, *link) for link in facts.coreferents],
-        )
-        many(
-            f"INSERT INTO evidence VALUES (?, ?, {_NAME}, {_NAME}, {_LABEL}, ?, ?, ?, ?, ?, ?, ?)",
-            [(document, number, *relation) for number, relation in enumerate(facts.evidence)],
-        )
-        many(
-            f"INSERT OR IGNORE INTO expansion VALUES (?, {_NAME}, {_NAME}, {_FORM})",
-            [(document, *expansion) for expansion in facts.expansions],
-        )
-        many(
-            f"INSERT INTO reported VALUES (?, ?, {_NAME}, {_NAME}, {_NAME}, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (document, number, *value[:-1], json.dumps(value.places))
-                for number, value in enumerate(facts.values)
-            ],
-        )
+        many(_NAMING, [(document, *naming, mentions) for naming, mentions in facts.namings.items()])
+        many(_COREFERENT, [(document, *link) for link in facts.coreferents])
+        many(_EVIDENCE, [(document, number, *each) for number, each in enumerate(facts.evidence)])
+        many(_EXPANSION, [(document, *expansion) for expansion in facts.expansions])
+        for number, value in enumerate(facts.values):
+            row = (document, number, *value[:-1], json.dumps(value.places))
+            self._connection.execute(_REPORTED, row)
 
 
 _OF_DOCUMENTS = ("text", "naming", "coreferent", "evidence", "expansion", "reported")
+# Strings stand in tables of their own; an empty one, which has no row there, becomes NULL.
 _NAME = "(SELECT id FROM name WHERE key = ?)"
 _FORM = "(SELECT id FROM form WHERE surface = ?)"
 _LABEL = "(SELECT id FROM label WHERE name = ?)"
+_NAMING = f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)"
+_COREFERENT = f"INSERT OR IGNORE INTO coreferent VALUES (?, {_NAME}, {_NAME}, {_NAME})"
+_EVIDENCE = f"INSERT INTO evidence VALUES (?, ?, {_NAME}, {_NAME}, {_LABEL}, ?, ?, ?, ?, ?, ?, ?)"
+_EXPANSION = f"INSERT OR IGNORE INTO expansion VALUES (?, {_NAME}, {_NAME}, {_FORM})"
+_REPORTED = f"INSERT INTO reported VALUES (?, ?, {_NAME}, {_NAME}, {_NAME}, ?, ?, ?, ?, ?, ?, ?)"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from sqlite3 import Connection
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import INDEXES, run_statements
@@ -26,24 +26,17 @@ def known_symmetric() -> frozenset[str]:
     return frozenset(symmetric - directed)
 
 
-# What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there.
-_ANOTHER_NAME = (
-    MergeRule.ACRONYM
-    | MergeRule.CORPUS_ACRONYM
-    | MergeRule.COREFERENCE
-    | MergeRule.NESTED_ACRONYM
-    | MergeRule.HEAD
-    | MergeRule.MODIFIER
-    | MergeRule.READER
-    | MergeRule.VERSION
-)
+# What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there. The rules
+# up to SPACE are differences of spelling; by all others it is another name.
+_SPELLING = 2 * int(MergeRule.SPACE) - 1
+_ANOTHER_NAME = sum(map(int, MergeRule)) & ~_SPELLING
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
-_NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
+_NOT_SHORT = _ANOTHER_NAME & ~_SHORT
 _FAR_MORE = 3
 _GENERIC_SHARE = 0.2
 """A node tells little where a smaller share of the places where its names stand by themselves is extracted."""
-_BY_ITSELF = ~int(_ANOTHER_NAME)
-_NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
+_BY_ITSELF = ~_ANOTHER_NAME
+_NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
 _FIRST = "mentions * 32768 - rules"
 
@@ -166,7 +159,7 @@ class DeriveSettings:
         return cls(share, frozenset(symmetric))
 
 
-def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
+def derive(connection: Connection, symmetric: Iterable[str]) -> None:
     """The last step of a build: nodes, edges and what queries are quick by.
 
     Args:
@@ -175,8 +168,7 @@ def derive(connection: sqlite3.Connection, symmetric: Iterable[str]) -> None:
     """
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
-    run_statements(connection, _EDGES)
-    run_statements(connection, _NODES)
+    run_statements(connection, _EDGES + _NODES)
     # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
     connection.execute(
         """UPDATE node SET generic = 1 WHERE (

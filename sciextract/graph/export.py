@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
@@ -19,7 +19,7 @@ GraphFormat = Literal["graphml", "neo4j-csv"]
 
 
 def export_graph(
-    connection: sqlite3.Connection,
+    connection: Connection,
     graph: Path,
     format: GraphFormat,
     output: Path,
@@ -45,14 +45,19 @@ def export_graph(
     files = {"": graphml_lines(connection, least, papers=papers)}
     if format == "neo4j-csv":
         nodes, edges = neo4j_nodes(connection, least), neo4j_edges(connection, least)
-        files = {"nodes.csv": nodes, "relationships.csv": edges}
+        ends = ":START_ID,:END_ID"
+        files = {"nodes.csv": _neo4j_lines(":ID", _NODES, ":LABEL", nodes)}
+        files["relationships.csv"] = _neo4j_lines(ends, _EDGES, ":TYPE", edges)
         if papers:
-            files["papers.csv"] = neo4j_papers(connection)
-            files["mentions.csv"] = neo4j_mentions(connection, least)
+            rows = ([f"d{each}", *rest, PAPER] for each, *rest in connection.execute(_PAPERS))
+            files["papers.csv"] = _neo4j_lines(":ID", _PAPER_TYPES | _LABEL, ":LABEL", rows)
+            named = connection.execute(_MENTIONS, (least,))
+            rows = ([f"d{document}", *counts, MENTIONS] for document, *counts in named)
+            files["mentions.csv"] = _neo4j_lines(ends, {"mentions": "int"} | _LABEL, ":TYPE", rows)
     write_files(files, graph, output, force=force)
 
 
-def _node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
+def _node_rows(connection: Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the columns of all nodes that so many abstracts name."""
     rest = "WHERE n.documents >= ? ORDER BY n.id"
     for number, *values in connection.execute(NODE + rest, (least,)):
@@ -61,7 +66,7 @@ def _node_rows(connection: sqlite3.Connection, least: int) -> Iterator[tuple[int
 
 
 def _edge_rows(
-    connection: sqlite3.Connection, least: int
+    connection: Connection, least: int
 ) -> Iterator[tuple[tuple[int, int, int], dict[str, Any], list[tuple[Any, ...]]]]:
     """All edges between nodes that so many abstracts name.
 
@@ -104,9 +109,7 @@ MENTIONS, PAPER = "MENTIONS", "Paper"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def graphml_lines(
-    connection: sqlite3.Connection, least: int, *, papers: bool = False
-) -> Iterator[str]:
+def graphml_lines(connection: Connection, least: int, *, papers: bool = False) -> Iterator[str]:
     """One XML file; lists and tables inside a node or an edge are JSON."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
@@ -145,43 +148,38 @@ def _data(kind: str, values: Mapping[str, Any]) -> str:
     return "".join(cells)
 
 
-def neo4j_nodes(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """The table of nodes; the first line names the columns as Neo4j wants it, ``type`` is the exact entity type."""
-    columns = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
-    yield _neo4j_header(":ID", columns, ":LABEL")
+# Neo4j's tables: ``type`` and ``relation`` are the exact types, evidence is ``DOC_KEY#char=START,END`` (RFC 5147).
+_LABEL = {"label": "string"}
+_NODES = {**_NODE_TYPES, "type": "string", "aliases": "string[]"}
+_EDGES = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
+
+
+def neo4j_nodes(connection: Connection, least: int) -> Iterator[list[object]]:
+    """The rows of the table of nodes."""
     for number, values in _node_rows(connection, least):
         names = [_item(each.surface) for each in aliases_of(connection, number)]
-        values |= {"type": values["label"], "aliases": ";".join(dict.fromkeys(names))}
-        yield _neo4j_row([number, *(values | {"label": _word(values["label"])}).values()])
+        yield [number, *values.values(), values["label"], ";".join(dict.fromkeys(names))]
 
 
-def neo4j_edges(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """The table of relationships; ``relation`` is the exact type, evidence is ``DOC_KEY#char=START,END`` (RFC 5147)."""
-    columns = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
-    yield _neo4j_header(":START_ID,:END_ID", columns, ":TYPE")
-    for (_, head, tail), values, places in _edge_rows(connection, least):
-        evidence = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]
-        values |= {"relation": values["label"], "evidence": ";".join(evidence)}
-        yield _neo4j_row([head, tail, *(values | {"label": _word(values["label"])}).values()])
+def neo4j_edges(connection: Connection, least: int) -> Iterator[list[object]]:
+    """The rows of the table of relationships."""
+    for (_, *ends), values, places in _edge_rows(connection, least):
+        found = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]
+        yield [*ends, *values.values(), values["label"], ";".join(found)]
 
 
-def neo4j_papers(connection: sqlite3.Connection) -> Iterator[str]:
-    """The table of papers, which are nodes as well."""
-    yield _neo4j_header(":ID", {**_PAPER_TYPES, "label": "string"}, ":LABEL")
-    for document, *columns in connection.execute(_PAPERS):
-        yield _neo4j_row([f"d{document}", *columns, PAPER])
-
-
-def neo4j_mentions(connection: sqlite3.Connection, least: int) -> Iterator[str]:
-    """The table of which paper names what."""
-    yield ":START_ID,:END_ID,mentions:int,:TYPE"
-    for document, node, count in connection.execute(_MENTIONS, (least,)):
-        yield _neo4j_row([f"d{document}", node, count, MENTIONS])
-
-
-def _neo4j_header(ids: str, types: Mapping[str, str], special: str) -> str:
+def _neo4j_lines(
+    ids: str, types: Mapping[str, str], special: str, rows: Iterable[Sequence[object]]
+) -> Iterator[str]:
+    """A table; the first line names the columns as Neo4j wants it, and its types are words for Cypher."""
     names = [name if kind == "string" else f"{name}:{kind}" for name, kind in types.items()]
-    return ",".join([ids, *[special if each == "label" else each for each in names]])
+    place = names.index("label")
+    yield ",".join([ids, *names[:place], special, *names[place + 1 :]])
+    place -= len(names)
+    for row in rows:
+        cells = ["" if cell is None else str(cell) for cell in row]
+        cells[place] = _word(cells[place])
+        yield exact_csv_row(cells)
 
 
 def _word(label: str) -> str:
@@ -192,10 +190,6 @@ def _word(label: str) -> str:
     """
     word = re.sub(r"\W+", "_", label).strip("_")
     return word if word and not word[0].isdigit() else f"_{word}"
-
-
-def _neo4j_row(cells: Iterable[object]) -> str:
-    return exact_csv_row(["" if cell is None else str(cell) for cell in cells])
 
 
 def _item(text: str) -> str:

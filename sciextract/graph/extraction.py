@@ -9,9 +9,9 @@ import hashlib
 import json
 import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -84,8 +84,7 @@ class Evidence(NamedTuple):
     tail_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """All that one abstract adds to a graph, ready to be kept: what costs time is done by whoever reads it.
 
     Attributes:
@@ -150,14 +149,9 @@ def extract(
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    paper = replace(
-        paper,
-        year=year or paper.year,
-        doi=paper.doi and clean(paper.doi),
-        title=paper.title and clean(paper.title),
-        venue=paper.venue and clean(paper.venue),
-        authors=tuple(map(clean, paper.authors)),
-    )
+    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
+    authors = tuple(map(clean, paper.authors))
+    paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
     values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
@@ -165,19 +159,11 @@ def extract(
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
     said = document.text_sha256 + json.dumps((*facts, values), separators=(",", ":"))
+    identity = clean(document.doc_key), packed(document.text), document.text_sha256, paper
+    spaced = {each: normal_form(each).spaced for each in forms}
+    digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(
-        clean(document.doc_key),
-        packed(document.text),
-        document.text_sha256,
-        paper,
-        namings,
-        links,
-        tuple(evidence),
-        expansions,
-        {each: normal_form(each).spaced for each in forms},
-        *left_out,
-        values,
-        hashlib.blake2b(said.encode("ascii"), digest_size=16).digest(),
+        *identity, namings, links, tuple(evidence), expansions, spaced, *left_out, values, digest
     )
 
 
@@ -255,17 +241,13 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
-    links = {
-        mention: score
-        for cluster in annotations.clusters
-        for mention, score in zip(cluster.mentions, cluster.mention_scores, strict=False)
-        if cluster.state is State.UNDECIDED
-    }
+    links: dict[str, float] = {}
+    for cluster in annotations.clusters:
+        if cluster.state is State.UNDECIDED:
+            links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
-        mentions = [
-            _mention(entity, text, generic, expanded, links.get(entity.id, 1.0)) for entity in group
-        ]
+        mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(each.key for each in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
@@ -294,9 +276,9 @@ def _coreferent_groups(
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
             group_of = {each: first if at in together else at for each, at in group_of.items()}
-    groups: dict[int, list[Entity]] = {}
+    groups: dict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
-        groups.setdefault(group_of[entity.id], []).append(entity)
+        groups[group_of[entity.id]].append(entity)
     return list(groups.values())
 
 
@@ -351,18 +333,16 @@ def _evidence(
     annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
 ) -> tuple[list[Evidence], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
-    by_id = {
-        mention.entity.id: (concept, mention)
-        for concept in concepts
-        for mention in concept.mentions
-    }
+    by_id: dict[str, tuple[Concept, NamedMention]] = {}
+    for concept in concepts:
+        by_id.update({each.entity.id: (concept, each) for each in concept.mentions})
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
     for relation in annotated.annotations.relations:
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        names = [concept.named_by(mention) for concept, mention in (head, tail)]
+        names = [concept.named_by(each) for concept, each in (head, tail)]
         if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
         elif not all(names):
@@ -374,9 +354,8 @@ def _evidence(
             both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
             places = [annotated.document.tokens.sentences_around(both), one, two]
             ends = [end for each in places for end in (each.char_start, each.char_end)]
-            evidence.append(
-                Evidence(names[0], names[1], clean(relation.label), relation.score, *ends)
-            )
+            label = clean(relation.label)
+            evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
     return evidence, (nameless, loops, unlikely)
 
 

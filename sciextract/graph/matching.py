@@ -9,13 +9,13 @@ the leftmost counts as matched, the others as nested.
 from __future__ import annotations
 
 import re
-import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -101,21 +101,19 @@ class _Pattern:
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
-def match_names(connection: sqlite3.Connection) -> None:
+def match_names(connection: Connection) -> None:
     """Fill ``node_document`` by extracted, matched and nested names, and ``unmatched``.
 
     Args:
         connection: The graph, in a transaction, with ``resolved`` and the view ``mention``.
     """
-    connection.execute(
-        "INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
-    )
+    extracted = "SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
+    connection.execute(f"INSERT INTO node_document {extracted}")
     patterns = _patterns(connection)
     if not patterns:
         return
-    connection.execute(
-        "CREATE TEMP TABLE place (pattern, node, proper, document, matched INTEGER, nested INTEGER)"
-    )
+    columns = "pattern, node, proper, document, matched INTEGER, nested INTEGER"
+    connection.execute(f"CREATE TEMP TABLE place ({columns})")
     places = _places(connection, patterns)
     connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
     # What is hardly ever extracted where it stands is not a name there, or none within longer names.
@@ -141,7 +139,7 @@ def match_names(connection: sqlite3.Connection) -> None:
 _UNMATCHED = "INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)"
 
 
-def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
+def _patterns(connection: Connection) -> dict[str, _Pattern]:
     (names,) = connection.execute("SELECT count(*) FROM name").fetchone()
     least = 1 if names <= _MOST_NAMES else 2
     numbers = dict(connection.execute("SELECT key, id FROM name"))
@@ -182,7 +180,7 @@ def _is_proper(surface: str) -> bool:
 
 
 def _places(
-    connection: sqlite3.Connection, patterns: Mapping[str, _Pattern]
+    connection: Connection, patterns: Mapping[str, _Pattern]
 ) -> Iterator[tuple[int, int, bool, int, int, int]]:
     """How often a pattern names a node in a text, in lower case or as a proper name.
 

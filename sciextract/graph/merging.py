@@ -14,9 +14,9 @@ All rules work on names, over the whole corpus, and only join a name to one that
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from sqlite3 import Connection
 from typing import Literal, NamedTuple
 
 from sciextract.graph.acronyms import group_expansions, same_meaning
@@ -105,7 +105,7 @@ class Resolved(NamedTuple):
     rules: int
 
 
-def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
+def merge_names(connection: Connection, acronym_share: float) -> None:
     """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts, and make the view ``mention`` of all.
 
     Args:
@@ -114,10 +114,8 @@ def merge_names(connection: sqlite3.Connection, acronym_share: float) -> None:
     """
     merger = _Merger(connection, _names(connection), acronym_share)
     resolved = merger.run()
-    connection.executemany(
-        "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, *each) for name, each in resolved.items() if name != each.node],
-    )
+    rows = [(name, *each) for name, each in resolved.items() if name != each.node]
+    connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
     connection.execute(
@@ -144,7 +142,7 @@ LEFT JOIN resolved own ON own.name = n.name
 """
 
 
-def _names(connection: sqlite3.Connection) -> dict[int, Name]:
+def _names(connection: Connection) -> dict[int, Name]:
     names = {}
     rows = connection.execute(_NAMES, {"acronym": int(MergeRule.ACRONYM)})
     for number, documents, surface, capitals, mentions, label in rows:
@@ -159,18 +157,14 @@ def _names(connection: sqlite3.Connection) -> dict[int, Name]:
 
 
 class _Merger:
-    def __init__(
-        self, connection: sqlite3.Connection, names: Mapping[int, Name], share: float
-    ) -> None:
+    def __init__(self, connection: Connection, names: Mapping[int, Name], share: float) -> None:
         self._names, self._share = names, share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
-        self._acronyms = {
-            number: (key, folded) for number, key, folded in rows if folded is not None
-        }
+        self._acronyms = {number: (key, folded) for number, key, folded in rows if folded}
         self._expansions = _expansions(connection, names)
         # The types of names that end with "method", "task" and the like, such as Method and Task; and of data sets.
         self._method_labels = self._labels_of(_ANY_HEAD)
@@ -364,9 +358,7 @@ class _Merger:
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
 
 
-def _expansions(
-    connection: sqlite3.Connection, names: Mapping[int, Name]
-) -> dict[int, Counter[int]]:
+def _expansions(connection: Connection, names: Mapping[int, Name]) -> dict[int, Counter[int]]:
     """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for short, long, documents in connection.execute(

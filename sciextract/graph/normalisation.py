@@ -116,9 +116,7 @@ def normal_form(surface: str) -> NormalForm:
     if not (surface.isascii() and surface.isprintable()):
         # Compatibility characters are unified; control and format characters, which nobody sees, go.
         text = without_accents(surface)
-        seen = [
-            each for each in text if each.isspace() or unicodedata.category(each) not in _CONTROLS
-        ]
+        seen = [one for one in text if one.isspace() or unicodedata.category(one) not in _CONTROLS]
         surface = "".join([" " if each.isspace() else each for each in seen])
     words = surface.split()
     # "A" at the end is a name (of a class, of an algorithm), "this" is none.

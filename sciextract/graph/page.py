@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from sqlite3 import Connection
 from string import Template
 from typing import Any
 from xml.sax.saxutils import escape
@@ -74,7 +74,7 @@ class ViewSettings:
 
 
 def draw(
-    connection: sqlite3.Connection,
+    connection: Connection,
     graph: Path,
     node: str | None,
     output: Path,
@@ -104,19 +104,16 @@ def draw(
     else:
         centre = find_node(connection, node)
         title = f"{centre.name} in {title}"
-        nodes = {centre.id: None}
         # Several edges may lead to the same neighbour, so that more are looked through.
-        for edge in neighbours(
-            connection, centre, limit=6 * settings.neighbours, generic=settings.generic
-        ):
-            for end in (edge.head, edge.tail):
-                if len(nodes) <= settings.neighbours:
-                    nodes.setdefault(end.id)
+        most = 6 * settings.neighbours
+        near = neighbours(connection, centre, limit=most, generic=settings.generic)
+        ends = [end.id for edge in near for end in (edge.head, edge.tail)]
+        nodes = list(dict.fromkeys([centre.id, *ends]))[: settings.neighbours + 1]
         rows = connection.execute(
             """WITH shown AS (SELECT value FROM json_each(?))
             SELECT id FROM edge WHERE head IN shown AND tail IN shown
             ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(list(nodes)),),
+            (json.dumps(nodes),),
         )
         edges = [number for (number,) in rows]
     content = page_content(
@@ -126,7 +123,7 @@ def draw(
     return content
 
 
-def best_edges(connection: sqlite3.Connection, most: int, *, generic: bool = False) -> list[int]:
+def best_edges(connection: Connection, most: int, *, generic: bool = False) -> list[int]:
     """Numbers of the edges that most abstracts state, of generic nodes last; among equals, those between frequent nodes.
 
     Args:
@@ -172,7 +169,7 @@ _KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_eac
 
 
 def page_content(
-    connection: sqlite3.Connection,
+    connection: Connection,
     edges: Sequence[int],
     *,
     title: str,
@@ -192,9 +189,8 @@ def page_content(
     def rows(query: str, numbers: Iterable[int]) -> list[Any]:
         return connection.execute(query, (json.dumps(list(numbers)),)).fetchall()
 
-    all_nodes, all_edges = connection.execute(
-        "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
-    ).fetchone()
+    whole = "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
+    all_nodes, all_edges = connection.execute(whole).fetchone()
     unconnected = not all_edges and not centre
     found = connection.execute(_TOGETHER).fetchall() if unconnected else rows(_EDGES, edges)
     shown = {end for row in found for end in row[1:3]} | ({centre.id} if centre else set())
@@ -205,9 +201,8 @@ def page_content(
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
     nodes = []
-    for number, name, label, *counts, generic, known, labels, years, forms, documents in rows(
-        _NODES, shown
-    ):
+    for row in rows(_NODES, shown):
+        number, name, label, *counts, generic, known, labels, years, forms, documents = row
         places[number]  # gives it the next index
         spellings = [
             (surface, mentions, ", ".join(MergeRule(rules).words))
@@ -223,13 +218,11 @@ def page_content(
         ends = [min(max(place, start), end) - start for place in (*each.head, *each.tail)]
         score = each.score and round(each.score, 3)
         quotes[edge].append((papers[document], texts[each.text], *ends, score))
-    lines = [
-        [
-            *(places[head], places[tail], relations[label], *counts, score and round(score, 3)),
-            *(json.loads(years), quotes[number]),
-        ]
-        for number, head, tail, label, *counts, score, years in found
-    ]
+    lines = []
+    for number, head, tail, label, *counts, score, years in found:
+        ids = places[head], places[tail], relations[label]
+        told = score and round(score, 3), json.loads(years), quotes[number]
+        lines.append([*ids, *counts, *told])
     names = {0: NAMED_TOGETHER, **dict(connection.execute("SELECT id, name FROM label"))}
     symmetric = {0, *[label for (label,) in connection.execute("SELECT label FROM symmetric")]}
     return {

@@ -9,12 +9,11 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
@@ -34,8 +33,7 @@ _BUNDLES_AHEAD = 16
 _MANY_BYTES = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What to read and how.
 
     Attributes:
@@ -61,15 +59,8 @@ class Reading:
         """
         files: list[str] = []
         for path in expand_inputs(self.inputs):
-            below = [
-                each for each in Path(path).rglob("*") if each.is_file() and not is_aside(each)
-            ]
-            inside = [
-                each
-                for each in sorted(map(str, below))
-                if unpacked_name(each).lower().endswith(".jsonl")
-                or each.lower().endswith(".parquet")
-            ]
+            below = [one for one in Path(path).rglob("*") if one.is_file() and not is_aside(one)]
+            inside = list(filter(_is_data, sorted(map(str, below))))
             # A folder without JSONL or Parquet files is one input of a format that is a folder.
             files += inside or [path]
         # Neighbouring files are one input, so that many small parts keep all workers busy.
@@ -148,6 +139,10 @@ def _prepare_worker() -> None:
     # Ctrl+C is for the build, which ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=end_with_parent, daemon=True).start()
+
+
+def _is_data(path: str) -> bool:
+    return unpacked_name(path).lower().endswith((".jsonl", ".parquet"))
 
 
 def read_years(path: Path) -> dict[str, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Literal, cast, get_args
 
 from sciextract.errors import FormatError, as_command
@@ -37,13 +37,13 @@ class Repair:
     number: int = 0
 
 
-def repairs_of(connection: sqlite3.Connection) -> list[Repair]:
+def repairs_of(connection: Connection) -> list[Repair]:
     """All repairs of a graph, in the order in which they are applied."""
     rows = connection.execute("SELECT kind, name, other, id FROM repair ORDER BY id")
     return [Repair(*row) for row in rows]
 
 
-def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
+def add_repair(connection: Connection, repair: Repair) -> bool:
     """Check a repair against the graph, keep it, and apply it to names; tells whether nodes have to be made anew.
 
     Args:
@@ -87,7 +87,7 @@ def add_repair(connection: sqlite3.Connection, repair: Repair) -> bool:
     return repair.kind in ("merge", "split")
 
 
-def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
+def undo_repair(connection: Connection, number: int) -> bool:
     """Forget a repair; nodes have to be made anew.
 
     Raises:
@@ -101,13 +101,13 @@ def undo_repair(connection: sqlite3.Connection, number: int) -> bool:
     return True
 
 
-def repair_names(connection: sqlite3.Connection) -> None:
+def repair_names(connection: Connection) -> None:
     """Apply merges, splits and new names to ``resolved`` and ``joined``; the caller holds a transaction."""
     for each in repairs_of(connection):
         _change_names(connection, each)
 
 
-def repair_nodes(connection: sqlite3.Connection) -> None:
+def repair_nodes(connection: Connection) -> None:
     """Apply hidden nodes and new names to ``node``; the caller holds a transaction."""
     for each in repairs_of(connection):
         # By its new name: the earlier one may have been split off since.
@@ -118,7 +118,7 @@ def repair_nodes(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE node SET name = ? WHERE id = ?", (each.other, number))
 
 
-def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int | None]:
+def _numbers(connection: Connection, name: str) -> tuple[int | None, int | None]:
     """The number of a name, and that of the node that it means; also before nodes are made."""
     for key in name_keys(normal_form(name)):
         query = "SELECT name, node FROM meaning WHERE key = ?"
@@ -127,7 +127,7 @@ def _numbers(connection: sqlite3.Connection, name: str) -> tuple[int | None, int
     return None, None
 
 
-def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
+def _change_names(connection: Connection, repair: Repair) -> None:
     """What cannot be applied, because the graph has no such names any more, changes nothing."""
     execute = connection.execute
     own, node = _numbers(connection, repair.name)
@@ -143,11 +143,10 @@ def _change_names(connection: sqlite3.Connection, repair: Repair) -> None:
         # The new name is one more name of the node.
         node, into = into, node
     if into not in (None, node):
-        values = {"into": into, "reader": int(MergeRule.READER), "node": node}
-        execute(
-            "UPDATE resolved SET node = :into, rules = rules | :reader WHERE node = :node", values
-        )
-        execute("INSERT INTO resolved VALUES (:node, :into, :reader)", values)
+        values = {"into": into, "rule": int(MergeRule.READER), "node": node}
+        change = "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node"
+        execute(change, values)
+        execute("INSERT INTO resolved VALUES (:node, :into, :rule)", values)
 
 
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from itertools import islice
 from pathlib import Path
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
@@ -95,7 +95,7 @@ class Survey(NamedTuple):
 
 
 def write_survey(
-    connection: sqlite3.Connection, graph: Path, node: Node, output: Path, *, force: bool = False
+    connection: Connection, graph: Path, node: Node, output: Path, *, force: bool = False
 ) -> Survey:
     """Write ``survey.md``, ``survey.html``, ``survey.bib`` and ``trend.svg`` to a folder, whole or not at all.
 
@@ -124,7 +124,7 @@ def write_survey(
     return found
 
 
-def survey(connection: sqlite3.Connection, node: Node) -> Survey:
+def survey(connection: Connection, node: Node) -> Survey:
     """What a graph tells about a node."""
     quoter = Quoter(connection, [node.id])
     first = islice(quoter.defining(), _MOST_DEFINITIONS)
@@ -139,13 +139,11 @@ def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     sections, company = [Section("What it is", words, defined)], list[int]()
     types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
     compared = [each for each in known if "compare" in each.casefold()]
-    for title, words, question in (
-        *[(_HEADINGS.get(each, each), _TOGETHER, TogetherQuestion(each)) for each in types],
-        *[
-            ("What is compared", f"In a relation {each} in abstracts that name it.", TogetherQuestion(relation=each))
-            for each in compared
-        ],
-    ):  # fmt: skip
+    asked = [(_HEADINGS.get(each, each), _TOGETHER, TogetherQuestion(each)) for each in types]
+    for each in compared:
+        words = f"In a relation {each} in abstracts that name it."
+        asked.append(("What is compared", words, TogetherQuestion(relation=each)))
+    for title, words, question in asked:
         # Without what is named with it less often than by chance for certain.
         found = together(connection, [node], replace(question, limit=_MOST))
         found = [each for each in found if each.high > 1]
@@ -158,12 +156,9 @@ def survey(connection: sqlite3.Connection, node: Node) -> Survey:
     words = "Those with the name in the title, then those that name most of the above."
     papers = _first_papers(connection, node, quoter, company)
     sections.append(Section("Papers to read first", words, papers))
-    return Survey(
-        node.name,
-        f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}",
-        periods_of(connection, node.id),
-        tuple([each for each in sections if each.statements]),
-    )
+    words = f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}"
+    shown = tuple([each for each in sections if each.statements])
+    return Survey(node.name, words, periods_of(connection, node.id), shown)
 
 
 _TOGETHER = "Named in the same abstracts; a lift of 1 is chance."
@@ -179,7 +174,7 @@ def _company(found: Together) -> Statement:
     return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", found.quote)
 
 
-def _boards(connection: sqlite3.Connection, node: Node) -> list[Statement]:
+def _boards(connection: Connection, node: Node) -> list[Statement]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
     boards: dict[tuple[str, str], list[Statement]] = {}
     with suppress(UsageError):  # a model without metrics
@@ -193,7 +188,7 @@ def _boards(connection: sqlite3.Connection, node: Node) -> list[Statement]:
     return [each for board in several if len(board) > 1 for each in board[:_MOST]]
 
 
-def _gaps(connection: sqlite3.Connection, node: Node) -> list[Statement]:
+def _gaps(connection: Connection, node: Node) -> list[Statement]:
     statements = []
     with suppress(UsageError):  # too few abstracts to tell
         for each in gaps(connection, node, limit=_MOST).found:
@@ -205,7 +200,7 @@ def _gaps(connection: sqlite3.Connection, node: Node) -> list[Statement]:
 
 
 def _first_papers(
-    connection: sqlite3.Connection, node: Node, quoter: Quoter, company: Sequence[int]
+    connection: Connection, node: Node, quoter: Quoter, company: Sequence[int]
 ) -> list[Statement]:
     names, found = normal_form(node.name).spaced, []
     for document, title, shared, mentions in connection.execute(
@@ -304,13 +299,11 @@ def trend_picture(periods: Sequence[Period]) -> str:
             f'<path d="M{x:.1f} {_HIGH - _EDGE - unit * low:.1f}V{_HIGH - _EDGE - unit * high:.1f}" stroke="#345"/>'
         )
     if periods:
-        below, above = f'y="{_HIGH - 10}"', f'x="{_EDGE}" y="18"'
-        marks.append(
-            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text {above}>{most:.1%}</text>'
-        )
-        marks.append(
-            f'<text x="{_WIDE - _EDGE}" {below} text-anchor="end">{periods[-1].years}</text>'
-        )
+        below, last = f'y="{_HIGH - 10}"', f'x="{_WIDE - _EDGE}"'
+        marks += [
+            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text x="{_EDGE}" y="18">{most:.1%}</text>',
+            f'<text {last} {below} text-anchor="end">{periods[-1].years}</text>',
+        ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="Share of the abstracts by year">{"".join(marks)}</svg>'

@@ -258,10 +258,8 @@ def find_values(
             Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0], each[1])
             for each in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
         ]
-        others = [
-            one for one in inside if not any(each.start <= one.start < each.end for each in sure)
-        ]
-        inside = [*others, *sure]
+        rest = [one for one in inside if not any(two.start <= one.start < two.end for two in sure)]
+        inside = [*rest, *sure]
         materials = sorted([each for each in inside if _is_material(sentence, each)])
         chains = _chains(sentence, materials)
         unnamed = not any(_PROPER.search(each.name) for each in materials)
@@ -277,26 +275,17 @@ def find_values(
             if not measured_on:
                 continue
             method = _method(text, start, group, inside, spots, evaluated)
-            for number, metric, material in zip(
-                group.numbers, group.metrics, measured_on, strict=True
-            ):
+            told = group.numbers, group.metrics, measured_on
+            for number, metric, material in zip(*told, strict=True):
                 places = [number.span(), metric[:2]]
                 if material in materials:
                     places.append(material[:2])
                 split = _split_of(sentence, metric, material if material in materials else nowhere)
-                told = float(number["value"]), "%" if number["unit"] else "", split
+                value = float(number["value"]), "%" if number["unit"] else "", split
                 own = "" if method == material.key else method
-                marks = [start + each for place in places for each in place]
-                yield Value(
-                    metric.key,
-                    material.key,
-                    own,
-                    *told,
-                    group.is_difference,
-                    start,
-                    end,
-                    tuple(marks),
-                )
+                marks = tuple([start + each for place in places for each in place])
+                where = start, end, marks
+                yield Value(metric.key, material.key, own, *value, group.is_difference, *where)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
@@ -335,9 +324,8 @@ def _is_data_set(text: str, spot: Spot) -> bool:
     name = spot.name
     inner = " " not in name and re.search(r"(?<=\S)[A-Z0-9]", name)
     named = _DATA_HEAD.search(name) or (inner and _ON.search(text[: spot.start]))
-    return (
-        bool(named and _PROPER.search(name)) and not name.endswith("s") and _is_material(text, spot)
-    )
+    proper = named and _PROPER.search(name) and not name.endswith("s")
+    return bool(proper) and _is_material(text, spot)
 
 
 def _covered(sentence: str, spots: Iterable[Spot]) -> str:
@@ -383,9 +371,8 @@ def _groups(
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
-        is_distance = not (tie and not followed and tie["change"]) and _is_distance(
-            sentence, numbers, chosen[0]
-        )
+        rises = tie and not followed and tie["change"]
+        is_distance = not rises and _is_distance(sentence, numbers, chosen[0])
         begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
         yield _Group(numbers, several, begin, last, is_distance)
 

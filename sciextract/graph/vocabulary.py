@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
@@ -71,11 +71,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     else:
         problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
         raise FormatError(problem, path=path)
-    found = [
-        Term(clean(identifier.strip()), clean(name.strip()), preferred)
-        for identifier, name, preferred in terms
-        if identifier.strip() and name.strip()
-    ]
+    cleaned = [Term(clean(one.strip()), clean(name.strip()), main) for one, name, main in terms]
+    found = [each for each in cleaned if each.identifier and each.name]
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -139,7 +136,7 @@ def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
             yield Term(str(concept), str(name), preferred)
 
 
-def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> None:
+def keep_vocabulary(connection: Connection, terms: Iterable[Term]) -> None:
     """Replace the vocabulary of a graph; the caller holds a transaction."""
     connection.execute("DELETE FROM vocabulary")
     rows = [(normal_form(each.name).key, each.identifier, each.preferred) for each in terms]
@@ -149,7 +146,7 @@ def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> No
     )
 
 
-def link_nodes(connection: sqlite3.Connection) -> None:
+def link_nodes(connection: Connection) -> None:
     """Give nodes the identifiers of their names: of the node's own name first, of preferred ones before synonyms.
 
     A node whose best name has several identifiers gets none.

@@ -305,11 +305,8 @@ def folders_called(word: str) -> list[Path]:
 
 def known_words() -> list[str]:
     """A name for each model that is there, as commands take it."""
-    return [
-        *bundled_names(),
-        *(each.name for each in installed() if not each.problem),
-        *(path.name for path in registered_folders()),
-    ]
+    others = [each.name for each in installed() if not each.problem]
+    return [*bundled_names(), *others, *(path.name for path in registered_folders())]
 
 
 def unchanged(folder: Path) -> Path:

@@ -171,12 +171,9 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry(_EXACT, str(int(exact)))
         options.log_severity_level = _FATAL
+        # With the fallback a GPU that fails is replaced by the processor without a word.
         return onnxruntime.InferenceSession(
-            # Otherwise a GPU that fails is replaced by the processor without a word.
-            str(graph),
-            options,
-            providers=providers,
-            enable_fallback=0,
+            str(graph), options, providers=providers, enable_fallback=0
         )
 
     try:

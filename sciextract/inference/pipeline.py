@@ -240,24 +240,17 @@ class Pipeline:
         parts = [result.mentions for result in results] or [
             Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
         ]
-        mentions = Mentions(
-            np.concatenate([part.spans for part in parts]),
-            np.concatenate([part.types for part in parts]),
-            np.concatenate([part.features for part in parts]),
-            np.concatenate([part.predicted for part in parts]),
-        )
+        columns = zip(*((e.spans, e.types, e.features, e.predicted) for e in parts), strict=True)
+        mentions = Mentions(*map(np.concatenate, columns))
         offsets = np.cumsum([0] + [len(part) for part in parts]).tolist()
         scored = [
             (result.pairs.pairs + offset, result.pairs.probabilities)
             for result, offset in zip(results, offsets, strict=False)
             if len(result.pairs.pairs)
         ]
-        # Without any pair there is no telling how many classes there are.
-        pairs = (
-            ScoredPairs(*map(np.concatenate, zip(*scored, strict=True)))
-            if scored
-            else ScoredPairs.none()
-        )
+        pairs = ScoredPairs.none()
+        if scored:  # without any pair there is no telling how many classes there are
+            pairs = ScoredPairs(*map(np.concatenate, zip(*scored, strict=True)))
         mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)

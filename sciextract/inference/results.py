@@ -136,15 +136,9 @@ class _Items:
                 continue
             span, (best, *others) = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
             own = self._id("entity", span.char_start, span.char_end, best.label)
-            likely = [e for e in others if e.label and e.score >= LEAST_ALTERNATIVE]
-            entities[row] = Entity(
-                own,
-                (span,),
-                best.label,
-                best.score,
-                source=self._source,
-                alternatives=tuple(likely),
-            )
+            likely = tuple(e for e in others if e.label and e.score >= LEAST_ALTERNATIVE)
+            typed = (own, (span,), best.label, best.score)
+            entities[row] = Entity(*typed, source=self._source, alternatives=likely)
         # A mention without a type is nothing by itself.
         linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
         linked |= {row for each in self._raw.relations for row in (each.head, each.tail)}
@@ -164,12 +158,10 @@ class _Items:
         for cluster in self._raw.clusters:
             mentions = tuple(ids[mention] for mention in cluster.mentions)
             scores = tuple(round(score, SCORE_DIGITS) for score in cluster.scores)
-            own, mean = (
-                self._id("cluster", *mentions),
-                round(sum(scores) / len(scores), SCORE_DIGITS),
-            )
+            own, mean = self._id("cluster", *mentions), sum(scores) / len(scores)
+            score = round(mean, SCORE_DIGITS)
             clusters.append(
-                Cluster(own, mentions, mean, source=self._source, mention_scores=scores)
+                Cluster(own, mentions, score, source=self._source, mention_scores=scores)
             )
         considered = self._candidates(settings.candidate_score) if settings.candidates else None
         return Annotations(tuple(entities.values()), tuple(relations), tuple(clusters), considered)

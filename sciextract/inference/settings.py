@@ -113,14 +113,9 @@ class DecodeSettings:
         rescue = self.rescue and Rescue(
             self._plain("entity", self.rescue.entity), self._plain("relation", self.rescue.relation)
         )
-        return replace(
-            self,
-            thresholds=PerTask(entity, relation, coreference),
-            temperatures=PLAIN,
-            shifts=UNMOVED,
-            rescue=rescue,
-            candidate_score=self._plain("entity", self.candidate_score),
-        )
+        least, score = PerTask(entity, relation, coreference), self.candidate_score
+        own = replace(self, temperatures=PLAIN, shifts=UNMOVED, rescue=rescue)
+        return replace(own, thresholds=least, candidate_score=self._plain("entity", score))
 
     def _plain(self, task: str, score: float) -> float:
         """The network's own probability of a score."""

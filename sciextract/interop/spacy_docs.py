@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +45,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy bridge", "spacy") from error
 
-__all__ = ["SOURCE", "from_doc", "register_extensions", "render_html", "to_doc", "to_docs"]
+__all__ = ["SOURCE", "from_doc", "register_extensions", "render_html", "to_doc"]
 
 SOURCE = "import:spacy"
 """The source of spans that something else put on a Doc."""
@@ -132,21 +131,6 @@ def to_doc(
     options = LayerOptions(span_key, set_ents, cluster_prefix=cluster_prefix)
     put_layers(aligned_tokens(doc), annotated, options)
     return doc
-
-
-def to_docs(
-    documents: Iterable[AnnotatedDocument],
-    vocab: Vocab,
-    *,
-    span_key: str = SPAN_KEY,
-    set_ents: bool = True,
-    cluster_prefix: str = CLUSTER_PREFIX,
-) -> Iterator[Doc]:
-    """:func:`to_doc` of each document, one at a time."""
-    for annotated in documents:
-        yield to_doc(
-            annotated, vocab, span_key=span_key, set_ents=set_ents, cluster_prefix=cluster_prefix
-        )
 
 
 def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDocument:

@@ -121,37 +121,24 @@ class Overlap:
     def of(cls, gold: Partition, predicted: Partition) -> Overlap:
         """The overlap of two partitions (see :func:`partition`)."""
         home = {mention: index for index, cluster in enumerate(gold) for mention in cluster}
-        common = Counter(
-            [
-                (home[mention], index)
-                for index, cluster in enumerate(predicted)
-                for mention in cluster
-                if mention in home
-            ]
-        )
+        placed = [(mention, index) for index, each in enumerate(predicted) for mention in each]
+        common = Counter([(home[mention], index) for mention, index in placed if mention in home])
         return cls(tuple(map(len, gold)), tuple(map(len, predicted)), dict(common))
 
 
 def muc(overlap: Overlap) -> Tally:
     """Links kept of those that a spanning tree of each cluster has (Vilain et al. 1995)."""
     links = sum(overlap.common.values()) - len(overlap.common)
-    return Tally(
-        links,
-        sum(overlap.predicted_sizes) - len(overlap.predicted_sizes),
-        links,
-        sum(overlap.gold_sizes) - len(overlap.gold_sizes),
-    )
+    found, wanted = overlap.predicted_sizes, overlap.gold_sizes
+    return Tally(links, sum(found) - len(found), links, sum(wanted) - len(wanted))
 
 
 def b_cubed(overlap: Overlap) -> Tally:
     """Per mention the share of its cluster that is right, summed (Bagga and Baldwin 1998)."""
     gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
-    return Tally(
-        sum([shared * shared / predicted[p] for (_, p), shared in common.items()]),
-        sum(predicted),
-        sum([shared * shared / gold[g] for (g, _), shared in common.items()]),
-        sum(gold),
-    )
+    precise = sum([shared * shared / predicted[p] for (_, p), shared in common.items()])
+    complete = sum([shared * shared / gold[g] for (g, _), shared in common.items()])
+    return Tally(precise, sum(predicted), complete, sum(gold))
 
 
 def ceaf_e(overlap: Overlap) -> Tally:
@@ -172,12 +159,10 @@ def lea(overlap: Overlap) -> Tally:
     right when the other side has the same singleton.
     """
     gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
-    return Tally(
-        sum([_resolved(shared, predicted[p], gold[g]) for (g, p), shared in common.items()]),
-        sum(predicted),
-        sum([_resolved(shared, gold[g], predicted[p]) for (g, p), shared in common.items()]),
-        sum(gold),
-    )
+    shares = common.items()
+    precise = sum([_resolved(shared, predicted[p], gold[g]) for (g, p), shared in shares])
+    complete = sum([_resolved(shared, gold[g], predicted[p]) for (g, p), shared in shares])
+    return Tally(precise, sum(predicted), complete, sum(gold))
 
 
 def _resolved(shared: int, size: int, other_size: int) -> float:

@@ -102,13 +102,9 @@ def _is_live(item: Entity | Relation | Cluster) -> bool:
 
 
 def _annotated_item(item_id: str, label: str, entities: Sequence[Entity]) -> AnnotatedItem:
-    return AnnotatedItem(
-        item_id,
-        label,
-        tuple([entity.id for entity in entities]),
-        tuple([entity.fragments for entity in entities]),
-        tuple([entity.label for entity in entities]),
-    )
+    ids, labels = [entity.id for entity in entities], [entity.label for entity in entities]
+    fragments = [entity.fragments for entity in entities]
+    return AnnotatedItem(item_id, label, tuple(ids), tuple(fragments), tuple(labels))
 
 
 #: First and last offset, end exclusive.

@@ -200,14 +200,9 @@ class GateReport(Compared):
         more: dict[str, Any] = {} if self.blind is None else {"blind": self.blind.to_json()}
         if self.cross_validated:
             more["cross_validated"] = self.cross_validated
-        return {
-            "verdict": self.verdict,
-            "reasons": list(self.reasons),
-            **Compared.to_json(self),
-            "tolerances": self.tolerances,
-            "samples": self.samples,
-            **more,
-        }
+        decided = {"verdict": self.verdict, "reasons": list(self.reasons)}
+        how = {"tolerances": self.tolerances, "samples": self.samples}
+        return {**decided, **Compared.to_json(self), **how, **more}
 
 
 # F1 that each task may lose at the lower end of its interval.
@@ -231,16 +226,11 @@ class _Task(NamedTuple):
     counted: ScorePath
 
 
-_UNORDERED = ("relation", "boundaries", "unordered")
+_UNORDERED, _CONLL = ("relation", "boundaries", "unordered"), HEADLINES["coreference.conll"]
 TASKS = (
     _Task(Layer.ENTITIES, "ner", (("ner", "all"),), ("ner", "all")),
     _Task(Layer.RELATIONS, "relation", (_UNORDERED,), _UNORDERED),
-    _Task(
-        Layer.COREFERENCE,
-        "coreference",
-        HEADLINES["coreference.conll"],
-        ("coreference", "clusters"),
-    ),
+    _Task(Layer.COREFERENCE, "coreference", _CONLL, ("coreference", "clusters")),
 )
 TITLES = {layer.task: layer.value for layer in Layer}
 

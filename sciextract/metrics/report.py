@@ -55,13 +55,9 @@ class ClusterPRF(PRF):
     @classmethod
     def of_metrics(cls, metrics: Sequence[Tally], clusters: Tally, mentions: Tally) -> ClusterPRF:
         """The mean of one metric or more, as the CoNLL average is the mean of three."""
-        return cls(
-            fmean([tally.precision for tally in metrics]),
-            fmean([tally.recall for tally in metrics]),
-            fmean([tally.f1 for tally in metrics]),
-            *_counts(clusters),
-            *_counts(mentions),
-        )
+        names = ("precision", "recall", "f1")
+        precision, recall, f1 = (fmean([getattr(t, name) for t in metrics]) for name in names)
+        return cls(precision, recall, f1, *_counts(clusters), *_counts(mentions))
 
 
 @dataclass(frozen=True, slots=True)

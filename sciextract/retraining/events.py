@@ -217,7 +217,6 @@ class RunDone(TrainingEvent, kind="done", brief=True):
         model: The registered model.
         folder: Its folder.
         promoted: Whether it predicts in the project now.
-        curves: The figure of the learning curves.
         message: What was decided, in a sentence.
         hint: The next step.
     """
@@ -225,17 +224,15 @@ class RunDone(TrainingEvent, kind="done", brief=True):
     model: str
     folder: str
     promoted: bool
-    curves: str | None = None
     message: str
     hint: str
 
 
 class FilesDone(TrainingEvent, kind="done", brief=True):
-    """A training from files has come to its end: the model folder, its scores, the figure of the learning curves."""
+    """A training from files has come to its end: the model folder and its scores."""
 
     output: str
     scores: Mapping[str, Any]
-    curves: str | None = None
 
 
 class Failed(TrainingEvent, kind="error"):

@@ -13,7 +13,6 @@ from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.metrics.promotion import GateReport
 from sciextract.retraining.cross_validation import TrainedOn, cross_validated
-from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
 from sciextract.retraining.run_folder import MODEL, RunOutcome, now
 from sciextract.snapshot import Origin, TrainingDocument
@@ -84,8 +83,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     run.note(result=RunOutcome(model.id, folder, promoted), finished=now())
     status.event(
         RunDone(
-            model=model.id, folder=folder, promoted=promoted, curves=figure_of(run),
-            message=result.message, hint=result.hint,
+            model=model.id, folder=folder, promoted=promoted, message=result.message, hint=result.hint,
         )
     )  # fmt: skip
     status.finish(result)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sciextract.errors import JobStoppedError, SciextractError, as_command
-from sciextract.retraining.curves import draw_curves
 from sciextract.retraining.events import (
     Failed,
     FoldStarted,
@@ -86,7 +85,6 @@ class StatusWriter:
             message, hint = interruption() if interruption else stopped_here(self._run)
             self._end("stopped", message, hint)
             self.event(Stopped(message=message, hint=hint))
-            draw_curves(self._run)  # last: a second interrupt loses nothing else
             raise
         # Faults of the program, too: who watches must not wait for a process that is gone.
         except BaseException as error:

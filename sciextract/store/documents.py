@@ -218,13 +218,8 @@ def digest_of(body: bytes) -> str:
     return hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
-def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
-    """The annotations in bytes that :func:`encode_annotations` made.
-
-    Args:
-        body: The bytes.
-        candidates: Whether what the model also considered is wanted; most of the time goes into it.
-    """
+def decode_annotations(body: bytes) -> Annotations:
+    """The annotations in bytes that :func:`encode_annotations` made."""
     plain = json.loads(zlib.decompress(body))
     entities = tuple(
         Entity(
@@ -241,7 +236,7 @@ def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
         for item, ids, score, state, by, scores, states in plain["clusters"]
     )
     considered = None
-    if candidates and plain["candidates"] is not None:
+    if plain["candidates"] is not None:
         spans, pairs, links = plain["candidates"]
         considered = Candidates(
             tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),

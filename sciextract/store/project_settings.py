@@ -59,17 +59,9 @@ def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
     return int(cursor.lastrowid or 0)
 
 
-def read_annotations(
-    connection: sqlite3.Connection, body: bytes, *, candidates: bool = True
-) -> Annotations:
-    """What a source said, as it is kept, with the names that types have now.
-
-    Args:
-        connection: The project's.
-        body: The bytes of an annotation set.
-        candidates: Whether what a model also considered is wanted.
-    """
-    schema, said = current(connection), decode_annotations(body, candidates=candidates)
+def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations:
+    """What a source said, as it is kept, with the names that types have now."""
+    schema, said = current(connection), decode_annotations(body)
     return said.renamed(schema.entity_names, schema.relation_names)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import State
 from sciextract.store.events import UNDONE, Event, read_event
-from sciextract.store.project_settings import read_annotations
 from sciextract.store.sqlite import first_value, from_sql, storable
 
 _DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
@@ -352,21 +351,3 @@ def newest_model(connection: sqlite3.Connection) -> str:
     """The name of the model that predicted last, empty for none."""
     query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
     return str(first_value(connection, query) or "")
-
-
-def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple[int, ...]:
-    """The newest annotation set of each source of a document, the latest first, without what was undone."""
-    rows = connection.execute(
-        f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
-        WHERE a.document_id = ? AND NOT {UNDONE} GROUP BY a.source_id ORDER BY 1 DESC LIMIT ?""",
-        (number, most),
-    )
-    return tuple(row[0] for row in rows)
-
-
-def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
-    """An annotation set, without the model's candidates."""
-    query = "SELECT body FROM annotation_set WHERE id = ?"
-    # Candidates are most of a set, and the desk shows none of them here.
-    body = first_value(connection, query, set_id)
-    return read_annotations(connection, body, candidates=False)

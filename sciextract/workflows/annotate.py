@@ -73,18 +73,10 @@ class RunCounts:
     @classmethod
     def of(cls, document: AnnotatedDocument) -> RunCounts:
         """Those of one predicted document."""
-        annotations = document.annotations
-        return cls(
-            documents=1,
-            entities=len(annotations.entities),
-            relations=len(annotations.relations),
-            clusters=len(annotations.clusters),
-            other_language=int(OTHER_LANGUAGE in document.warnings),
-            fits_neither=int(FITS_NEITHER in document.warnings),
-            warned=int(bool(document.warnings)),
-            models={str(document.model): 1},
-            held_back=document.held_back,
-        )
+        found, remarks = document.annotations, document.warnings
+        sizes = (len(found.entities), len(found.relations), len(found.clusters))
+        own = (int(OTHER_LANGUAGE in remarks), int(FITS_NEITHER in remarks), int(bool(remarks)))
+        return cls(1, 0, 0, *sizes, *own, {str(document.model): 1}, document.held_back)
 
     @property
     def records(self) -> int:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
-from textual.app import App
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.drivers.web_driver import WebDriver
-from textual.geometry import Size
 
 from sciextract_app.terminal import BEGIN, END, PasteParser, lasting_driver
 
@@ -96,21 +92,6 @@ def test_a_large_paste_is_fast() -> None:
     stream = f"{BEGIN}{text}{END}"
     pieces = [stream[at : at + 65536] for at in range(0, len(stream), 65536)]
     assert parsed(pieces) == [text]
-
-
-@pytest.mark.asyncio
-async def test_sizes_that_a_browser_asks_for_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "1000000000")
-    monkeypatch.setenv("ROWS", "-1")
-    monkeypatch.setattr("textual.drivers.web_driver.InputReader", object)  # no standard input
-    app = App[None]()
-    sizes: list[Size] = []
-    monkeypatch.setattr(app, "post_message", lambda event: sizes.append(event.size))
-    driver: Any = lasting_driver(WebDriver)(app)
-    assert driver._size == (1000, 5)
-    driver.on_meta("resize", {"width": 10**9, "height": -1})
-    driver.on_meta("resize", {"width": "many", "height": None})
-    assert sizes == [Size(1000, 5)]
 
 
 def test_only_the_driver_of_terminals_is_replaced() -> None:

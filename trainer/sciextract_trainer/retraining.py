@@ -17,13 +17,7 @@ from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import with_cut_words
-from sciextract.retraining.cross_validation import (
-    Fold,
-    fold_file,
-    without,
-    write_fold,
-)
-from sciextract.retraining.curves import draw_curves, origin_of
+from sciextract.retraining.cross_validation import Fold, fold_file, without, write_fold
 from sciextract.retraining.events import (
     Exporting,
     FoldStarted,
@@ -223,20 +217,14 @@ class _Training:
             network = self._network(start, snapshot, mix, folder / TRAINING, self._status.event)
         self._status.enter("exporting", "exporting the new model, int8")
         self._status.event(Exporting())
-        drawn = draw_curves(self._run)
-        if drawn.problem and record.remote is None:
-            # Of a job on another machine, the machine of the project may still draw them.
-            self._status.event(Warned(message=drawn.problem))
-        name = self._run.name if record.remote is None else record.remote.name
         origin = {
             "trained on from": f"{start.folder.config.name}-{start.folder.hash[:8]}",
-            "run": name,
+            "run": self._run.name if record.remote is None else record.remote.name,
             "training data": f"decisions in a project, sha256 {record.snapshot.get('train.jsonl', '')}",
             "dev data": f"decisions in a project, sha256 {record.snapshot.get('dev.jsonl', '')}",
             "against forgetting": record.forgetting,
             "recipe": self._prepared.request.recipe or RECIPE,
             "seed": mix.config.seed,
-            **origin_of(drawn, name),
         }
         old, request = start.folder.config, self._prepared.request
         packaging = Packaging(

@@ -12,8 +12,6 @@ from sciextract.codec import encode
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.inputs import Part
-from sciextract.retraining.curves import draw_curves
-from sciextract.retraining.curves import origin_of as curves_origin
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import load_subword_rules
@@ -137,11 +135,7 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
             listener(event)
 
         with recorded(run, job.device, group.size):
-            try:
-                scores = _train(job, keep, group)
-            except KeyboardInterrupt:
-                draw_curves(run)  # a finished training has its curves
-                raise
+            scores = _train(job, keep, group)
         run.note(scores=scores)
         return scores
 
@@ -168,10 +162,6 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
     )
     if not group.is_first:
         return {}
-    drawn = draw_curves(Run(job.run_folder))
-    if drawn.problem:
-        listener(Warned(message=drawn.problem))
-    origin |= curves_origin(drawn, job.run_folder.name)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
         report = dev_report(predict, dev, labels.relations.symmetric)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from sciextract.documents.annotations import Layer
 from sciextract.store import DocumentState, Project, review
-from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import documents_of
 from sciextract.workflows.disagreements import (
     Decisions,
@@ -133,7 +132,6 @@ class Backlog:
         known = review.disagreements(project.connection) if merged else {}
         self._known = {number: known[number] for number in self.numbers if number in known}
         self._read = partial(read_abstract, project, sides=sides, decisions=decisions)
-        self._looked_at: set[int] = set()
         self._all = frozenset(self.numbers)
 
     @property
@@ -155,12 +153,6 @@ class Backlog:
         """How much waits in an abstract that the person looks at."""
         if number in self._all:
             self._known[number] = count
-            self._looked_at.add(number)
-
-    def learn(self, counts: Mapping[int, int]) -> None:
-        """Take what a worker counted; abstracts that were looked at since are known better here."""
-        for number in counts.keys() & self._all - self._looked_at:
-            self._known[number] = counts[number]
 
     def neighbour(self, number: int, step: int) -> int | None:
         """The next (1) or previous (-1) abstract, ``None`` at the ends."""
@@ -192,5 +184,4 @@ class Backlog:
 
 def open_differences(project: Project) -> int:
     """Differences with merged projects, as the project noted them last; cheap enough for every opening."""
-    with translated(project.path):
-        return review.count_disagreements(project.connection)
+    return review.count_disagreements(project.connection)

@@ -225,10 +225,6 @@ class Adjudication:
         """Whether another connection has written since the last look."""
         return self.project.data_version() != self._seen
 
-    def learn(self, counts: Mapping[int, int]) -> None:
-        """Take what a worker counted in other abstracts."""
-        self.backlog.learn(counts)
-
     def go_to(self, index: int) -> Feedback:
         """Make the difference at a place of the list the present one."""
         if self.mode is Mode.REVIEW and index < len(self._waiting):

@@ -17,26 +17,18 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from sciextract.errors import SciextractError
-from sciextract.store import open_project
 from sciextract.text.characters import visible
-from sciextract.workflows.disagreements import Decisions, OtherSource, other_sources
-from sciextract_app.adjudication.backlog import read_abstract
+from sciextract.workflows.disagreements import OtherSource, other_sources
 from sciextract_app.adjudication.presenter import Adjudication, help_rows
 from sciextract_app.adjudication.sides import DifferenceLine, SideView, source_words
 from sciextract_app.settings import key_name
 from sciextract_app.shared.actions import key_label, keymap
-from sciextract_app.shared.jobs import Job, start_job
-from sciextract_app.shared.view_models import Feedback, refusal
+from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall, is_too_small
 from sciextract_app.widgets.dialogs import ChoiceDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
 from sciextract_app.widgets.lines import FOCUS, RowsPane, fit, padded
 from sciextract_app.widgets.passage_view import DrawnPassage
-
-NARROW = 100
-"""Columns below which the sides stand one above the other."""
-
 
 MERGED = "merged"
 """The choice of all merged projects."""
@@ -136,8 +128,6 @@ def difference_text(row: DifferenceLine, kinds: int, width: int) -> Text:
 
 
 LOOK_SECONDS = 0.5
-COUNTED_AT_ONCE = 20
-"""Abstracts whose differences are counted before they are shown: every redraw costs the keys a moment."""
 _LEAST_TITLE = 20
 Left = Callable[[Adjudication], object]
 
@@ -185,15 +175,9 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Show everything, count what waits elsewhere, and watch the file."""
+        """Show everything, and watch the file."""
         self.draw()
         self.set_interval(LOOK_SECONDS, self.look_for_changes)
-        self.call_after_refresh(self.count)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Arrange the panes for the width."""
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.query_one(TooSmall).look()
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter."""
@@ -231,38 +215,6 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         if self.adjudication.is_stale():
             self.after(self.adjudication.refresh())
 
-    def count(self) -> None:
-        """Count in the background, from the open abstract on."""
-        presenter = self.adjudication
-        path, sides, here = presenter.project.path, presenter.sides, presenter.number
-        numbers = presenter.backlog.numbers
-        # What the person comes to next is counted first.
-        ordered = [*(n for n in numbers if n > here), *(n for n in numbers if n <= here)]
-
-        def work(job: Job) -> None:
-            counts: dict[int, int] = {}
-            with open_project(path, read=True) as project:
-                decisions = Decisions(project)
-                for number in ordered:
-                    found = read_abstract(project, number, sides, decisions)
-                    counts[number] = len(found.waiting) if found else 0
-                    if len(counts) == COUNTED_AT_ONCE:
-                        job.call(learn, counts)
-                        counts = {}
-                    job.breathe()
-            job.call(learn, counts)
-
-        def learn(counts: dict[int, int]) -> None:
-            # Counts of sides that were left meanwhile may still arrive.
-            if sides == presenter.sides:
-                presenter.learn(counts)
-                self.draw()
-
-        def failed(error: SciextractError) -> None:
-            self.query_one(MessageBar).show(refusal(error))
-
-        start_job(self, "the count of differences", work, failed, exclusive=True)
-
     @on(DifferencesPane.RowClicked)
     def _row_clicked(self, event: DifferencesPane.RowClicked) -> None:
         self.after(self.adjudication.go_to(event.index))
@@ -272,7 +224,6 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         project = self.adjudication.project
         match request:
             case "leave":
-                self.workers.cancel_node(self)
                 self.dismiss()
                 self._left(self.adjudication)
             case "adjudicate":
@@ -293,7 +244,6 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
 
     def _choose(self, sides: Sequence[OtherSource]) -> None:
         self.after(self.adjudication.choose(sides))
-        self.count()
 
 
 def side_dialog(sides: Sequence[OtherSource]) -> ChoiceDialog:

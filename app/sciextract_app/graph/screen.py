@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -13,8 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from sciextract.errors import SciextractError
@@ -35,54 +35,29 @@ from sciextract_app.graph.presenter import (
     read_support,
     summarise_graph,
 )
+from sciextract_app.shared.actions import key_label, plain
 from sciextract_app.shared.jobs import Job, start_job
 from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
-from sciextract_app.widgets.dialogs import Dialog
+from sciextract_app.widgets.dialogs import TextDialog
 from sciextract_app.widgets.help import KeysDialog
-from sciextract_app.widgets.lines import LinesPane, fit
-from sciextract_app.widgets.plots import column_rows, spread
+from sciextract_app.widgets.lines import fit
+from sciextract_app.widgets.plots import PlotPane, column_rows, spread
 
 _WORD_CELLS = 10
 _YEARS = "years"
 
 
-class NodeFacts(LinesPane):
-    """Draws types, years and ways of writing."""
-
-    DEFAULT_CSS = """
-    NodeFacts { height: 11; max-height: 45%; }
-    """
-
-    _page: NodePage | None = None
-
-    def show(self, page: NodePage) -> None:
-        """Draw a node from its first line on."""
-        self._page = page
-        self.border_title = Text(fit(page.name, max(8, self.size.width - 6)))
-        self.scroll_to(y=0, animate=False, force=True)
-        self.redraw()
-
-    def count(self, width: int) -> int:
-        """A line for each fact, and one for the years."""
-        return len(self._lines(width))
-
-    def line(self, y: int, width: int) -> Text:
-        """One of them."""
-        name, value = self._lines(width)[y]
-        return (
-            Text()
-            .append(name.rjust(_WORD_CELLS), "dim")
-            .append(f"  {fit(value, width - _WORD_CELLS - 2)}")
-        )
-
-    def _lines(self, width: int) -> list[tuple[str, str]]:
-        if self._page is None:
-            return []
-        first, second, *rest = self._page.facts
-        years = [(_YEARS, years_line(self._page.years, width - _WORD_CELLS - 2))]
-        return [first, second, *(years if self._page.years else []), *rest]
+def fact_lines(page: NodePage, width: int, height: int) -> list[Text]:
+    """Types, years and ways of writing."""
+    first, second, *rest = page.facts
+    room = width - _WORD_CELLS - 2
+    years = [(_YEARS, years_line(page.years, room))] if page.years else []
+    return [
+        Text().append(name.rjust(_WORD_CELLS), "dim").append(f"  {fit(value, room)}")
+        for name, value in (first, second, *years, *rest)
+    ]
 
 
 def years_line(years: Sequence[tuple[int, int]], width: int) -> str:
@@ -153,28 +128,6 @@ _STYLES = {
 }  # fmt: skip
 
 
-class SupportDialog(Dialog[None]):
-    """Shows edges in words, each with its sentences.
-
-    Args:
-        title: What they support.
-        parts: Each edge with its sentences.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s,q,enter", "leave", "back", id="support.leave"),
-    ]
-
-    def __init__(self, title: str, parts: Sequence[tuple[str, Sequence[Support]]]) -> None:
-        # Titles of boxes are markup, in which a name may have brackets.
-        super().__init__(visible(title).replace("[", r"\["), "↑ ↓ scroll, Esc back")
-        self._parts = parts
-
-    def content(self) -> list[Widget]:
-        """What the marks mean, and the sentences."""
-        return [Static(support_text(self._parts))]
-
-
 def support_text(parts: Sequence[tuple[str, Sequence[Support]]]) -> Text:
     """All edges with their sentences; the marks are explained in the first line."""
     if not parts:
@@ -207,17 +160,6 @@ _HINTS = (
     Hint("q", "leave"),
     Hint("?", "keys"),
 )
-_KEYS = (
-    ("Enter", "show the selected node or neighbour", "walking"),
-    ("Backspace", "back to the node before", "walking"),
-    ("Tab", "from the list to the neighbours and back", "walking"),
-    ("/", "find nodes by any of their names; Enter takes the first, Esc leaves", "looking"),
-    ("t", "list the nodes of the next type only", "looking"),
-    ("s", "the sentences that support the marked neighbour's edge", "looking"),
-    ("p", "mark this node; at another one: the shortest path from it", "looking"),
-    ("f", "scroll through the ways in which the node is written", "looking"),
-    ("q, Ctrl+Q", "leave", "leaving"),
-)
 
 
 class GraphScreen(Screen[None]):
@@ -229,23 +171,24 @@ class GraphScreen(Screen[None]):
     """
 
     AUTO_FOCUS = "#nodes"
-    CSS = """
-    GraphScreen #find { height: 1; border: none; padding: 0 1; background: $panel; }
-    GraphScreen #body { height: 1fr; }
-    GraphScreen #nodes { width: 2fr; min-width: 24; }
-    GraphScreen #node { width: 3fr; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", "find", id="graph.find"),
-        Binding("escape", "list", "list", id="graph.list"),
-        Binding("backspace,left", "back", "back", id="graph.back"),
-        Binding("s", "sentences", "sentences", id="graph.sentences"),
-        Binding("p", "path", "path", id="graph.path"),
-        Binding("t", "turn_type", "type", id="graph.type"),
-        Binding("f", "scroll_facts", "more", id="graph.more"),
-        Binding("question_mark", "help", "keys", id="graph.help"),
+    KEYS: ClassVar[tuple[Binding, ...]] = (
+        Binding("backspace,left", "back", "back to the node before", id="graph.back"),
+        Binding("slash", "find", "find nodes by any of their names", id="graph.find"),
+        Binding("escape", "list", "leave what was typed", id="graph.list"),
+        Binding("t", "turn_type", "list the nodes of the next type only", id="graph.type"),
+        Binding(
+            "s", "sentences", "the sentences that support the marked neighbour's edge",
+            id="graph.sentences",
+        ),
+        Binding(
+            "p", "path", "mark this node; at another one: the shortest path from it",
+            id="graph.path",
+        ),
+        Binding("f", "scroll_facts", "scroll through what is known of the node", id="graph.more"),
+        Binding("question_mark", "help", "all keys", id="graph.help"),
         Binding("q", "app.quit", "leave", id="graph.leave"),
-    ]
+    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
     def __init__(self, path: Path, node: str | None = None) -> None:
         super().__init__()
@@ -259,7 +202,7 @@ class GraphScreen(Screen[None]):
         with Horizontal(id="body"):
             yield RowList("nodes", id="nodes")
             with Vertical(id="node"):
-                yield NodeFacts(id="facts")
+                yield PlotPane(id="facts")
                 yield RowList("neighbours", id="edges")
         yield MessageBar(id="message")
         yield FooterBar(id="footer")
@@ -323,13 +266,20 @@ class GraphScreen(Screen[None]):
 
     def action_scroll_facts(self) -> None:
         """Scroll down in what is known; from the end back to the start."""
-        facts = self.query_one(NodeFacts)
+        facts = self.query_one(PlotPane)
         at_end = facts.scroll_offset.y >= facts.max_scroll_y
         facts.scroll_to(y=0 if at_end else facts.scroll_offset.y + 5, animate=False)
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.app.push_screen(KeysDialog(_KEYS))
+        rows = [
+            ("Enter", "show the selected node or neighbour", "keys"),
+            ("Tab", "from the list to the neighbours and back", "keys"),
+        ]
+        own = [
+            (key_label(plain(each.key.partition(",")[0])), each.description) for each in self.KEYS
+        ]
+        self.app.push_screen(KeysDialog([*rows, *((*each, "keys") for each in own)]))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -404,11 +354,13 @@ class GraphScreen(Screen[None]):
 
     def _ready(self, page: NodePage) -> None:
         self.walk.arrive(page)
-        self.query_one(NodeFacts).show(page)
+        facts = self.query_one(PlotPane)
+        facts.border_title = Text(fit(page.name, max(8, facts.size.width - 6)))
+        facts.show(partial(fact_lines, page))
         self.query_one("#edges", RowList).show(page.edges)
 
     def _show_support(self, page: SupportPage) -> None:
-        self.app.push_screen(SupportDialog(page.title, page.parts))
+        self.app.push_screen(TextDialog(page.title, [(support_text(page.parts), "")]))
 
     def _show_message(self, words: str, problem: bool = False) -> None:
         self.query_one(MessageBar).show(Feedback(words, problem))

@@ -9,6 +9,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
+from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
 from sciextract_app.review.state import Refused, ReviewState
 from sciextract_app.shared import document_view
@@ -103,7 +104,7 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
     known = schema.relation_labels if relation else schema.entity_labels
     label = document_view.by_digit(known, action.argument)
     if label is None:
-        kind = "relation" if relation else "entity"
+        kind: Kind = "relation" if relation else "entity"
         if not known:
             return Feedback(request=NEW_TYPE[kind])
         return problem(f"The schema has {counted(len(known), f'{kind} type')}; g adds one")

@@ -21,11 +21,10 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review import key_dispatch, navigation, panes
+from sciextract_app.review import key_dispatch, linking, navigation, panes, selecting
 from sciextract_app.review.bulk import BulkApply
 from sciextract_app.review.document_order import DocumentOrder
 from sciextract_app.review.footer import footer, legend
-from sciextract_app.review.key_dispatch import MouseInput
 from sciextract_app.review.queue import Order
 from sciextract_app.review.saved_queues import Queues
 from sciextract_app.review.state import ReviewState
@@ -66,7 +65,6 @@ class Desk:
         predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
         counts: How often they were counted.
-        mouse: What the mouse does.
         state: The state between two keys, for panes that need more than the views.
         bulk: Receives the progress of a decision that goes through the whole project.
     """
@@ -91,7 +89,6 @@ class Desk:
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
-        self.mouse = MouseInput(self.state, self._guard)
         self.bulk = BulkApply(self.state)
         self.queues = Queues(self.state, self._guard, before.places if before else {})
         self.queues.recall(before.queue if before else "")
@@ -162,6 +159,54 @@ class Desk:
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
+
+    @guarded
+    def click(self, char: int) -> Feedback:
+        """Put cursor and focus on what is at a character; while relating, choose that mention.
+
+        While a mention gets a further part, only the cursor moves.
+        """
+        state = self.state
+        if state.view is None:
+            return Feedback()
+        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
+            head = state.pending.head
+            tails = [row for row in state.view.covering(char) if row.id != head]
+            if not tails:
+                return problem("There is no other mention; Esc leaves")
+            return linking.ask_type(state, head, tails[0].id)
+        if state.mode is Mode.FRAGMENT:
+            state.pending.start, state.cursor = None, state.view.token_at(char)
+            return Feedback()
+        state.leave_mode()
+        state.alike = None  # a and & speak of what was clicked
+        selecting.focus_token(state, char)
+        return Feedback()
+
+    @guarded
+    def focus_item(self, item: ItemRef) -> Feedback:
+        """Make an item the focus: a row of a pane."""
+        state = self.state
+        if state.view is None or state.view.row(item) is None:
+            return problem("The item no longer exists")
+        state.leave_mode()
+        state.alike = None
+        state.focus_on(item)
+        return Feedback()
+
+    @guarded
+    def drag(self, char_start: int, char_end: int) -> Feedback:
+        """Select the tokens under some characters."""
+        state = self.state
+        if state.view is None or not len(state.view.tokens):
+            return Feedback()
+        low, high = sorted((char_start, char_end))
+        if state.mode is not Mode.FRAGMENT:
+            state.leave_mode()
+            state.mode = Mode.SELECT
+        state.pending.start = state.view.token_at(low)
+        state.cursor = state.view.token_at(max(low, high - 1))
+        return Feedback()
 
     def count_key(self, *, moves: bool) -> None:
         """Count a key in the open abstract: it is recorded with the next decision there, so that a movement writes nothing."""

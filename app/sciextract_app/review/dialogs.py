@@ -27,7 +27,6 @@ from sciextract_app.review.prompts import (
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS
-from sciextract_app.shared.jobs import error_line
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
@@ -174,16 +173,9 @@ class ReviewDialogs:
         screen = self._screen
         schema = screen.project.schema
         labels = (*schema.entity_labels, *schema.relation_labels)
-
-        def problem_of(text: str) -> str:
-            try:
-                parse_query(text, labels)
-            except UsageError as error:
-                return error_line(error)
-            return ""
-
-        dialog = LineDialog("Search", screen.search_text, HELP, problem_of, replaces=True)
-        ask(screen.app, dialog, lambda text: screen.search(text, parse_query(text, labels)))
+        read = partial(parse_query, labels=labels)
+        dialog = LineDialog("Search", screen.search_text, HELP, read, replaces=True)
+        ask(screen.app, dialog, lambda text: screen.search(text, read(text)))
 
     # Imports
 
@@ -243,11 +235,9 @@ class ReviewDialogs:
         from sciextract.workflows.convert import parse_renames
         from sciextract.workflows.suggest import fitting_labels
 
-        def problem_of(text: str) -> str:
-            try:
-                return "" if parse_renames(text, "--map") else "type at least one pair"
-            except UsageError as error:
-                return error_line(error)
+        def check(text: str) -> None:
+            if not parse_renames(text, "--map"):
+                raise UsageError("type at least one pair")
 
         project, schema = self._screen.project, self._screen.project.schema
         model, labels = fitting_labels(project)
@@ -255,7 +245,7 @@ class ReviewDialogs:
         explained = (
             f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
         )
-        dialog = LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
+        dialog = LineDialog("Labels of the model mapped to yours", "", explained, check)
         ask(self._screen.app, dialog, then)
 
     # Saved queues
@@ -275,8 +265,12 @@ class ReviewDialogs:
         explained = (
             f"{listing.count():,} abstracts in the order of the list; the queue stays as it is now"
         )
-        problem_of = lambda text: "" if text else "type a name"
-        dialog = LineDialog("Save the list as a queue", name, explained, problem_of)
+
+        def check(name: str) -> None:
+            if not name:
+                raise UsageError("type a name")
+
+        dialog = LineDialog("Save the list as a queue", name, explained, check)
         ask(self._screen.app, dialog, save)
 
     def queues(self) -> None:

@@ -38,32 +38,6 @@ class RowSource(Protocol):
         """The row of an abstract, ``None`` when it is not in the list."""
 
 
-class Pages:
-    """The rows of a source; those looked at last are kept.
-
-    Args:
-        source: Where they come from.
-    """
-
-    def __init__(self, source: RowSource) -> None:
-        self.source = source
-        self._kept: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
-
-    def clear(self) -> None:
-        """Fetch everything anew when it is looked at again."""
-        self._kept.clear()
-
-    def row(self, index: int) -> DocumentSummary | None:
-        """A row, ``None`` where there is none (any more)."""
-        number, place = divmod(index, PAGE_ROWS)
-        page = self._kept.get(number)
-        if page is None:
-            page = self.source.page(number * PAGE_ROWS, PAGE_ROWS)
-            self._kept[number] = page
-        # Abstracts may have gone since the rows were counted.
-        return page[place] if 0 <= place < len(page) else None
-
-
 DONE, BEGUN, UNTOUCHED, FLAGGED, NOTED = "●", "◐", "○", "⚑", "*"
 _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
 _BAR = 4
@@ -130,7 +104,8 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
 
     def __init__(self, source: RowSource, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._pages = Pages(source)
+        self._source = source
+        self._pages: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
         self._count = 0
         self._current = 0
         self._drawn: dict[int, DocumentSummary | None] = {}
@@ -144,11 +119,11 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
             current: The open abstract, ``None`` for the same as before.
         """
         self._pages.clear()
-        self._count = self._pages.source.count()
+        self._count = self._source.count()
         self.fit(self._count)
         if current is not None and current != self._current:
             self._current = current
-            self._to(self._pages.source.place(current) or 0)
+            self._to(self._source.place(current) or 0)
             self.refresh()
             return
         self._to(self.cursor, scroll=False)
@@ -223,8 +198,15 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         self._open(self.cursor)
 
     def row_at(self, index: int) -> DocumentSummary | None:
-        """A row, ``None`` where there is none."""
-        return self._pages.row(index) if 0 <= index < self._count else None
+        """A row, ``None`` where there is none (any more)."""
+        if not 0 <= index < self._count:
+            return None
+        number, place = divmod(index, PAGE_ROWS)
+        page = self._pages.get(number)
+        if page is None:
+            page = self._pages[number] = self._source.page(number * PAGE_ROWS, PAGE_ROWS)
+        # Abstracts may have gone since the rows were counted.
+        return page[place] if place < len(page) else None
 
     def _open(self, index: int) -> None:
         row = self.row_at(index)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sciextract.store import ItemRef
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared.actions import MOVING, Action
-from sciextract_app.shared.view_models import Feedback, Guard, Mode, guarded, problem
+from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
 _SPREADING = frozenset({"alike", "alike-everywhere"})
@@ -166,64 +165,3 @@ def _escape(state: ReviewState) -> Feedback:
     if pointed:
         state.focus_on(state.focus)  # the cursor goes back to the mention
     return left() if left else Feedback()
-
-
-class MouseInput:
-    """Clicks and drags.
-
-    Args:
-        state: The desk's state.
-        guard: Runs work so that refusals come back as problems.
-    """
-
-    def __init__(self, situation: ReviewState, guard: Guard) -> None:
-        self._state = situation
-        self._guard = guard
-
-    @guarded
-    def click(self, char: int) -> Feedback:
-        """Put cursor and focus on what is at a character; while relating, choose that mention.
-
-        While a mention gets a further part, only the cursor moves.
-        """
-        state = self._state
-        if state.view is None:
-            return Feedback()
-        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
-            head = state.pending.head
-            tails = [row for row in state.view.covering(char) if row.id != head]
-            if not tails:
-                return problem("There is no other mention; Esc leaves")
-            return linking.ask_type(state, head, tails[0].id)
-        if state.mode is Mode.FRAGMENT:
-            state.pending.start, state.cursor = None, state.view.token_at(char)
-            return Feedback()
-        state.leave_mode()
-        state.alike = None  # a and & speak of what was clicked
-        selecting.focus_token(state, char)
-        return Feedback()
-
-    @guarded
-    def focus(self, item: ItemRef) -> Feedback:
-        """Make an item the focus: a row of a pane."""
-        state = self._state
-        if state.view is None or state.view.row(item) is None:
-            return problem("The item no longer exists")
-        state.leave_mode()
-        state.alike = None
-        state.focus_on(item)
-        return Feedback()
-
-    @guarded
-    def drag(self, char_start: int, char_end: int) -> Feedback:
-        """Select the tokens under some characters."""
-        state = self._state
-        if state.view is None or not len(state.view.tokens):
-            return Feedback()
-        low, high = sorted((char_start, char_end))
-        if state.mode is not Mode.FRAGMENT:
-            state.leave_mode()
-            state.mode = Mode.SELECT
-        state.pending.start = state.view.token_at(low)
-        state.cursor = state.view.token_at(max(low, high - 1))
-        return Feedback()

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList
 
-from sciextract.errors import SchemaError, SciextractError
+from sciextract.errors import SciextractError
 from sciextract.store import Outcome, Project, label_changes, open_project
 from sciextract.store.label_changes import Kind
 from sciextract.store.project_settings import COLOURS
@@ -107,24 +107,17 @@ class Labels:
                 self._ask_name(f"Rename {each.label}", each.label, explained, kind, rename)
             case "c":
                 offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
-                dialog = LineDialog("Colour", each.colour, "#rrggbb", lambda _: "", offered)
+                dialog = LineDialog("Colour", each.colour, "#rrggbb", offered=offered)
                 ask(self._screen.app, dialog, partial(change, "colour"))
             case "d":
-                explained = "What counts as one"
-                dialog = LineDialog(each.label, each.definition, explained, lambda _: "")
+                dialog = LineDialog(each.label, each.definition, "What counts as one")
                 ask(self._screen.app, dialog, partial(change, "definition"))
 
     def _ask_name(
         self, title: str, name: str, explained: str, kind: Kind, then: Callable[[str], object]
     ) -> None:
-        def problem_of(typed: str) -> str:
-            try:
-                label_changes.check_name(self._screen.project.schema, kind, typed)
-            except SchemaError as error:
-                return error_line(error)
-            return ""
-
-        ask(self._screen.app, LineDialog(title, name, explained, problem_of), then)
+        check = partial(label_changes.check_name, self._screen.project.schema, kind)
+        ask(self._screen.app, LineDialog(title, name, explained, check), then)
 
     def _change(
         self,

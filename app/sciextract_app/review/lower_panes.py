@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -17,9 +16,17 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from sciextract.documents.annotations import State
-from sciextract.text.characters import visible
 from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
-from sciextract_app.widgets.lines import FOCUS, LinesPane, RowsPane, fit, padded, score
+from sciextract_app.widgets.lines import (
+    FOCUS,
+    LinesPane,
+    RowsPane,
+    fit,
+    named_lines,
+    padded,
+    score,
+    word_lines,
+)
 
 ARROW, BOTH_WAYS = " ─▶ ", " ── "
 _BEHIND = len("  .91 ?")
@@ -172,7 +179,6 @@ def cluster_lines(row: ClusterLine, width: int) -> list[tuple[Text, dict[int, ra
 
 NAMES = 9
 """Columns for the names of values."""
-_CONSOLE = Console()  # only measures
 
 
 class InspectorPane(LinesPane):
@@ -210,22 +216,8 @@ class InspectorPane(LinesPane):
 
 def inspector_lines(item: Inspector, width: int) -> list[Text]:
     """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
-    lines = _wrapped(Text(visible(item.title), "bold"), width) if item.title else []
-    for name, value in item.lines:
-        column = NAMES if name else 0
-        for place, part in enumerate(_wrapped(Text(visible(value)), width - column)):
-            first = padded(name, column - 1) + " " if place == 0 and column else " " * column
-            lines.append(Text().append(first, "dim").append_text(part))
-    return lines
-
-
-def _wrapped(text: Text, width: int) -> list[Text]:
-    if text.cell_len <= width and "\n" not in text.plain:
-        return [text]
-    lines = text.wrap(_CONSOLE, max(2, width))
-    for line in lines:
-        line.rstrip()
-    return list(lines)
+    title = word_lines([item.title], width, "bold") if item.title else []
+    return [*title, *named_lines(item.lines, width, NAMES)]
 
 
 _BORDERS, _LEAST_FOCUS = 2, 6

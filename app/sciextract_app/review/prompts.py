@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
@@ -26,7 +26,7 @@ from sciextract.text.english import counted
 from sciextract_app.review.saved_queues import QueueLine
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.session import PastMessage
-from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, plain, words
+from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, TextDialog, plain, words
 
 
 class NoteDialog(Dialog[str]):
@@ -265,25 +265,6 @@ class PlacesDialog(QuestionDialog):
         if self._left:
             shown.append(f"and {self._left:,} more")
         return [Static(shown)]
-
-
-class TextDialog(Dialog[None]):
-    """Words to read.
-
-    Args:
-        title: What they are about.
-        parts: Words with the name of their look, empty for the usual one.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
-
-    def __init__(self, title: str, parts: Iterable[tuple[str, str]]) -> None:
-        super().__init__(title, "↑ ↓ PgDn scroll, Enter or Esc closes")
-        self._parts = parts
-
-    def content(self) -> list[Widget]:
-        """The words."""
-        return [words(*part) for part in self._parts]
 
 
 def messages_dialog(history: Sequence[PastMessage]) -> TextDialog:

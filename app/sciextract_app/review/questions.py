@@ -122,7 +122,7 @@ class Questions:
                 self._desk.open(number)
             if self._desk.number == number and self._desk.state.is_undecided(item):
                 self._place, self._is_over = place, False
-                return self._desk.mouse.focus(item)
+                return self._desk.focus_item(item)
             place += step
         self._is_over = step > 0
         return Feedback("No question is left in this direction")

@@ -161,14 +161,14 @@ class RelationMap:
         """Focus the relation at a place, the nearest one where there is none."""
         order = self._order()
         if order:
-            self._desk.mouse.focus(RelationRef(order[max(0, min(place, len(order) - 1))]))
+            self._desk.focus_item(RelationRef(order[max(0, min(place, len(order) - 1))]))
 
     def _focus_following(self, before: Sequence[str], place: int) -> None:
         """Focus the next relation of the order as it was that is still there, else the last one."""
         there = self._order()
         following = next((each for each in before[place + 1 :] if each in there), None)
         if following is not None:
-            self._desk.mouse.focus(RelationRef(following))
+            self._desk.focus_item(RelationRef(following))
         else:
             self._keep_focus(len(there))
 

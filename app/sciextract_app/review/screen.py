@@ -58,8 +58,6 @@ from sciextract_app.widgets.passage_view import PassageView
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
 
-NARROW = 100
-"""Columns below which the list is a drawer and the lower panes are one strip."""
 WIDE, MOST_LISTED = 140, 200
 """Columns from which on all relations of the abstract are listed, not only those of the focus; and how many at most."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
@@ -183,11 +181,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.dialogs.list_queue()
         self.draw()
         self.set_interval(POLL_SECONDS, self.poll_changes)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Arrange the panels for the width."""
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.query_one(TooSmall).look()
 
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
@@ -332,20 +325,16 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     # The mouse
 
-    @on(PassageView.ItemClicked)
-    def _item_clicked(self, event: PassageView.ItemClicked) -> None:
-        if self.desk.mode in _POINTING:
-            self.show_result(self.desk.mouse.click(event.char))
-        else:
+    @on(PassageView.Clicked)
+    def _clicked(self, event: PassageView.Clicked) -> None:
+        if event.item_id and self.desk.mode not in _POINTING:
             self._focus_item(EntityRef(event.item_id))
-
-    @on(PassageView.TokenClicked)
-    def _token_clicked(self, event: PassageView.TokenClicked) -> None:
-        self.show_result(self.desk.mouse.click(event.char))
+        else:
+            self.show_result(self.desk.click(event.char))
 
     @on(PassageView.SpanDragged)
     def _span_dragged(self, event: PassageView.SpanDragged) -> None:
-        self.show_result(self.desk.mouse.drag(event.char_start, event.char_end))
+        self.show_result(self.desk.drag(event.char_start, event.char_end))
 
     @on(PassageView.MenuWanted)
     def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
@@ -365,7 +354,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self._focus_item(LinkRef(event.cluster_id, links[event.index].entity_id))
 
     def _focus_item(self, item: ItemRef) -> None:
-        self.show_result(self.desk.mouse.focus(item))
+        self.show_result(self.desk.focus_item(item))
 
     # Changes of the file by others
 
@@ -463,7 +452,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.desk.refresh()
         if adjudication.item is not None:
-            self.desk.mouse.focus(adjudication.item)
+            self.desk.focus_item(adjudication.item)
         self.show_result(Feedback(changed=True))
 
     def action_page(self, pages: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
@@ -13,7 +12,7 @@ from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.document_order import DocumentOrder
-from sciextract_app.review.queue import Key, Order, Queue, VoteCache, is_undecided
+from sciextract_app.review.queue import Key, Order, Queue, is_undecided
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
     CandidateCache,
@@ -241,7 +240,6 @@ class ReviewState:
         self.seen = -1
         self.other_edges = frozenset[str]()
         self._candidate_cache = CandidateCache()
-        self._votes = VoteCache()
         self._stopwatch = Stopwatch(clock)
 
     @property
@@ -299,11 +297,7 @@ class ReviewState:
         self.view = DocumentView(document, project.schema, project.sources)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
-        disagreement = None
-        if order is Order.DISAGREEMENT:  # only this order pays for the votes
-            votes = self._votes.of(self.project.connection, self.view)
-            disagreement = partial(votes.disagreement, self.view)
-        self.queue = Queue(self.view, order, self.seed, disagreement)
+        self.queue = Queue(self.view, order, self.seed)
         self.letters.give(self.view)
         self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -18,9 +18,8 @@ import msgspec
 
 from sciextract import atomic
 from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
+from sciextract_app.settings import user_folder
 from sciextract_app.shared.view_models import Feedback
-
-HOME_VARIABLE = "SCIEXTRACT_HOME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +48,26 @@ class Session:
         return item_of(self.item)
 
 
+_KINDS: Mapping[str, type[EntityRef | RelationRef | LinkRef]] = {
+    "entity": EntityRef,
+    "relation": RelationRef,
+    "link": LinkRef,
+}
+
+
 def item_of(fields: tuple[str, ...]) -> ItemRef | None:
     """The item that plain strings name, ``None`` for none."""
-    match fields:
-        case ("entity", entity_id):
-            return EntityRef(entity_id)
-        case ("relation", relation_id):
-            return RelationRef(relation_id)
-        case ("link", cluster_id, entity_id):
-            return LinkRef(cluster_id, entity_id)
-    return None
+    kind, *ids = fields or ("",)
+    try:
+        return _KINDS[kind](*ids)
+    except (KeyError, TypeError):  # written by another version
+        return None
 
 
 def item_fields(item: ItemRef | None) -> tuple[str, ...]:
     """An item as plain strings."""
-    match item:
-        case EntityRef(id=entity_id):
-            return ("entity", entity_id)
-        case RelationRef(id=relation_id):
-            return ("relation", relation_id)
-        case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
-            return ("link", cluster_id, entity_id)
-    return ()
+    kinds = (kind for kind, each in _KINDS.items() if isinstance(item, each))
+    return () if item is None else (next(kinds), *astuple(item))
 
 
 def save(project: Path, session: Session) -> None:
@@ -89,20 +86,10 @@ def load(project: Path) -> Session | None:
         return None
 
 
-def state_folder() -> Path:
-    """``$SCIEXTRACT_HOME``, else where the platform keeps the state of programs."""
-    home = os.environ.get(HOME_VARIABLE)
-    if home:
-        return Path(home)
-    from platformdirs import user_state_path
-
-    return user_state_path("sciextract", appauthor=False)
-
-
 def _file(project: Path) -> Path:
     # A hash, since a path may be longer than the name of a file may be.
     digest = hashlib.blake2b(os.fsencode(project.resolve()), digest_size=8).hexdigest()
-    return state_folder() / "stopped" / f"{digest}.json"
+    return user_folder("state") / "stopped" / f"{digest}.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
 from math import inf
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 from sciextract.documents.annotations import State
 from sciextract.errors import SciextractError
@@ -280,7 +280,10 @@ class BarRow:
 
 ILLEGAL = "!"
 """Marks a relation that the schema does not allow between the types of its mentions."""
-NEW_TYPE = {"entity": "new entity type", "relation": "new relation type"}
+NEW_TYPE: dict[Literal["entity", "relation"], str] = {
+    "entity": "new entity type",
+    "relation": "new relation type",
+}
 """Requests for the first type, by what it is for; the digit that asked for it is pressed again then."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 

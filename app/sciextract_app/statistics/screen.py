@@ -26,6 +26,7 @@ from sciextract_app.statistics.pages import (
     gather,
 )
 from sciextract_app.widgets.bars import FooterBar, TabLine
+from sciextract_app.widgets.lines import word_lines
 from sciextract_app.widgets.plots import (
     BarPart,
     ChartScale,
@@ -36,7 +37,6 @@ from sciextract_app.widgets.plots import (
     chart,
     legend,
     spread,
-    word_lines,
 )
 
 MARK = "mark"

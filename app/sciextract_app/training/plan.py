@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sciextract.errors import SciextractError
+from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
-from sciextract.store.sqlite import translated
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
 from sciextract_app.shared.session import totals
@@ -25,13 +24,17 @@ USUAL = "as usual: on this computer, on a GPU if PyTorch finds one"
 """What a training without options does."""
 
 
-def problem_of_options(typed: str) -> str:
-    """Why options cannot be told apart; empty where they can. What they mean is judged by the command."""
+def check_options(typed: str) -> None:
+    """Refuse options that cannot be told apart. What they mean is judged by the command.
+
+    Raises:
+        UsageError: They cannot.
+    """
     try:
         shlex.split(typed)
     except ValueError as error:
-        return f"{error}: put a value with blanks between two quotation marks"
-    return ""
+        hint = "put a value with blanks between two quotation marks"
+        raise UsageError(str(error), hint) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,8 @@ class TrainingCounts:
 def training_data(project: Project) -> TrainingCounts:
     """Count what a project has to train on, by the same split as the training."""
     done = totals(project.connection).done
-    with translated(project.path):
-        decisions = review.count_decided(project.connection)
-        known = [each for each in known_documents(project.connection) if each.decided]
+    decisions = review.count_decided(project.connection)
+    known = [each for each in known_documents(project.connection) if each.decided]
     splits = Counter(
         split for each in known if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
     )

@@ -10,31 +10,17 @@ from rich.text import Text
 
 from sciextract.text.english import duration
 from sciextract_app.training.progress import TASKS, RunProgress, TrainingResult
-from sciextract_app.widgets.lines import bar, fit, padded
-from sciextract_app.widgets.plots import (
-    BAR,
-    column_rows,
-    spread,
-    word_lines,
-)
+from sciextract_app.widgets.lines import bar, fit, padded, word_lines
+from sciextract_app.widgets.plots import BAR, column_rows, spread
 
 if TYPE_CHECKING:
     from sciextract.metrics.promotion import Compared
 
-_NAME = 12
+NAME = 12
+"""Cells of names before their values."""
 _AFTER = 18
 _TABLE = 50
 """Cells of the numbers of the table."""
-
-
-def named_lines(rows: Sequence[tuple[str, str]], width: int) -> list[Text]:
-    """Names and values; values wrap below themselves."""
-    lines = []
-    for name, value in rows:
-        for place, part in enumerate(word_lines([value], width - _NAME)):
-            first = padded(name if place == 0 else "", _NAME)
-            lines.append(Text().append(first, "dim").append_text(part))
-    return lines
 
 
 def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
@@ -137,8 +123,8 @@ def _scores(scores: Mapping[str, Sequence[float | None]], width: int, rows: int)
 def _curve(
     name: str, shares: Sequence[float | None], after: str, width: int, rows: int
 ) -> list[Text]:
-    room = max(4, width - _NAME - _AFTER)
+    room = max(4, width - NAME - _AFTER)
     columns = column_rows(spread(shares, room), rows)
-    lines = [Text(" " * _NAME).append(row, BAR) for row in columns[:-1]]
-    last = Text(padded(name, _NAME)).append(columns[-1].ljust(room), BAR).append(f"  {after}")
+    lines = [Text(" " * NAME).append(row, BAR) for row in columns[:-1]]
+    last = Text(padded(name, NAME)).append(columns[-1].ljust(room), BAR).append(f"  {after}")
     return [*lines, last]

@@ -19,9 +19,9 @@ from sciextract_app.training.plan import (
     USUAL,
     EarlierRuns,
     TrainingPlan,
+    check_options,
     nothing_to_learn,
     plan_lines,
-    problem_of_options,
     read_plan,
 )
 from sciextract_app.training.progress import RunProgress
@@ -34,7 +34,8 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen, word_lines
+from sciextract_app.widgets.lines import named_lines, word_lines
+from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen
 
 if TYPE_CHECKING:
     from sciextract_app.training.work import RetrainingWork
@@ -156,7 +157,7 @@ class RetrainingScreen(PlotScreen):
             offered = [("", USUAL), *zip(hosts, hosts, strict=True)] if hosts else []
             typed, explained = self._service.options, f"{_OPTIONS}{USUAL}."
             title = "Options of the training"
-            dialog = LineDialog(title, typed, explained, problem_of_options, offered)
+            dialog = LineDialog(title, typed, explained, check_options, offered)
             ask(self.app, dialog, self._set_options)
 
     def _set_options(self, options: str) -> None:
@@ -246,7 +247,7 @@ class RetrainingScreen(PlotScreen):
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.options, found.earlier)
-        lines += [Text(), *plots.named_lines(rows, width)]
+        lines += [Text(), *named_lines(rows, width, plots.NAME)]
         past = found.earlier.words
         problem = self._obstacle()
         lines += [Text(), *word_lines([" ".join(past)], width)] if past else []

@@ -9,7 +9,6 @@ from functools import lru_cache
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual import events
 from textual.strip import Strip
 from textual.widgets import Static
 
@@ -157,7 +156,7 @@ def footer_lines(
             group = hint.group
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
-        lines = tuple(_flowing(sign, parts, width))
+        lines = tuple(flowing(sign, parts, width))
         if len(lines) <= height and all(each.cell_len <= width for each in lines):
             return lines
         if len(kept) <= 1:
@@ -168,7 +167,7 @@ def footer_lines(
         kept.pop(place)
 
 
-def _flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
+def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
     """Lines of parts side by side; the first begins with a sign."""
     line, is_empty = sign.copy(), True
     for part in parts:
@@ -215,7 +214,7 @@ def legend_lines(
     does not allow here stand in parentheses.
     """
     whole = [_legend_part(hint, colours, width) for hint in hints]
-    lines = list(_flowing(Text(" "), whole, width))
+    lines = list(flowing(Text(" "), whole, width))
     if len(lines) <= height and all(each.cell_len <= width for each in lines):
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
@@ -346,44 +345,28 @@ def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     return line.append_text(tabs)
 
 
-LEAST_COLUMNS, LEAST_ROWS = 60, 15
+LEAST_COLUMNS, LEAST_ROWS, WIDE_FROM = 60, 15, 100
+COLUMNS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide")]
+ROWS = [(0, "-low"), (LEAST_ROWS, "-high")]
+"""Classes of a screen by its size, for ``App.HORIZONTAL_BREAKPOINTS`` and ``App.VERTICAL_BREAKPOINTS``."""
 
 
 class TooSmall(Static):
-    """Says how large the terminal must be; shows itself only as long as it is smaller."""
+    """Says how large the terminal must be; shown only as long as it is smaller."""
 
     DEFAULT_CSS = """
     TooSmall { display: none; layer: above; width: 100%; height: 100%; content-align: center middle;
                text-align: center; background: $background; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._shown_for = (0, 0)
-
-    def on_mount(self) -> None:
-        """Watch the size of the screen."""
-        # While it is hidden it has no size, so no resize of its own is heard of.
-        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
-        self.look()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """The own size follows the screen's."""
-        self.look()
-
-    def look(self) -> None:
-        """Compare the size of the screen with what is needed."""
+    def render(self) -> str:
+        """The size that there is, and the one that is needed."""
         columns, rows = self.screen.size
-        small = is_too_small(columns, rows)
-        # New words cause the layout that calls this, so the same ones are not written twice.
-        if small and (columns, rows) != self._shown_for:
-            self._shown_for = (columns, rows)
-            self.update(
-                f"The terminal has {columns}x{rows} characters.\n"
-                f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
-                "Nothing is lost. Ctrl+Q leaves."
-            )
-        self.display = small
+        return (
+            f"The terminal has {columns}x{rows} characters.\n"
+            f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
+            "Nothing is lost. Ctrl+Q leaves."
+        )
 
 
 def is_too_small(columns: int, rows: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from sciextract.errors import SciextractError
 from sciextract.text.characters import visible
+from sciextract_app.shared.jobs import error_line
 
 Result = TypeVar("Result")
 
@@ -53,7 +54,7 @@ class Dialog(ModalScreen[Result | None]):
     def compose(self) -> ComposeResult:
         """The box with the dialog's own widgets."""
         with VerticalScroll(classes="dialog-box", can_focus=False) as box:
-            box.border_title = self._title
+            box.border_title = plain(self._title)
             box.border_subtitle = self._hint
             yield from self.content()
 
@@ -102,26 +103,36 @@ def plain(text: str, style: str = "") -> Text:
     return Text(visible(text, keep="\n"), style)
 
 
-def words(text: str, classes: str = "") -> Static:
-    """Words in a dialog."""
-    return Static(plain(text), classes=classes)
+def words(text: str | Text, classes: str = "") -> Static:
+    """Words in a dialog; a text with looks of its own holds nothing that a terminal would obey."""
+    return Static(plain(text) if isinstance(text, str) else text, classes=classes)
 
 
-class ErrorDialog(Dialog[None]):
-    """An error with its hint."""
+class TextDialog(Dialog[None]):
+    """Words to read.
+
+    Args:
+        title: What they are about.
+        parts: Words with the name of their look, empty for the usual one.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
 
-    def __init__(self, title: str, error: SciextractError) -> None:
-        super().__init__(title, "Enter or Esc closes")
-        self._error = error
+    def __init__(self, title: str, parts: Iterable[tuple[str | Text, str]]) -> None:
+        super().__init__(title, "↑ ↓ PgDn scroll, Enter or Esc closes")
+        self._parts = parts
 
     def content(self) -> list[Widget]:
-        """Message and hint."""
-        found: list[Widget] = [words(self._error.message, "problem")]
-        if self._error.hint:
-            found.append(words(self._error.hint, "hint"))
-        return found
+        """The words."""
+        return [words(*part) for part in self._parts]
+
+
+class ErrorDialog(TextDialog):
+    """An error with its hint."""
+
+    def __init__(self, title: str, error: SciextractError) -> None:
+        hint = [(error.hint, "hint")] if error.hint else []
+        super().__init__(title, [(error.message, "problem"), *hint])
 
 
 class ChoiceDialog(Dialog[str]):
@@ -205,7 +216,7 @@ class LineDialog(Dialog[str]):
         title: What it is for.
         text: What stands there at first.
         explained: What may be typed.
-        problem_of: Why something cannot be taken; empty where it can.
+        check: Raises :class:`~sciextract.errors.SciextractError` for what cannot be taken.
         offered: Values to choose below the line, each with its words.
         replaces: Whether typing replaces what stands there.
     """
@@ -215,7 +226,7 @@ class LineDialog(Dialog[str]):
         title: str,
         text: str,
         explained: str,
-        problem_of: Callable[[str], str],
+        check: Callable[[str], object] = str,
         offered: Sequence[tuple[str, str | Text]] = (),
         *,
         replaces: bool = False,
@@ -224,7 +235,7 @@ class LineDialog(Dialog[str]):
         super().__init__(title, f"Enter confirms{typed}, Esc back")
         self._text = text
         self._explained = explained
-        self._problem_of = problem_of
+        self._check = check
         self._offered = tuple(offered)
         self._replaces = replaces
 
@@ -261,9 +272,10 @@ class LineDialog(Dialog[str]):
         self._take(event.value.strip())
 
     def _take(self, value: str) -> None:
-        problem = self._problem_of(value)
-        if problem:
-            self.query_one("#line-problem", Static).update(plain(problem, "bold"))
+        try:
+            self._check(value)
+        except SciextractError as error:
+            self.query_one("#line-problem", Static).update(plain(error_line(error), "bold"))
         else:
             self.dismiss(value)
 

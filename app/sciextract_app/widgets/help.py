@@ -49,15 +49,6 @@ def written_key(key: str) -> str:
     return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
 
 
-class HelpTable(Static):
-    """Draws keys next to their words, under the names of their groups."""
-
-    ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    HelpTable { height: auto; width: 1fr; }
-    """
-
-
 def help_grid(rows: Iterable[HelpRow]) -> Table:
     """The keys as a table of two columns; words wrap, keys do not."""
     grid = Table.grid(padding=(0, 2))
@@ -96,7 +87,7 @@ class KeysDialog(Dialog[None]):
     def content(self) -> list[Widget]:
         """The line to search with, the table, and the note."""
         line = Input(placeholder="/ searches keys and words", id="keys-search")
-        return [line, HelpTable(help_grid(self._rows)), words(self._note, "hint")]
+        return [line, Static(help_grid(self._rows), id="keys-table"), words(self._note, "hint")]
 
     def action_search(self) -> None:
         """Go to the search line."""
@@ -124,7 +115,7 @@ class KeysDialog(Dialog[None]):
             if all(each in keys or each in text for each in wanted):
                 found.append((key, shown, group))
         nothing = [("", f"no key for: {event.value}", "")]
-        self.query_one(HelpTable).update(help_grid(found or nothing))
+        self.query_one("#keys-table", Static).update(help_grid(found or nothing))
         self.box.scroll_home(animate=False)
 
 

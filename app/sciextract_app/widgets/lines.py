@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
 from rich.color import Color as RichColor
+from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -450,3 +451,28 @@ def padded(text: str, width: int) -> str:
     """The same, filled with blanks to exactly that width."""
     shown = fit(text, max(0, width))
     return shown + " " * (width - cell_len(shown))
+
+
+_CONSOLE = Console()  # only measures
+
+
+def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
+    """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
+    lines = []
+    for text in (Text(visible(each), style) for each in sentences):
+        fits = text.cell_len <= width  # nearly all do, and are not wrapped
+        for line in [text] if fits else text.wrap(_CONSOLE, max(2, width)):
+            line.rstrip()
+            lines.append(line)
+    return lines
+
+
+def named_lines(rows: Iterable[tuple[str, str]], width: int, names: int) -> list[Text]:
+    """Names in so many cells and values, which wrap below themselves; without a name a value has the whole width."""
+    lines = []
+    for name, value in rows:
+        column = names if name else 0
+        for place, part in enumerate(word_lines([value], width - column)):
+            first = padded("" if place else name, column - 1).ljust(column)
+            lines.append(Text().append(first, "dim").append_text(part))
+    return lines

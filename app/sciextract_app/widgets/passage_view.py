@@ -13,7 +13,7 @@ from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
 from textual.strip import Strip
 
-from sciextract_app.shared.view_models import Mark, Passage
+from sciextract_app.shared.view_models import EMPTY, Mark, Passage
 from sciextract_app.widgets.lines import Scrolled
 from sciextract_app.widgets.passage_layout import (
     PassageLayout,
@@ -24,7 +24,6 @@ from sciextract_app.widgets.passage_layout import (
 )
 from sciextract_app.widgets.passage_paint import Look, Painter
 
-EMPTY = Passage("", 0, (), (0, 0))
 _LINES_KEPT = 512
 MOST_COLUMNS = 100
 """Longer lines are hard to follow with the eye."""
@@ -191,25 +190,15 @@ class PassageView(DrawnPassage, can_focus=False):
     """The drawn abstract that tells where it was clicked."""
 
     @dataclass
-    class ItemClicked(Message):
-        """A mention was clicked; again at the same place the next enclosing one.
+    class Clicked(Message):
+        """Text was clicked.
 
         Attributes:
-            item_id: The mention.
+            item_id: The mention there, at a click on the same place the next enclosing one; empty outside of mentions.
             char: The character under the pointer.
         """
 
         item_id: str
-        char: int
-
-    @dataclass
-    class TokenClicked(Message):
-        """Text outside of mentions was clicked.
-
-        Attributes:
-            char: The character under the pointer.
-        """
-
         char: int
 
     @dataclass
@@ -230,13 +219,9 @@ class PassageView(DrawnPassage, can_focus=False):
 
         Attributes:
             item_id: The mention under the pointer, empty for none.
-            x: Column of the screen.
-            y: Row of the screen.
         """
 
         item_id: str
-        x: int
-        y: int
 
     _pressed: int | None = None
 
@@ -246,7 +231,7 @@ class PassageView(DrawnPassage, can_focus=False):
         if event.button == _RIGHT or (event.button == _LEFT and event.shift):
             under = self._marks_at(where)
             item_id = under[0].item_id if under else ""
-            self.post_message(self.MenuWanted(item_id, event.screen_x, event.screen_y))
+            self.post_message(self.MenuWanted(item_id))
         elif event.button == _LEFT:
             self._pressed = self.current_layout.char_at(where.y, where.x)
             # The end of a drag must be heard of outside of the text, too.
@@ -272,14 +257,11 @@ class PassageView(DrawnPassage, can_focus=False):
             self.post_message(self.SpanDragged(*dragged))
             return
         under = self._marks_at(where)
-        if not under:
-            self.post_message(self.TokenClicked(pressed))
-            return
         # The innermost mention; where one of them is in focus already, the next around it: this is how a
         # click again reaches mentions that are covered by others.
         focused = next((place for place, mark in enumerate(under) if mark.focused), -1)
-        clicked = under[(focused + 1) % len(under)]
-        self.post_message(self.ItemClicked(clicked.item_id, pressed))
+        clicked = under[(focused + 1) % len(under)].item_id if under else ""
+        self.post_message(self.Clicked(clicked, pressed))
 
     def _cell(self, event: events.MouseEvent) -> Offset:
         """Line and column of the passage under the pointer."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import ClassVar
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.style import Style
 from rich.text import Span, Text
 from textual.app import ComposeResult
@@ -18,7 +17,7 @@ from textual.screen import Screen
 
 from sciextract.text.characters import visible
 from sciextract_app.shared.view_models import BarRow, Feedback
-from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall, flowing
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
 _STANDING = " ▁▂▃▄▅▆▇█"
@@ -164,13 +163,8 @@ class BarPart:
 
 def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
-    lines = [Text()]
-    for part in parts:
-        words = Text().append(part.fill * 2, part.style).append(f" {part.words}")
-        if lines[-1].cell_len and lines[-1].cell_len + 3 + words.cell_len > width:
-            lines.append(Text())
-        lines[-1].append("   " if lines[-1].cell_len else "").append_text(words)
-    return lines
+    shown = [Text().append(each.fill * 2, each.style).append(f" {each.words}") for each in parts]
+    return list(flowing(Text(), shown, width))
 
 
 def bar_lines(
@@ -200,19 +194,6 @@ def bar_lines(
             line.append(part.fill * size, part.style)
         line.append(" " * (room - sum(cells)) + _GAP)
         lines.append(line.append(row.after))
-    return lines
-
-
-_CONSOLE = Console()  # only measures
-
-
-def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
-    """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
-    lines = []
-    for sentence in sentences:
-        for line in Text(visible(sentence), style).wrap(_CONSOLE, max(2, width)):
-            line.rstrip()
-            lines.append(line)
     return lines
 
 

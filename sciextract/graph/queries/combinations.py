@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from sqlite3 import Connection
+from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.nodes import NODE, Node, label_number, nodes_where
 from sciextract.graph.queries.papers import Paper, Quoter
-from sciextract.graph.queries.trends import wilson
+from sciextract.graph.queries.trends import Passed, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TogetherQuestion:
 
 
 def together(
-    connection: sqlite3.Connection,
+    connection: Connection,
     nodes: Sequence[Node],
     question: TogetherQuestion = TogetherQuestion(),
     versus: Node | None = None,
@@ -108,17 +108,20 @@ def together(
 _NAMED = """SELECT o.node, count(*) AS documents, n.documents AS whole, min(d.year) AS first, max(d.year) AS last
 FROM here h CROSS JOIN node_document o ON o.document = h.document JOIN node n ON n.id = o.node
 JOIN document d ON d.id = h.document GROUP BY o.node HAVING count(*) >= :least"""
-_RELATED = """SELECT o.node, count(DISTINCT d.id) AS documents, count(DISTINCT o.document) AS whole,
-    min(d.year) AS first, max(d.year) AS last
-FROM (
-    SELECT iif(k.value, e.head, e.tail) AS node, s.document
-    FROM edge e JOIN support s ON s.edge = e.id CROSS JOIN json_each('[0, 1]') k WHERE e.label = :relation
-) o LEFT JOIN document d ON d.id = o.document AND d.id IN (SELECT document FROM here)
-GROUP BY o.node HAVING count(DISTINCT d.id) >= :least"""
+# Only of the latter nodes all abstracts are counted: there are far fewer than edges of that type.
+_RELATED = """SELECT r.*, (
+    SELECT count(*) FROM (
+        SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.head = r.node AND +e.label = :relation
+        UNION SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.tail = r.node AND +e.label = :relation)
+) AS whole FROM (
+    SELECT iif(k.value, e.head, e.tail) AS node, count(DISTINCT d.id) AS documents, min(d.year) AS first, max(d.year) AS last
+    FROM here h CROSS JOIN support s ON s.document = h.document JOIN edge e ON e.id = s.edge AND +e.label = :relation
+    JOIN document d ON d.id = h.document CROSS JOIN json_each('[0, 1]') k GROUP BY 1 HAVING count(DISTINCT d.id) >= :least
+) r"""
 
 
 def _named_with(
-    connection: sqlite3.Connection, nodes: Sequence[Node], asked: TogetherQuestion
+    connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
@@ -169,20 +172,6 @@ class Gap:
     nearest: tuple[tuple[Node, int], ...]
 
 
-class Gaps(NamedTuple):
-    """The answer.
-
-    Attributes:
-        found: The gaps, the least probable first.
-        tested: How many nodes are frequent enough.
-        by_chance: How many of these would be listed if nodes were named independently.
-    """
-
-    found: tuple[Gap, ...]
-    tested: int
-    by_chance: float
-
-
 LEAST_SHARE = 0.005
 """Of all abstracts, so many must name a node for a gap to mean something."""
 LEAST_EXPECTED = 3.0
@@ -192,13 +181,13 @@ _MOST_NEAREST = 3
 
 
 def gaps(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     *,
     label: str | None = None,
     generic: bool = False,
     limit: int = 20,
-) -> Gaps:
+) -> Passed[Gap]:
     """Nodes that are named together with a node less than a fifth as often as is expected by chance, or never.
 
     Args:
@@ -234,11 +223,11 @@ def gaps(
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    return Gaps(_with_nearest(connection, found[:limit], company), tested, by_chance)
+    return Passed(_with_nearest(connection, found[:limit], company), tested, by_chance)
 
 
 def _with_nearest(
-    connection: sqlite3.Connection, gaps: Sequence[Gap], company: Sequence[Together]
+    connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
     known = {each.node.id: each for each in company if each.documents > 1}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.graph.extraction import unpacked
@@ -112,7 +112,7 @@ _ENDS = {
 
 
 def neighbours(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     *,
     relation: str | None = None,
@@ -144,21 +144,16 @@ def neighbours(
     ours = [node.id, *[each.id for each in narrower]]
     number = label_number(connection, relation, "relation")
     # Either end by its index; an edge between two of them is found from both.
-    ends = [
-        f"SELECT * FROM ({_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit)"
-        for end in _ENDS[direction]
-    ]
-    rows = connection.execute(
-        f"{' UNION '.join(ends)} ORDER BY documents DESC, id LIMIT :limit",
-        {"nodes": json.dumps(ours), "label": number, "limit": limit},
-    )
-    edges = [edge_of(connection, row, sentences) for row in rows.fetchall()]
-    return [
-        each.read_from(each.head.id if each.head.id in ours else each.tail.id) for each in edges
-    ]
+    order, values = "LIMIT :limit", {"nodes": json.dumps(ours), "label": number, "limit": limit}
+    kind += f" ORDER BY e.documents DESC, e.id {order}"
+    ends = [f"SELECT * FROM ({_EDGE} WHERE {end} {kind})" for end in _ENDS[direction]]
+    query = f"{' UNION '.join(ends)} ORDER BY documents DESC, id {order}"
+    rows = connection.execute(query, values).fetchall()
+    edges = [edge_of(connection, row, sentences) for row in rows]
+    return [each.read_from((each.head if each.head.id in ours else each.tail).id) for each in edges]
 
 
-def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, Way], int]:
+def relation_counts(connection: Connection, node: Node) -> dict[tuple[str, Way], int]:
     """Edges at a node by relation type and way, seen from the node; the most frequent first."""
     counts: Counter[tuple[str, Way]] = Counter()
     for end, way in (("head", Way.OUT), ("tail", Way.IN)):
@@ -171,19 +166,15 @@ def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[st
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def between(
-    connection: sqlite3.Connection, first: int, second: int, sentences: int = 0
-) -> list[Edge]:
+def between(connection: Connection, first: int, second: int, sentences: int = 0) -> list[Edge]:
     """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
-    rows = connection.execute(
-        f"{_EDGE} WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1) "
-        "ORDER BY e.documents DESC, e.mentions DESC, e.id",
-        (first, second),
-    )
-    return [edge_of(connection, row, sentences).read_from(first) for row in rows.fetchall()]
+    ends = "(e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"
+    query = f"{_EDGE} WHERE {ends} ORDER BY e.documents DESC, e.mentions DESC, e.id"
+    rows = connection.execute(query, (first, second)).fetchall()
+    return [edge_of(connection, row, sentences).read_from(first) for row in rows]
 
 
-def edge_of(connection: sqlite3.Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
+def edge_of(connection: Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
     """The edge of a row of numbers, with its nodes and so many sentences."""
     number, head, tail, label, symmetric, *counts = row
     ends = node_of(connection, head), node_of(connection, tail)
@@ -191,14 +182,14 @@ def edge_of(connection: sqlite3.Connection, row: tuple[Any, ...], sentences: int
     return Edge(*(number, *ends, label, bool(symmetric), *counts, tuple(found)))
 
 
-def edge_numbered(connection: sqlite3.Connection, number: int, sentences: int = 0) -> Edge:
+def edge_numbered(connection: Connection, number: int, sentences: int = 0) -> Edge:
     """The edge of that number, with so many sentences."""
     row = connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone()
     return edge_of(connection, row, sentences)
 
 
 def support_of(
-    connection: sqlite3.Connection, edges: Iterable[int], most: int
+    connection: Connection, edges: Iterable[int], most: int
 ) -> Iterator[tuple[int, int, Sentence]]:
     """The most probable sentences of each edge: its number, that of the document, and the sentence."""
     rows = connection.execute(
@@ -226,7 +217,7 @@ _BEST = """SELECT other FROM (
 
 
 def shortest_path(
-    connection: sqlite3.Connection,
+    connection: Connection,
     start: Node,
     end: Node,
     avoid: Iterable[Node] = (),

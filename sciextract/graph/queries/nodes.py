@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
+from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
@@ -15,16 +15,14 @@ from sciextract.graph.normalisation import MergeRule, NormalForm, normal_form
 Kind = Literal["entity", "relation"]
 
 
-def types_of(connection: sqlite3.Connection, kind: Kind) -> dict[str, int]:
+def types_of(connection: Connection, kind: Kind) -> dict[str, int]:
     """The types that the nodes or the edges of a graph have, in alphabetical order, with their numbers."""
     table = {"entity": "node", "relation": "edge"}[kind]
-    rows = connection.execute(
-        f"SELECT name, id FROM label WHERE id IN (SELECT label FROM {table}) ORDER BY name"
-    )
-    return dict(rows.fetchall())
+    query = f"SELECT name, id FROM label WHERE id IN (SELECT label FROM {table}) ORDER BY name"
+    return dict(connection.execute(query).fetchall())
 
 
-def label_number(connection: sqlite3.Connection, name: str | None, kind: Kind) -> int | None:
+def label_number(connection: Connection, name: str | None, kind: Kind) -> int | None:
     """The number of a type, written in any case; ``None`` for ``None``.
 
     Raises:
@@ -60,7 +58,7 @@ class Alias:
     mentions: int
 
 
-def labels_of(connection: sqlite3.Connection, node: int) -> dict[str, int]:
+def labels_of(connection: Connection, node: int) -> dict[str, int]:
     """Mentions by type, the most frequent first."""
     rows = connection.execute(
         """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
@@ -70,15 +68,13 @@ def labels_of(connection: sqlite3.Connection, node: int) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def years_of(connection: sqlite3.Connection, node: int) -> dict[int, int]:
+def years_of(connection: Connection, node: int) -> dict[int, int]:
     """Abstracts by year, ascending; years without one are left out."""
-    rows = connection.execute(
-        "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year", (node,)
-    )
-    return dict(rows.fetchall())
+    query = "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year"
+    return dict(connection.execute(query, (node,)).fetchall())
 
 
-def aliases_of(connection: sqlite3.Connection, node: int) -> list[Alias]:
+def aliases_of(connection: Connection, node: int) -> list[Alias]:
     """Ways to write a node, the most frequent first."""
     rows = connection.execute(
         """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
@@ -159,12 +155,12 @@ _NODE = ", ".join(["l.name" if name == "label" else f"n.{name}" for name in NODE
 NODE = f"SELECT {_NODE} FROM node n JOIN label l ON l.id = n.label "
 
 
-def nodes_where(connection: sqlite3.Connection, rest: str, values: Any = ()) -> list[Node]:
+def nodes_where(connection: Connection, rest: str, values: Any = ()) -> list[Node]:
     """Nodes by the rest of a query, in which ``n`` is the node and ``l`` its type."""
     return [Node(*row) for row in connection.execute(NODE + rest, values)]
 
 
-def find_node(connection: sqlite3.Connection, name: str) -> Node:
+def find_node(connection: Connection, name: str) -> Node:
     """The node that a name means: see :func:`node_called`.
 
     Raises:
@@ -196,7 +192,7 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
     raise UnknownNodeError(problem, hint)
 
 
-def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
+def node_called(connection: Connection, name: str) -> Node | None:
     """The node that a name means, written in any way that the naming rules take for the same."""
     for key in name_keys(normal_form(name)):
         where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
@@ -205,7 +201,7 @@ def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
     return None
 
 
-def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
+def find_nodes(connection: Connection, names: Iterable[str]) -> list[Node]:
     """The nodes that names mean: see :func:`find_node`; empty names are passed over.
 
     Raises:
@@ -214,7 +210,7 @@ def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Nod
     return [find_node(connection, name) for name in names if name.strip()]
 
 
-def node_of(connection: sqlite3.Connection, number: int) -> Node:
+def node_of(connection: Connection, number: int) -> Node:
     """The node of that number."""
     return nodes_where(connection, "WHERE n.id = ?", (number,))[0]
 
@@ -227,7 +223,7 @@ WHERE l.name = 'HYPONYM-OF' AND e.documents > 1 AND h.documents <= t.documents""
 _MOST_NARROWER = 500
 
 
-def narrower(connection: sqlite3.Connection, node: Node) -> list[Node]:
+def narrower(connection: Connection, node: Node) -> list[Node]:
     """Kinds of a node: those whose name ends in its name, and those that abstracts say are a HYPONYM-OF it.
 
     The most frequent first, 500 at most; kinds of a hyponym are none.
@@ -249,7 +245,7 @@ def narrower(connection: sqlite3.Connection, node: Node) -> list[Node]:
     return found
 
 
-def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) -> About:
+def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
     """Types, years and aliases of a node; the name itself needs no rule."""
     aliases = [
         replace(each, rules=()) if each.surface == node.name else each
@@ -267,7 +263,7 @@ def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) ->
     return About(node, labels, years, tuple(aliases[:most_aliases]), len(aliases), known, unmatched)
 
 
-def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
+def meanings(connection: Connection, name: int) -> dict[str, int]:
     """Expansions of an acronym that has several, the most frequent first."""
     found = connection.execute(
         """SELECT coalesce(n.name, m.key), a.documents FROM ambiguous a JOIN name m ON m.id = a.long
@@ -279,10 +275,8 @@ def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:
 
 def name_keys(form: NormalForm) -> list[str]:
     """What a name may be kept by: as it is written, in lower case, and as an acronym."""
-    tried = [form.key, form.folded]
-    return list(
-        dict.fromkeys([*tried, form.key.upper()] if len(form.spaced.split()) == 1 else tried)
-    )
+    tried = [form.key, form.folded, form.key.upper()]
+    return list(dict.fromkeys(tried[: 2 if " " in form.spaced else 3]))
 
 
 _FEWEST_LETTERS = 3
@@ -290,7 +284,7 @@ _FREQUENT = 5000
 _ANYWHERE = 1 << 20
 
 
-def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) -> list[Node]:
+def search_nodes(connection: Connection, typed: str, limit: int = 50) -> list[Node]:
     """What the words name, then nodes whose names begin so, then frequent ones that hold them.
 
     Of one or two letters only frequent nodes that begin so: too many others do.
@@ -321,7 +315,7 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
 
 
 def top(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     label: str | None = None,
     by: Literal["count", "degree"] = "count",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.extraction import unpacked
@@ -20,8 +20,7 @@ Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Years:
+class Years(NamedTuple):
     """A span of years, both ends included; ``None`` is an open end."""
 
     first: int | None = None
@@ -82,7 +81,7 @@ class Paper:
 
 
 def papers_of(
-    connection: sqlite3.Connection,
+    connection: Connection,
     node: Node,
     others: Sequence[Node] = (),
     *,
@@ -114,7 +113,7 @@ def papers_of(
         FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
         WHERE n.node = :node {both} AND {IN_YEARS}
         ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
-        {"node": node.id, **asdict(years)},
+        {"node": node.id, **years._asdict()},
     ):
         paper, quoted = paper_of(row), list[NamingSentence]()
         if related and paper.document not in relations:
@@ -148,7 +147,7 @@ _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
 def _patterns(
-    connection: sqlite3.Connection, nodes: Sequence[int]
+    connection: Connection, nodes: Sequence[int]
 ) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How nodes are written: by names of their own, and by those that coreference gave them, too."""
     rows = connection.execute(
@@ -172,7 +171,7 @@ class Quoter:
         nodes: The numbers of the node; further ones count as the same.
     """
 
-    def __init__(self, connection: sqlite3.Connection, nodes: Sequence[int]) -> None:
+    def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
@@ -206,10 +205,9 @@ class Quoter:
     def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
         for paper, text in self._papers(_NAMED, {"nodes": self._nodes}):
+            named = _spans(self._pattern, text)
             places = [
-                (start, end)
-                for start, end in _spans(self._pattern, text)
-                if _DEFINES.match(text, end) and _BEGINS.search(text, 0, start)
+                (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
             ]
             if places:
                 yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))
@@ -233,9 +231,9 @@ WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, 
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
 _BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR EXISTS (
-    SELECT 1 FROM edge e JOIN support s ON s.edge = e.id AND s.document = a.document
-    WHERE (e.head = :other OR e.tail = :other) AND e.label = :relation))
+WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
 GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
 
 

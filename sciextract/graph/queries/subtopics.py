@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -57,7 +57,7 @@ _Floats: TypeAlias = npt.NDArray[np.float32]
 
 
 def subtopics(
-    connection: sqlite3.Connection,
+    connection: Connection,
     *,
     of: Node | None = None,
     label: str | None = None,
@@ -112,8 +112,8 @@ def subtopics(
     named = np.zeros((len(documents), len(nodes)), bool)
     named[places, table[:, 0]] = True
     counts = np.zeros((len(nodes), len(nodes)), np.float32)
-    for part in _parts(named):
-        counts += part.T @ part
+    for some in _parts(named):
+        counts += some.T @ some
     uses = counts.diagonal()
     expected = np.outer(uses, uses) / total
     unused = 1 - uses / total
@@ -124,14 +124,11 @@ def subtopics(
     for one, other in zip(*np.nonzero(np.triu(often, 1)), strict=True):
         net.add_edge(int(one), int(other), weight=float(counts[one, other] / expected[one, other]))
     if not net:
-        raise UsageError(
-            "no two nodes are named together more often than by chance",
-            "lower --least, or leave out --type",
-        )
-    tries = [
-        nx.community.louvain_communities(net, resolution=resolution, seed=seed) for seed in _SEEDS
-    ]
-    quality = [nx.community.modularity(net, each, resolution=resolution) for each in tries]
+        problem = "no two nodes are named together more often than by chance"
+        raise UsageError(problem, "lower --least, or leave out --type")
+    known = {"resolution": resolution}
+    tries = [nx.community.louvain_communities(net, seed=seed, **known) for seed in _SEEDS]
+    quality = [nx.community.modularity(net, each, **known) for each in tries]
     best = max(quality)
     groups = sorted(map(sorted, tries[quality.index(best)]))
     member = np.zeros((len(nodes), len(groups)), np.float32)
@@ -146,14 +143,10 @@ def subtopics(
         title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
         members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
         dated = years[here & (years > 0)]
-        found.append(
-            Subtopic(
-                ", ".join([nodes[each].name for each in title]),
-                tuple([nodes[each] for each in members]),
-                int(here.sum()),
-                float(dated.mean()) if len(dated) else None,
-            )
-        )
+        mean_year = float(dated.mean()) if len(dated) else None
+        names = ", ".join([nodes[each].name for each in title])
+        part = tuple([nodes[each] for each in members])
+        found.append(Subtopic(names, part, int(here.sum()), mean_year))
     found.sort(key=lambda each: (-each.documents, each.title))
     return Subtopics(tuple(found), best)
 

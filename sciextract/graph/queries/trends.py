@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from sqlite3 import Connection
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
 from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, years_of
@@ -74,8 +74,7 @@ class Period:
         return {**asdict(self), "share": self.share, "low": low, "high": high}
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(NamedTuple):
     """How the share of the abstracts that name a node changes.
 
     Attributes:
@@ -121,8 +120,7 @@ class Trend:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class TrendQuestion:
+class TrendQuestion(NamedTuple):
     """What trends to look for.
 
     Attributes:
@@ -149,24 +147,24 @@ class TrendQuestion:
     narrower: bool = False
 
 
-class Trends(NamedTuple):
-    """The answer.
+_Found = TypeVar("_Found")
+
+
+class Passed(NamedTuple, Generic[_Found]):
+    """What passed a test, of many things.
 
     Attributes:
-        found: The trends, the most certain change first.
-        tested: How many nodes were looked at.
+        found: The most certain first.
+        tested: How many things were looked at.
+        by_chance: How many of these would pass by chance.
     """
 
-    found: tuple[Trend, ...]
+    found: tuple[_Found, ...]
     tested: int
-
-    @property
-    def by_chance(self) -> float:
-        """How many of the tested nodes pass without a trend: 2.5 in a hundred for each direction."""
-        return 0.025 * self.tested
+    by_chance: float
 
 
-def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int = 20) -> Trends:
+def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> Passed[Trend]:
     """Nodes whose share of abstracts rises or falls clearly in the last years.
 
     They are ranked by :attr:`Trend.certain`. What has collapsed since its peak does not rise, whatever its slope.
@@ -183,10 +181,9 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
-        raise UsageError(
-            f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
-            "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
-        )
+        hint = "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE"
+        needed = f"a trend needs two periods of {question.thin} abstracts or more"
+        raise UsageError(f"{needed}; {counted}", hint)
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": label_number(connection, question.label, "entity"),
@@ -212,7 +209,8 @@ def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int =
         if enough and sign * trend.certain > 0 and not (sign > 0 and trend.collapsed):
             clear.append(trend)
     clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
-    return Trends(tuple(clear[:limit]), tested)
+    # Without a trend 2.5 in a hundred pass, for each direction.
+    return Passed(tuple(clear[:limit]), tested, 0.025 * tested)
 
 
 _BY_YEAR = """SELECT n.id, y.year, y.documents FROM node n
@@ -223,13 +221,13 @@ _WITH_NARROWER = f"""SELECT f.wide, d.year, count(DISTINCT d.id) FROM (
 WHERE d.year BETWEEN :first AND :last GROUP BY 1, 2"""
 
 
-def periods_of(connection: sqlite3.Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
     return _periods(pool(totals, thin), totals, years_of(connection, node))
 
 
-def _totals(connection: sqlite3.Connection, since: int | None, until: int | None) -> dict[int, int]:
+def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
     rows = connection.execute(
         """SELECT year, count(*) FROM document
         WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",

@@ -74,12 +74,8 @@ class EntityModel:
 
 def _known_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
     """The model's scores, memory without the document's own share, looks."""
-    parts = (
-        model_scores(words, spans),
-        memory.features(words, spans, own),
-        shape_features(words, spans),
-    )
-    return np.concatenate(parts, axis=1)
+    scores, known = model_scores(words, spans), memory.features(words, spans, own)
+    return np.concatenate([scores, known, shape_features(words, spans)], axis=1)
 
 
 def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:

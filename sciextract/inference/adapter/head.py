@@ -57,13 +57,10 @@ class Head:
         classes = narrow_weights.shape[1]
         random = np.random.default_rng(seed)
         inner = random.standard_normal((wide, hidden), dtype=np.float32)
-        return cls(
-            narrow_weights.astype(np.float32),
-            np.zeros((wide, classes), np.float32),
-            inner / np.float32(np.sqrt(max(1, wide))),
-            np.zeros(hidden, np.float32),
-            np.zeros((hidden, classes), np.float32),
-        )
+        inner /= np.float32(np.sqrt(max(1, wide)))
+        bias, outer = np.zeros(hidden, np.float32), np.zeros((hidden, classes), np.float32)
+        linear = np.zeros((wide, classes), np.float32)
+        return cls(narrow_weights.astype(np.float32), linear, inner, bias, outer)
 
     @property
     def weights(self) -> tuple[Floats, ...]:

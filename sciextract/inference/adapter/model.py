@@ -65,11 +65,9 @@ class Heads:
         of_pairs = first_relation_weights(layout, base.relations, len(names))
         spans = Head.untrained(ROLES * COMPONENTS, of_spans)
         pairs = Head.untrained(PAIR_ROLES * COMPONENTS, of_pairs)
-        return Heads(
-            EntityModel(spans, Memory(1 + len(names)), labels, projection),
-            RelationModel(pairs, layout, names, projection),
-            LinkModel(first_link_weights()),
-        )
+        entities = EntityModel(spans, Memory(1 + len(names)), labels, projection)
+        relations = RelationModel(pairs, layout, names, projection)
+        return Heads(entities, relations, LinkModel(first_link_weights()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +127,8 @@ class Adapter:
             model: Recorded as the source of what the heads predict.
         """
         with one_core():
-            return [
-                self._annotated(document, Words.of(encoded), settings, model)
-                for document, encoded in zip(
-                    documents, self.encode(documents, batching), strict=True
-                )
-            ]
+            both = zip(documents, map(Words.of, self.encode(documents, batching)), strict=True)
+            return [self._annotated(document, words, settings, model) for document, words in both]
 
     def predict_batch(
         self,

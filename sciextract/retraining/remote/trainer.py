@@ -15,7 +15,6 @@ from sciextract.errors import (
     UsageError,
     as_command,
 )
-from sciextract.retraining.curves import FIGURES, draw_curves, figure_of
 from sciextract.retraining.events import (
     Exporting,
     Failed,
@@ -31,15 +30,8 @@ from sciextract.retraining.events import (
 )
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import REMOTE_FILES, ssh_of
-from sciextract.retraining.remote.start import (
-    Machine,
-    RemoteTarget,
-    RemoteTask,
-    fetch,
-    start,
-    start_again,
-)
+from sciextract.retraining.remote.jobs import REMOTE_FILES
+from sciextract.retraining.remote.start import Machine, RemoteTarget, RemoteTask, start, start_again
 from sciextract.retraining.run import Prepared, Trainer, complete
 from sciextract.retraining.run_folder import (
     RUN,
@@ -240,13 +232,6 @@ def _follow(run: Run, location: JobLocation, status: StatusWriter) -> None:
     results.fetch_model(run, location)
     there = results.fetch_record(run, location)
     run.note(**{name: getattr(there, name) for name in _NOTES})
-    drawn = draw_curves(run)
-    if drawn.figure is None:  # then those that were drawn there, if any
-        with suppress(RemoteError):
-            for name in FIGURES:
-                fetch(ssh_of(location), f"{location.path}/run/{name}", run.folder)
-        if not figure_of(run):
-            status.event(Warned(message=drawn.problem))
 
 
 class EventRelay:

@@ -74,11 +74,8 @@ class MadeQueue:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        made = {
-            "name": self.queue.name,
-            "by": self.queue.sort,
-            "abstracts": len(self.queue.numbers),
-        }
+        queue = self.queue
+        made = {"name": queue.name, "by": queue.sort, "abstracts": len(queue.numbers)}
         return made | {"of": self.pool, "models": list(self.models), "predicted": self.predicted}
 
 
@@ -129,11 +126,9 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
-    asked, predicted = (
-        (each.id for each in predictions),
-        sum(each.predicted for each in predictions),
-    )
-    return MadeQueue(save_queue(project, queue), len(pool.open), tuple(asked), predicted)
+    asked = tuple(each.id for each in predictions)
+    predicted = sum(each.predicted for each in predictions)
+    return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:

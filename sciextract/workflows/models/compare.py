@@ -66,17 +66,12 @@ def gate_predictions(
         standard: How much gold, and how sure a difference, the verdict requires.
     """
     gold = [scorable(positive_part(each)) for each in documents]
-    sides = (list(map(scorable, before)), list(map(scorable, after)))
+    first, second = list(map(scorable, before)), list(map(scorable, after))
     complete = [each.complete for each in documents]
     suggested = [bool(suggesting_models(each.annotated.annotations)) for each in documents]
+    sides = (gold, first, second)
     return compare_models(
-        gold,
-        *sides,
-        symmetric,
-        complete=complete,
-        suggested=suggested,
-        blind=blind,
-        standard=standard,
+        *sides, symmetric, complete=complete, suggested=suggested, blind=blind, standard=standard
     )
 
 

@@ -164,19 +164,6 @@ class TestOthers:
         desk.press("enter")
         assert "task" in {each.id for each in entities(project)}
 
-    def test_counts_of_a_worker(self, project: Project) -> None:
-        desk = against(project, "model:first@aaaaaaaa")
-        assert desk.view().counts[1].startswith("0 left in 0 abstracts")
-        desk.learn({1: 7, 2: 3})
-        assert (
-            desk.view().counts[1] == "0 left in 0 abstracts"
-        )  # 1 was looked at, 2 is not the model's
-        desk.choose([each for each in other_sources(project, desk.decisions) if each.merged])
-        desk.learn({1: 99, 3: 2})
-        assert desk.view().counts == ("1 of 13 here", "17 left in 3 abstracts")
-        assert desk.press("D").moved and desk.number == 2
-        assert desk.press("D").moved and desk.number == 1  # 3 is counted anew: nothing waits
-
     def test_a_merge_that_was_undone_is_no_side(self, project: Project) -> None:
         project.undo()
         assert [each.name for each in other_sources(project, Decisions(project))] == [

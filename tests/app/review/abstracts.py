@@ -247,7 +247,7 @@ def states(desk: Desk) -> dict[str, State]:
 
 def focus(desk: Desk, name: str) -> None:
     """Make a mention the focus."""
-    assert not desk.mouse.focus(EntityRef(name)).problem
+    assert not desk.focus_item(EntityRef(name)).problem
 
 
 def row(desk: Desk, name: str) -> Entity:

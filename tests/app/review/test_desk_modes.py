@@ -39,7 +39,7 @@ def test_letters_set_types(desk: Desk) -> None:
     assert desk.press("z").problem
     press(desk, "d")
     assert row(desk, "tagger1").label == "Material"
-    desk.mouse.focus(RelationRef("features window"))
+    desk.focus_item(RelationRef("features window"))
     press(desk, "; p")
     assert desk.state.open_view.relation_by_id["features window"].label == "PART-OF"
 
@@ -285,7 +285,7 @@ def test_mentions_are_walked_past_relations_and_back_to_the_end_of_one(desk: Des
     assert desk.focus == EntityRef(rows[1].id)
     press(desk, "H H")
     assert desk.focus == EntityRef(rows[0].id)
-    desk.mouse.focus(RelationRef("tagger1 task"))
+    desk.focus_item(RelationRef("tagger1 task"))
     assert desk.mode_words == "relation"
     press(desk, "H")
     assert (desk.focus, desk.mode_words) == (EntityRef("task"), "mention")
@@ -293,7 +293,7 @@ def test_mentions_are_walked_past_relations_and_back_to_the_end_of_one(desk: Des
 
 def test_keys_of_mentions_take_the_nearer_end_of_a_relation(desk: Desk) -> None:
     for key, mode in (("c", Mode.CLUSTER), ("z", Mode.CHARACTERS), ("+", Mode.FRAGMENT)):
-        desk.mouse.focus(RelationRef("tagger1 task"))
+        desk.focus_item(RelationRef("tagger1 task"))
         press(desk, key)
         assert (desk.mode, desk.focus) == (mode, EntityRef("task"))
         press(desk, "escape")

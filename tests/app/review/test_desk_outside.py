@@ -90,7 +90,7 @@ def test_refusals_come_back_as_words(desk: Desk) -> None:
     assert feedback.problem
     assert "is in no cluster" in feedback.message
     press(desk, "A")
-    desk.mouse.focus(EntityRef("corpus2"))  # in no relation
+    desk.focus_item(EntityRef("corpus2"))  # in no relation
     before = desk.focus
     assert desk.press("i").problem
     assert desk.focus == before
@@ -202,7 +202,7 @@ def test_requests_are_the_apps(desk: Desk) -> None:
 def test_the_history_names_a_person_only_where_one_decided(desk: Desk) -> None:
     assert dict(desk.inspector().lines)["last"].startswith("predict, ")
     desk.press("enter")
-    desk.mouse.focus(EntityRef("tagger1"))
+    desk.focus_item(EntityRef("tagger1"))
     assert dict(desk.inspector().lines)["last"].startswith("accept by person:")
 
 
@@ -214,15 +214,15 @@ def test_keys_can_be_changed(project: Project) -> None:
 
 
 def test_pointing(desk: Desk) -> None:
-    desk.mouse.click(place("chunking").char_start)
+    desk.click(place("chunking").char_start)
     assert desk.focus == EntityRef("task")
-    desk.mouse.drag(place("present").char_end, place("We").char_start)
+    desk.drag(place("present").char_end, place("We").char_start)
     assert desk.passage().selection == (0, place("present").char_end)
     press(desk, "escape")
-    desk.mouse.click(place("label").char_start)
+    desk.click(place("label").char_start)
     press(desk, "r")
-    assert desk.mouse.click(place("We").char_start).problem
-    desk.mouse.click(place("lattice").char_start)
+    assert desk.click(place("We").char_start).problem
+    desk.click(place("lattice").char_start)
     assert desk.mode is Mode.RELATE_TYPE
 
 

@@ -115,7 +115,7 @@ def test_refusals(desk: Desk) -> None:
 
 
 def test_the_mention_of_a_link(desk: Desk) -> None:
-    desk.mouse.focus(LinkRef("of tagger1", "it"))
+    desk.focus_item(LinkRef("of tagger1", "it"))
     press(desk, "+ l +")
     assert words(desk, "it") == ["It", "compared"]
     assert desk.focus == LinkRef("of tagger1", "it")
@@ -142,10 +142,10 @@ def test_the_mention_goes_while_a_part_is_pointed_at(desk: Desk, project: Projec
 
 def test_the_mouse_points_at_parts_too(desk: Desk) -> None:
     press(desk, "+")
-    desk.mouse.click(place("contracts").char_start)
+    desk.click(place("contracts").char_start)
     assert desk.mode is Mode.FRAGMENT
     assert Span(*desk.passage().selection or ()).of(TEXT) == "contracts"
-    desk.mouse.drag(place("legal").char_start, place("contracts").char_end)
+    desk.drag(place("legal").char_start, place("contracts").char_end)
     press(desk, "enter")
     assert words(desk, "tagger1") == ["graph tagger", "legal contracts"]
 

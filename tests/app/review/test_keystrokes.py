@@ -44,7 +44,7 @@ def settled(desk: Desk) -> Desk:
 
 def go_to(desk: Desk, name: str) -> None:
     """Focus a mention without counting."""
-    desk.mouse.focus(EntityRef(name))
+    desk.focus_item(EntityRef(name))
 
 
 def test_correct_prediction(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_new_relation(tmp_path: Path) -> None:
 
 def test_flip(tmp_path: Path) -> None:
     desk = settled(desk_of(tmp_path))
-    desk.mouse.focus(RelationRef("tagger1 task"))
+    desk.focus_item(RelationRef("tagger1 task"))
     assert press(desk, "i") == 1
     row = desk.state.open_view.relation_by_id["tagger1 task"]
     assert (row.head, row.tail) == ("task", "tagger1")

@@ -18,9 +18,9 @@ from sciextract.store.review import Sort
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.review import background as worker
-from sciextract_app.review.prompts import QueuesDialog, TextDialog
+from sciextract_app.review.prompts import QueuesDialog
 from sciextract_app.shared.view_models import Feedback, Mode
-from sciextract_app.widgets.dialogs import LineDialog
+from sciextract_app.widgets.dialogs import LineDialog, TextDialog
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
 
@@ -227,5 +227,5 @@ class TestMessages:
     async def test_they_are_in_the_palette(self, project: Path) -> None:
         async with opened(project) as (app, _):
             found = {each.title for each in app.get_system_commands(app.screen)}
-            assert {"messages", "queues", "save queue", "leave queue"} <= found
-            assert {"list: random", "undecided items by disagreement"} <= found
+            assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
+            assert {"list: random", "undecided items by uncertainty"} <= found

@@ -29,7 +29,7 @@ def entity_states(path: Path) -> dict[str, State]:
 
 def focus(app: DeskApp, item: ItemRef) -> None:
     """Put the focus on an item, as a click does."""
-    desk_of(app).desk.mouse.focus(item)
+    desk_of(app).desk.focus_item(item)
     desk_of(app).draw()
 
 

@@ -18,8 +18,8 @@ from sciextract.store.maintenance.doctor import examine
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models.registry import register
 from sciextract_app.opening import recent_projects
-from sciextract_app.review.prompts import TextDialog
 from sciextract_app.start import StartScreen
+from sciextract_app.widgets.dialogs import TextDialog
 from tests.app.screens_support import (
     desk_of,
     made_project,

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.errors import UsageError
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import known_hosts
 from sciextract.retraining.run_folder import Run, RunStatus, new_run
-from sciextract_app.training.plan import earlier_runs, problem_of_options
+from sciextract_app.training.plan import check_options, earlier_runs
 from sciextract_app.training.progress import RunProgress, RunReader
 
 
@@ -28,8 +29,10 @@ def test_machines_of_earlier_trainings_are_offered_once() -> None:
 
 
 def test_options_that_cannot_be_told_apart() -> None:
-    assert "between two quotation marks" in problem_of_options("--base 'my data.jsonl")
-    assert problem_of_options("--base 'my data.jsonl' --epochs 3") == ""
+    with pytest.raises(UsageError) as error:
+        check_options("--base 'my data.jsonl")
+    assert "between two quotation marks" in error.value.hint
+    check_options("--base 'my data.jsonl' --epochs 3")
 
 
 class TestJobsElsewhere:

@@ -147,8 +147,7 @@ class TinyDesk(App[None]):
     def hear(self, message: Message) -> None:
         self.heard.append(message)
 
-    on_passage_view_item_clicked = hear
-    on_passage_view_token_clicked = hear
+    on_passage_view_clicked = hear
     on_passage_view_span_dragged = hear
     on_passage_view_menu_wanted = hear
     on_relations_pane_row_clicked = hear

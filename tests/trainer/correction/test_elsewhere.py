@@ -101,8 +101,6 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     told = run.record()
     assert told.device.startswith("cpu") and "torch" in told.versions
     assert told.config and told.config["epochs"] == 2 and told.forgetting
-    assert (run.folder / "curves.png").is_file() and events[-1]["curves"].endswith("curves.png")
-    assert result.model.open().config.origin["learning curves"].endswith(run.name)
     status = run.status()
     assert status is not None and (status.state, status.verdict) == ("done", "too few")
     place = jobs.location_of(run)

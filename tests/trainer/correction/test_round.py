@@ -331,7 +331,7 @@ def test_few_held_out_abstracts_are_compared_by_cross_validation(
     report = retrain_here(RetrainRequest(), run.folder, again.append).report
     folds = [each for each in again if each["event"] == "fold"]
     assert [each["number"] for each in folds] == [3, 4, 5], "finished folds are not trained again"
-    assert "step" not in kinds(again), "the curves are those of the new model alone"
+    assert "step" not in kinds(again), "the steps are those of the new model alone"
     assert (report.documents, report.cross_validated) == (13, 8)
     assert report.verdict in ("promote", "keep") and "5 folds" in report.reasons[0]
     assert any("cross-validation over 13" in str(each.get("message")) for each in events)

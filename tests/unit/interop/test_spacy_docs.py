@@ -19,7 +19,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, TokenTabl
 from sciextract.documents.spans import Span as CharSpan
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.interop.spacy_docs import SOURCE, from_doc, register_extensions, to_doc, to_docs
+from sciextract.interop.spacy_docs import SOURCE, from_doc, register_extensions, to_doc
 from sciextract.text.analyse import make_document
 from tests.unit.interop.builders import TEXT, sample
 
@@ -129,7 +129,7 @@ def test_a_doc_that_sciextract_never_saw_has_empty_layers() -> None:
 
 
 def test_doc_bin_keeps_everything() -> None:
-    stored = DocBin(store_user_data=True, docs=to_docs([sample()], VOCAB)).to_bytes()
+    stored = DocBin(store_user_data=True, docs=[to_doc(sample(), VOCAB)]).to_bytes()
     other = spacy.blank("en").vocab
     [doc] = DocBin().from_bytes(stored).get_docs(other)
     assert from_doc(doc) == sample()
