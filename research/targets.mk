@@ -7,6 +7,8 @@ MODELS ?= sciextract/bundled
 PLAN ?= sci-4
 # More words for python -m research.models, e.g. MAKE_ARGS="--minutes 10".
 MAKE_ARGS ?=
+# Trainings of model-science whose weights are averaged.
+SEEDS ?= 1
 
 .PHONY: model model-base model-bio model-science ladder processors
 
@@ -23,8 +25,8 @@ model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biome
 	@$(IN_DEV) python -m research.partial_labels.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
 
 model-science: RUNS = runs/science
-model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=...); stops and goes on
-	@for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --data $(DATA) --run $(RUNS) || exit 1; done
+model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=... SEEDS="1 2"); stops and goes on
+	@for seed in $(SEEDS); do for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --seed $$seed --data $(DATA) --run $(RUNS) || exit 1; done; done
 	@$(IN_DEV) python -m research.science finish --data $(DATA) --run $(RUNS) --output $(MODELS)/science
 
 ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
