@@ -367,8 +367,8 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     """Import, predict, export."""
     from sciextract.cli.annotate_screen import describe_project
     from sciextract.cli.project_files import FLAGGED, ImportScreen
+    from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
-    from sciextract.workflows.predict_project import ProjectJob
 
     export, output = options.export_format, options.output_path
     job = ProjectJob(

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
     from sciextract.inference.promise import Promise
-    from sciextract.workflows.annotate_job import Report, Target
-    from sciextract.workflows.predict_project import ProjectReport
+    from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
