@@ -72,9 +72,14 @@ def creating(target: Path, *, durable: bool = False) -> Iterator[Path]:
             if partial.is_dir():
                 os.rename(partial, target)  # fails where there is a file, or a folder with content
             else:
-                # The name first, then its content: file systems of memory sticks know no links.
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL))
-                os.replace(partial, target)
+                try:
+                    os.link(partial, target)
+                except FileExistsError:
+                    raise
+                except OSError:
+                    # File systems of memory sticks know no links: the name first, then its content.
+                    os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+                    os.replace(partial, target)
         except OSError as error:
             if not target.exists():
                 raise
