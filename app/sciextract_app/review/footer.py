@@ -104,23 +104,24 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     decide.append(action_hint("alike", target is not None, words, seldom=True))
     mentions, relations = bulk.sure_items(state)
-    least = f"accept ≥ {state.threshold:.2f}"
-    if mentions or relations:
+    none_sure, least = not mentions and not relations, f"accept ≥ {state.threshold:.2f}"
+    if not none_sure:
         least = f"accept {len(mentions)}+{len(relations)} sure"
-    decide.append(action_hint("accept-above", state.undecided_count() > 0, least))
+    live = state.undecided_count() > 0
+    decide.append(action_hint("accept-above", live, least, seldom=none_sure))
     decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]
-    edit = [] if relation else [Hint("s e", "grow", mention), Hint("S E", "shrink", mention)]
+    edges = [] if relation else [("s e", "grow"), ("S E", "shrink")]
+    edit = [Hint(key, words, mention, seldom=link) for key, words in edges]
     edit += [action_hint("select", pinned=True)]
     edit += [action_hint("candidate", bool(known and known.spans), seldom=True)]
     edit += [action_hint("fragment", item is not None, seldom=True)]
     connect = [action_hint("invert")] if relation else []
     connect += [] if link else [action_hint("relate", item is not None)]
     connect += [action_hint("join", item is not None and view.schema.coreference)]
-    connect += [action_hint("leave")] if at_home else []
+    connect += [action_hint(each) for each in ("leave", "merge", "split") if at_home]
     others_known = bool(known and (known.pairs or known.links))
-    connect += [action_hint("offers", item is not None and others_known)]
-    connect += [action_hint(each, seldom=True) for each in ("merge", "split") if at_home]
-    go = [action_hint("jump"), Hint("arrows", "move")]
+    connect += [action_hint("offers", item is not None and others_known, seldom=True)]
+    go = [action_hint("jump"), Hint("arrows", "move", seldom=True)]
     go += [action_hint("next-mention", seldom=True)] if at_home else []
     go += [action_hint(each, seldom=True) for each in ("relations", "note")]
     go += [action_hint("next-abstract", words="next", pinned=True)]
