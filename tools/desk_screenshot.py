@@ -15,9 +15,9 @@ from pathlib import Path
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import create_project
-from sciextract.workflows.annotate_job import ProjectJob
 from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.predict_project import ProjectJob
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
 from sciextract_app.review.screen import ReviewScreen

@@ -261,8 +261,7 @@ def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
 
 def _find_project(options: AnnotateOptions) -> Path | None:
     """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
-    from sciextract.store.opening import SUFFIX
-    from sciextract.workflows.project_choice import implied_project
+    from sciextract.workflows.project_choice import SUFFIX, implied_project
 
     if options.project is None:
         if given := [each for each in options.inputs or () if each.endswith(SUFFIX)]:
@@ -368,8 +367,8 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     """Import, predict, export."""
     from sciextract.cli.annotate_screen import describe_project
     from sciextract.cli.project_files import FLAGGED, ImportScreen
-    from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
+    from sciextract.workflows.predict_project import ProjectJob
 
     export, output = options.export_format, options.output_path
     job = ProjectJob(

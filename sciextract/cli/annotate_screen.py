@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
     from sciextract.inference.promise import Promise
-    from sciextract.workflows.annotate_job import ProjectReport, Report, Target
+    from sciextract.workflows.annotate_job import Report, Target
+    from sciextract.workflows.predict_project import ProjectReport
 
 
 def interrupted(target: Target, documents: int) -> tuple[str, str]:

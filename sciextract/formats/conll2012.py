@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from sciextract.documents.annotations import NOT_REJECTED, Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
@@ -73,16 +74,24 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
                 sentences[-1].append((cells, number))
         sentences = [rows for rows in sentences if rows]
         rows = [row for sentence in sentences for row in sentence]
-        place = Place(source.path, first_line, key)
+        place_of = partial(Place, source.path, doc_key=key)
+        names = [
+            (cells[_NAMES] if len(cells) > _NAMES + 1 else "*", place_of(line_number))
+            for cells, line_number in rows
+        ]
         text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
         items = CorpusItems(key, source.provenance)
         for each in tokens.sentences:
-            part = rows[each.token_start : each.token_end]
-            for start, end, label in _names(part, place):
+            column = names[each.token_start : each.token_end]
+            for start, end, label in _enclosed(column, "names", _name_brackets):
                 found = TokenRange(each.token_start + start, each.token_start + end)
                 items.entity([tokens.char_span(found)], label)
-        for mentions in _clusters(rows, place).values():
-            items.cluster([items.mention(tokens.char_span(each), "") for each in mentions], None)
+        clusters: defaultdict[int, list[Span]] = defaultdict(list)
+        column = [(cells[-1], place_of(line_number)) for cells, line_number in rows]
+        for start, end, cluster in _enclosed(column, "coreference", _cluster_brackets):
+            clusters[int(cluster)].append(tokens.char_span(TokenRange(start, end)))
+        for _, spans in sorted(clusters.items()):
+            items.cluster([items.mention(span, "") for span in spans], None)
         between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
         if any(cell not in _EMPTY for cells in between for cell in cells):
             items.unread["conll2012 columns of a token"] += len(rows)
@@ -93,56 +102,50 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
     return read_each(blocks_of(source, edge_of), read, nothing)
 
 
-def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[int, int, str]]:
-    """Start, end (exclusive) and label of the names of a sentence: ``(LABEL*`` to ``*)``, or ``(LABEL)``."""
-    waiting: list[tuple[int, str]] = []
-    for index, (cells, line) in enumerate(rows):
-        cell = cells[_NAMES] if len(cells) > _NAMES + 1 else "*"
-        waiting += [(index, label) for label in _OPENING_NAME.findall(cell)]
-        for _ in range(cell.count(")")):
-            if not waiting:
-                raise _unbalanced(cell, "names", line, place)
-            start, label = waiting.pop()
-            yield start, index + 1, label
-    if waiting:
-        index, _ = waiting[-1]
-        raise _unbalanced(rows[index][0][_NAMES], "names", rows[index][1], place)
+_Brackets = tuple[list[tuple[str, str]], list[str]]
+"""What opens in a cell, each with its label, and what closes: brackets with the same word belong together."""
 
 
-def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list[TokenRange]]:
-    """The mentions of each cluster, in the order of the clusters' numbers; a closing bracket ends the mention of the
-    cluster that began last.
+def _enclosed(
+    column: Sequence[tuple[str, Place]], name: str, brackets_of: Callable[[str, Place], _Brackets]
+) -> Iterator[tuple[int, int, str]]:
+    """Start, end (exclusive) and label of what brackets enclose; a closing one ends what began last with its word.
+
+    Raises:
+        FormatError: A bracket has no partner.
     """
-    found: defaultdict[int, list[TokenRange]] = defaultdict(list)
-    waiting: defaultdict[int, list[int]] = defaultdict(list)
-    for index, (cells, line) in enumerate(rows):
-        if cells[-1] in ("-", "_", "*"):
-            continue
-        marks = [_COREFERENCE.fullmatch(part) for part in cells[-1].split("|")]
-        for mark in marks:
-            if mark is None or not (mark[1] or mark[3]):
-                problem = (
-                    f"{quoted(cells[-1])} found; expected '-', '(1', '1)' and '(1)', joined by '|'"
-                )
-                raise Place(place.path, line, place.doc_key).error(problem, field="coreference")
-            if mark[1]:
-                waiting[int(mark[2])].append(index)
-        for mark in marks:
-            if mark is not None and mark[3]:
-                if not waiting[int(mark[2])]:
-                    raise _unbalanced(cells[-1], "coreference", line, place)
-                start = waiting[int(mark[2])].pop()
-                found[int(mark[2])].append(TokenRange(start, index + 1))
-    for started in waiting.values():
-        if started:
-            cells, line = rows[started[-1]]
-            raise _unbalanced(cells[-1], "coreference", line, place)
-    return dict(sorted(found.items()))
+    waiting: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    problem = "found, but its bracket has no partner"
+    for index, (cell, place) in enumerate(column):
+        opened, closed = brackets_of(cell, place)
+        for word, label in opened:
+            waiting[word].append((index, label))
+        for word in closed:
+            if not waiting[word]:
+                raise place.error(f"{quoted(cell)} {problem}", field=name)
+            start, label = waiting[word].pop()
+            yield start, index + 1, label
+    for left in filter(None, waiting.values()):
+        cell, place = column[left[-1][0]]
+        raise place.error(f"{quoted(cell)} {problem}", field=name)
 
 
-def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:
-    problem = f"{quoted(cell)} found, but its bracket has no partner"
-    return Place(place.path, line, place.doc_key).error(problem, field=column)
+def _name_brackets(cell: str, _: Place) -> _Brackets:
+    """``(LABEL*`` to ``*)``, or ``(LABEL)``."""
+    return [("", label) for label in _OPENING_NAME.findall(cell)], [""] * cell.count(")")
+
+
+def _cluster_brackets(cell: str, place: Place) -> _Brackets:
+    """``(1`` to ``1)``, or ``(1)``, joined by ``|``; ``-`` for none."""
+    parts = [] if cell in ("-", "_", "*") else cell.split("|")
+    marks = [
+        mark for part in parts if (mark := _COREFERENCE.fullmatch(part)) and mark[0] != mark[2]
+    ]
+    if len(marks) < len(parts):
+        problem = f"{quoted(cell)} found; expected '-', '(1', '1)' and '(1)', joined by '|'"
+        raise place.error(problem, field="coreference")
+    numbers = [(str(int(mark[2])), bool(mark[1]), bool(mark[3])) for mark in marks]
+    return [(n, n) for n, opens, _ in numbers if opens], [n for n, _, closes in numbers if closes]
 
 
 class Conll2012Writer(LineWriter):

@@ -119,7 +119,9 @@ def _saved(folder: Path, root: Path) -> datasets.Dataset:
         if Path(name).name != name or leads_outside(folder / name, root):
             problem = f"{quoted(name)} found; expected files of this folder"
             raise FormatError(f"_data_files: {problem}", path=folder / _STATE)
-    return datasets.load_from_disk(str(folder))
+    # The library saves a data set without rows, and fails to load it.
+    files = state["_data_files"]
+    return datasets.load_from_disk(str(folder)) if files else datasets.Dataset.from_dict({})
 
 
 def _documents(part: _Part, source: Source) -> Iterator[ReadItem]:

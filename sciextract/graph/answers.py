@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -20,13 +21,6 @@ from sciextract.workflows.output import check_target, reported_as, whole_output
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import NamingSentence, Paper
     from sciextract.graph.queries.results import Result
-
-_PUBLISHED = ("title", "authors", "year", "venue", "doi", "pmid")
-PAPER_COLUMNS = ("doc_key", *_PUBLISHED, "mentions", "relations", "sentences")
-RESULT_COLUMNS = (
-    *("material", "metric", "value", "unit", "split", "is_difference", "system"),
-    *("doc_key", *_PUBLISHED, "sentence"),
-)
 
 
 def write_papers(
@@ -46,11 +40,13 @@ def write_papers(
         UsageError: The name ends in something else.
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
-    rows = (
-        (*_published(each), each.mentions, "; ".join(each.relations), quoted(each.sentences))
+    rows = [
+        _published(each)
+        | {"mentions": each.mentions, "relations": "; ".join(each.relations)}
+        | {"sentences": quoted(each.sentences)}
         for each in papers
-    )
-    lines = {".csv": _table(PAPER_COLUMNS, rows), ".bib": bibtex(papers), ".ris": ris(papers)}
+    ]
+    lines = {".csv": _table(rows), ".bib": bibtex(papers), ".ris": ris(papers)}
     write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
 
 
@@ -63,16 +59,15 @@ def write_results(
         UsageError: The name ends in something else.
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
-    rows = (
-        (
-            *(*each.board, f"{each.value:g}", each.unit, each.split),
-            *("yes" if each.is_difference else "no", each.system and each.system.name),
-            *(*_published(each.paper), quoted([each.sentence])),
-        )
+    rows = [
+        {"material": each.board[0], "metric": each.board[1], "value": f"{each.value:g}"}
+        | {"unit": each.unit, "split": each.split, "is_difference": _YES[each.is_difference]}
+        | {"system": each.system and each.system.name, **_published(each.paper)}
+        | {"sentence": quoted([each.sentence])}
         for each in results
-    )
+    ]
     checked_ending(output, (".csv",))
-    write_files({"": _table(RESULT_COLUMNS, rows)}, graph, output, force=force)
+    write_files({"": _table(rows)}, graph, output, force=force)
 
 
 def checked_ending(output: Path, endings: Iterable[str]) -> str:
@@ -113,16 +108,19 @@ def write_files(
                 file.writelines(f"{line}\n" for line in lines)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield csv_row(columns)
+_YES = {True: "yes", False: "no"}
+
+
+def _table(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    yield from map(csv_row, rows[:1])
     for row in rows:
-        yield csv_row([" ".join(str(cell or "").split()) for cell in row])
+        yield csv_row([" ".join(str(cell or "").split()) for cell in row.values()])
 
 
-def _published(paper: Paper) -> tuple[object, ...]:
-    known = paper.published
-    authors = "; ".join(known.authors)
-    return paper.doc_key, known.title, authors, known.year, known.venue, known.doi, known.pmid
+def _published(paper: Paper) -> dict[str, object]:
+    known = asdict(paper.published) | {"authors": "; ".join(paper.published.authors)}
+    names = ("title", "authors", "year", "venue", "doi", "pmid")
+    return {"doc_key": paper.doc_key, **{name: known[name] for name in names}}
 
 
 def quoted(sentences: Iterable[NamingSentence]) -> str:

@@ -204,10 +204,9 @@ def page_content(
     for row in rows(_NODES, shown):
         number, name, label, *counts, generic, known, labels, years, forms, documents = row
         places[number]  # gives it the next index
-        spellings = [
-            (surface, mentions, ", ".join(MergeRule(rules).words))
-            for surface, mentions, rules in json.loads(forms)
-        ]
+        spellings = json.loads(forms)
+        for each in spellings:
+            each[-1] = ", ".join(MergeRule(each[-1]).words)
         labelled = [(types[each], mentions) for each, mentions in json.loads(labels)]
         own = [papers[each] for each in json.loads(documents)]
         about = (bool(generic), known, labelled, json.loads(years), spellings, own)

@@ -134,8 +134,9 @@ def survey(connection: Connection, node: Node) -> Survey:
         for edge in neighbours(
             connection, node, relation=HYPONYM, direction="out", limit=_MOST_DEFINITIONS, generic=False
         ):  # fmt: skip
-            defined.append(Statement(f"A kind of {edge.tail.name}", quoter.quote(edge.tail.id)))
+            defined.append(Statement(f"A kind of {edge.tail.name}", quoter.stating(edge.id)))
     words = "Sentences that say it, and what abstracts call it a kind of."
+    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
     sections, company = [Section("What it is", words, defined)], list[int]()
     types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
     compared = [each for each in known if "compare" in each.casefold()]
@@ -144,9 +145,9 @@ def survey(connection: Connection, node: Node) -> Survey:
         words = f"In a relation {each} in abstracts that name it."
         asked.append(("What is compared", words, TogetherQuestion(relation=each)))
     for title, words, question in asked:
-        # Without what is named with it less often than by chance for certain.
-        found = together(connection, [node], replace(question, limit=_MOST))
-        found = [each for each in found if each.high > 1]
+        # With what is in most abstracts everything is named as often as by chance.
+        surely = 2 * node.documents <= total
+        found = together(connection, [node], replace(question, limit=_MOST, surely=surely))
         sections.append(Section(title, words, list(map(_company, found))))
         company += [each.node.id for each in found if not question.relation]
     words = "Values that abstracts report; read the sentences, because test sets and splits differ."

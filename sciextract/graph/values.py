@@ -88,6 +88,11 @@ _MEASURE = re.compile(
     r"|F_?[0-9](?:[- ](?:score|measure))?|F-?(?:score|measure)s?|AUC|AUROC|ROC[- ]AUC|mAP|m?IoU|MAE|RMSE|MSE|MRR|EER"
     r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
 )
+# "specificity at 95 % sensitivity of 30.1 %": the second one is a condition.
+_AT = re.compile(r"\sat\s[0-9.]+\s?\\?%\s$")
+# "CIFAR-10 (96.7 %), CIFAR-100 (": what follows a data set with its value is one, too, whatever a model says.
+_LISTED = re.compile(r"§\s\(?[0-9.]+\s?\\?%?\)?,?\s(?:and\s)?$")
+_RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
 # "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
 _CHANGES = (
     r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|loss(?:es)?|margins?|higher|lower|better"
@@ -120,7 +125,7 @@ _NO_UNIT = re.compile(
     r"|relative|absolute|percentage|improvements?)\b)"
 )
 _DISTANCE = (
-    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|gap\w*|advantage\w*|another|additional|absolute"
+    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional|absolute"
     r"|relative|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
@@ -133,6 +138,22 @@ _DISTANCE_AFTER = re.compile(
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
 )
+# "achieves up to 5 % accuracy improvement", whatever comes before.
+_CHANGE_AFTER = re.compile(
+    r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
+    r"|decreases?|declines?|degradations?)\b"
+)
+# "the discrepancy between both AUC values was 6 %", "improving the accuracy (up to 6 %)"
+_CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
+_CHANGED_BEFORE = re.compile(
+    r"\b(?:improv|increas|reduc|boost|enhanc|decreas)\w+\s(?:[\w-]+\s){0,3}$"
+)
+# "is better than others (up to 20 %"
+_BETTER_UP_TO = re.compile(
+    r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
+)
+_OF = re.compile(r"\sof\s(?:the\s|its\s)?")
+_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
 _REACHED = re.compile(r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*")
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
@@ -143,10 +164,11 @@ _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
-    r"(?i)(?:.*\b)?(?:SOTA|results?|performance)|.*(?:arrow|dollar).*|[^(]*\)|\W*"
+    r"(?i)averages?|mean|(?:.*\b)?(?:SOTA|results?|performance|CIs?|confidence intervals?)|.*(?:arrow|dollar).*|[^(]*\)|\W*"
 )
 _NO_MATERIAL = re.compile(
-    r"(?i)(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus|test\s?sets?|tasks?|data)"
+    r"(?i)(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus"
+    r"|(?:test|testing|val|validation|dev|train|training)\s?(?:data\s?)?sets?|(?:training\s|test\s)?data|tasks?)"
 )
 _PROPER = re.compile(r"[A-Z0-9]")
 _DATA = re.compile(
@@ -156,6 +178,8 @@ _DATA = re.compile(
 _DATA_HEAD = re.compile(r"(?i)\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$")
 _ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
 _FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
+# "networks and the PondBank data set" are two, whatever the first one is.
+_ALSO = re.compile(r"\b(?:and|or)\s(?:the\s|our\s)?$")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
 # One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
@@ -180,11 +204,11 @@ _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
 _NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
-    r"(?i)\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compared\s(?:to|with)|relative\sto|versus|vs\.?|baselines?"
+    r"(?i)\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compar(?:ed|isons?)\s(?:to|with)|before|without|relative\sto|versus|vs\.?|baselines?"
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$"
 )
 _COMPARED = re.compile(
-    r"(?i)\b(?:compared|than|versus|against|humans?|baselines?\sthat)\b[^;]{0,80}$"
+    r"(?i)\b(?:compared(?:\s(?:to|with))?|than|versus|against|humans?|baselines?\sthat)\b([^;]{0,80})$"
 )
 _REACHES = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
@@ -200,10 +224,19 @@ _PROPOSED = re.compile(
     r"(?i)\b(?:propos|present|introduc|develop|devis|call|nam|dub|describ|design)\w*\b[^.;]{0,80}$"
 )
 _SPLIT = re.compile(
-    r"(?i)\b(test-?(?:dev|std|standard|challenge|clean|other)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
+    r"(?i)\b(?<!cross-)(?<!cross\s)(test-?(?:dev|std|standard|challenge|clean|other)|testing(?=\sset\b)|(?:test|val|valid|validation|dev|development)(?=[\s-]?(?:sets?|splits?|data"
     r"|part|partition|portion|subset)?\b))"
 )
-_SPLITS = {"valid": "val", "validation": "val", "development": "dev", "test-standard": "test-std"}
+_SPLIT_SET = re.compile(
+    r"(?i)\b(?:train|training|test|testing|val|validation|dev|development)\s(?:set|split|data|dataset)\b"
+)
+_SPLITS = {
+    "testing": "test",
+    "valid": "val",
+    "validation": "val",
+    "development": "dev",
+    "test-standard": "test-std",
+}
 
 
 class _Group(NamedTuple):
@@ -247,7 +280,13 @@ def find_values(
             if start <= each.start < each.end <= end
         ]
         measured = [each for each in inside if each.label == METRIC]
-        metrics = [each for each in measured if not _NO_METRIC.fullmatch(each.name)]
+        told = [_ranked(sentence, e) for e in measured if not _NO_METRIC.fullmatch(e.name)]
+        reached = {each.end for each in told}
+        metrics = [
+            each
+            for each in told
+            if not ((at := _AT.search(sentence, 0, each.start)) and at.start() in reached)
+        ]
         for found in _MEASURE.finditer(sentence):
             metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
             if not any(map(metric.overlaps, inside)):
@@ -275,8 +314,8 @@ def find_values(
             if not measured_on:
                 continue
             method = _method(text, start, group, inside, spots, evaluated)
-            told = group.numbers, group.metrics, measured_on
-            for number, metric, material in zip(*told, strict=True):
+            parts = group.numbers, group.metrics, measured_on
+            for number, metric, material in zip(*parts, strict=True):
                 places = [number.span(), metric[:2]]
                 if material in materials:
                     places.append(material[:2])
@@ -307,10 +346,17 @@ def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     return sorted(found)
 
 
+def _ranked(sentence: str, metric: Spot) -> Spot:
+    """The metric with "top-5" or "balanced" before it, which makes it another one, whether or not a model knows that."""
+    if not (found := _RANK.search(sentence[: metric.start])):
+        return metric
+    return metric._replace(key=normal_form(sentence[found.start() : metric.end]).key)
+
+
 def _is_material(sentence: str, spot: Spot) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
     before, name = sentence[: spot.start], spot.name
-    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name):
+    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name) or " and " in name:
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
     of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
@@ -362,16 +408,26 @@ def _groups(
         whole = all("." not in each["value"] and not each["unit"] for each in numbers)
         # Whole numbers before a plain word count it: "814 usefulness assessments".
         counts = whole and after and not _PROPER.search(after[0].name)
+        if after and followed and _OF.fullmatch(sentence, end, after[0].start):
+            counts = counts or not _MEASURE.search(after[0].name)  # "6.7 % of the force" is a share
+        # "F-score of 0.91 for the fields" is no number of fields.
+        if before and after and _FOR_THE.search(sentence[end : after[0].start]):
+            is_measure = _MEASURE.search(before[-1].name)
+            if is_measure and _IS.fullmatch(sentence, before[-1].end, start):
+                after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
             if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
                 continue
+            listed_set = _LISTED.search(plain[: before[-1].start])
+            if listed_set and not _MEASURE.search(before[-1].name):
+                continue
             chosen = before if len(before) == count else before[-1:]
         else:
             continue
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
-        rises = tie and not followed and tie["change"]
+        rises = tie and not (after and followed) and tie["change"]
         is_distance = not rises and _is_distance(sentence, numbers, chosen[0])
         begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
         yield _Group(numbers, several, begin, last, is_distance)
@@ -400,6 +456,8 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
     if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
         return False
+    if _CHANGE_AFTER.match(sentence, end):
+        return True
     words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
@@ -412,12 +470,17 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        return bool(_IS_DISTANCE.search(words) or _CHANGE_OF.search(sentence[: metric.start]))
+        before, up_to = sentence[: metric.start], "up to" in sentence[metric.end : start]
+        changed = up_to and _CHANGED_BEFORE.search(before)
+        changed = changed or _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
+        return bool(changed or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
         or _IS_DISTANCE.search(sentence[numbers[-1].end() : metric.start])
         or _GAINS_OF.search(sentence[:start])
+        or _BETTER_UP_TO.search(sentence[:start])
+        or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
         or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
@@ -454,7 +517,9 @@ def _measured_on(
     if not named_before or len(before) != 1:
         return ()
     name = before[0][-1].name
-    preceding = sentence[: before[0][-1].start]
+    preceding = sentence[: before[0][0].start]
+    if _ALSO.search(preceding):
+        return ()
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return shared(before[0]) if is_data_set else ()
 
@@ -470,7 +535,7 @@ def _method(
     """Whose value it is: never what the sentence says is outperformed."""
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
-    others = compared and ("that" in compared[0] or not _REACHED.search(compared[0]))
+    others = compared and ("that" in compared[0] or not _REACHED.search(compared[1]))
     if others and not group.is_difference:
         return ""
     for each in evaluated.get(start + group.metrics[0].start, ()):
@@ -506,6 +571,8 @@ def _split_of(sentence: str, metric: Spot, material: Spot) -> str:
     if material.name:
         around.append(sentence[material.start : material.end + 18])
         around.append(sentence[max(material.start - 24, 0) : material.start])
+    elif len(named := set(_SPLIT_SET.findall(sentence))) == 1:
+        around += named
     found = next(filter(None, map(_SPLIT.search, around)), None)
     name = found[1].casefold() if found else ""
     return _SPLITS.get(name, name)

@@ -72,17 +72,12 @@ class PartsManifest:
         settings = {name: settings[name] for name in settings if name not in ("model", "threads")}
         # Sets and tuples as JSON returns them, to be compared with what an earlier run wrote.
         as_read = json.loads(json.dumps(settings, default=sorted, sort_keys=True))
+        model = {"name": work.model.name, "hash": work.model.hash}
+        stamps = [[stamp(path) for path in shard.paths] for shard in work.shards]
         return cls(
-            __version__,
-            {"name": work.model.name, "hash": work.model.hash},
-            {**as_read, "given_entities": work.given},
-            dict(schema),
-            export,
-            SCHEMA_VERSION,
-            work.chunk_size,
-            work.input_format,
-            [[stamp(path) for path in shard.paths] for shard in work.shards],
-        )
+            __version__, model, {**as_read, "given_entities": work.given}, dict(schema), export,
+            SCHEMA_VERSION, work.chunk_size, work.input_format, stamps,
+        )  # fmt: skip
 
     @classmethod
     def read(cls, folder: Path) -> PartsManifest | None:

@@ -184,17 +184,11 @@ class PartsFolder:
         for problem in result.problems:
             if problem.kind == "quarantined":
                 quarantine(self.path / QUARANTINE, problem, result.key)
+        size, sha256 = (len(data), hashlib.sha256(data).hexdigest()) if name else (0, "")
         entry = Entry(
-            result.shard,
-            result.number,
-            name,
-            len(data) if name else 0,
-            hashlib.sha256(data).hexdigest() if name else "",
-            result.fingerprint,
-            result.last,
-            result.counts,
+            *result.key, name, size, sha256, result.fingerprint, result.last, result.counts,
             dict(losses),
-        )
+        )  # fmt: skip
         with disk_errors(self.path / JOURNAL):
             line = f"{json.dumps(asdict(entry), ensure_ascii=False)}\n"
             atomic.append_line(self.path / JOURNAL, line.encode())

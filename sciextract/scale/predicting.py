@@ -127,16 +127,12 @@ def quarantined(item: LazyItem, reason: str) -> RecordOutcome:
 def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult:
     """The result of a chunk, of the outcomes of its records in their order."""
     warnings = [each.warning for each in outcomes if each.warning]
-    return ChunkResult(
-        chunk.shard,
-        chunk.number,
-        b"".join(each.line for each in outcomes),
-        sum((each.counts for each in outcomes), RunCounts()),
-        tuple(each.problem for each in outcomes if each.problem is not None),
-        chunk.fingerprint,
-        chunk.last,
-        tuple(warnings[:MOST_WARNINGS]),
-    )
+    lines = b"".join(each.line for each in outcomes)
+    counts = sum((each.counts for each in outcomes), RunCounts())
+    problems = tuple(each.problem for each in outcomes if each.problem is not None)
+    shown = tuple(warnings[:MOST_WARNINGS])
+    made_from = chunk.fingerprint
+    return ChunkResult(*chunk.key, lines, counts, problems, made_from, chunk.last, shown)
 
 
 LONG_TEXT = 100_000

@@ -24,7 +24,6 @@ from sciextract.store.sqlite import (
 )
 from sciextract.store.tables import create_tables, find_alterations
 
-SUFFIX = ".sciextract"
 USER_VARIABLE = "SCIEXTRACT_USER"
 
 

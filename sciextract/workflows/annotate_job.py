@@ -24,10 +24,7 @@ from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import AUTO
-from sciextract.store import open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, write_predictions
-from sciextract.workflows.export_project import ExportJob, ExportReport
-from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
     EarlierRun,
@@ -39,7 +36,6 @@ from sciextract.workflows.output import (
     refuse_standard_output,
     whole_output,
 )
-from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
 
 # Makes the writer of the readable view: of a stream, and a schema for the colours.
 ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
@@ -275,95 +271,3 @@ def _keep_gold(items: Iterable[ReadItem], gold: deque[Annotations]) -> Iterator[
         if isinstance(item, AnnotatedDocument):
             gold.append(item.annotations)
         yield item
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectReport:
-    """What a run did.
-
-    Attributes:
-        project: The file.
-        imported: What was brought in, if anything was named.
-        predicted: What was predicted.
-        exported: What was exported, if that was asked for.
-    """
-
-    project: str
-    imported: ImportReport | None
-    predicted: PredictReport
-    exported: ExportReport | None
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """Done, or partly done when records were bad."""
-        return ExitCode.of(True, self.imported is not None and self.imported.bad)
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary of ``--json``."""
-        return {
-            "project": self.project,
-            "imported": self.imported and self.imported.to_json(),
-            "predicted": self.predicted.to_json(),
-            "exported": self.exported and self.exported.to_json(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectJob:
-    """What to bring in, which model predicts, and what to export.
-
-    Attributes:
-        project: The file.
-        choice: The model and its settings; candidates are always kept.
-        inputs: Files, folders, ``-`` to bring in first.
-        input_format: Their format; their content decides when ``None``.
-        export: What to write in the end.
-        author: Who acts.
-    """
-
-    project: Path
-    choice: ModelChoice = field(default_factory=ModelChoice)
-    inputs: tuple[str, ...] = ()
-    input_format: str | None = None
-    export: ExportJob | None = None
-    author: str | None = None
-
-    def run(
-        self,
-        listener: ImportListener,
-        on_progress: Callable[[int, int], None],
-        on_model: Callable[[str], None] = lambda message: None,
-    ) -> ProjectReport:
-        """Import, predict, export, in this order. What was imported and predicted stays when a later step fails.
-
-        Args:
-            listener: Hears of the import.
-            on_progress: Called with documents predicted and documents in all.
-            on_model: Called with the model that predicts, if it is not the default.
-
-        Raises:
-            SciextractError: A step cannot be done.
-        """
-        from sciextract.workflows.learn import annotate_with_adapter
-
-        with open_project(self.project, self.author) as project:
-            # Before an hour of predicting, not after it.
-            if self.export:
-                self.export.check(project, (each for each in self.inputs if each != STDIN))
-            imported = None
-            if self.inputs:
-                imported = import_files(
-                    project, list(self.inputs), self.input_format, listener=listener
-                )
-            predictor = self.choice.load(project)
-            if message := self.choice.message(project):
-                on_model(message)
-            settings = {"thresholds": dict(self.choice.thresholds)}
-            # A model that was named is meant as it is; else a project with other labels gets an adapter's predictions.
-            unnamed = self.choice.model is None and isinstance(predictor, Extractor)
-            if unnamed and needs_adapter(project, predictor.config):
-                predicted = annotate_with_adapter(project, cast(Extractor, predictor), on_progress)
-            else:
-                predicted = predict_project(project, predictor, settings, on_progress=on_progress)
-            exported = self.export.run(project) if self.export else None
-        return ProjectReport(str(self.project), imported, predicted, exported)

@@ -6,15 +6,21 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ModelMismatchError, as_command
-from sciextract.store import Project, documents
+from sciextract.errors import ExitCode, ModelMismatchError, as_command
+from sciextract.formats.base import STDIN
+from sciextract.inference.extractor import Extractor
+from sciextract.store import Project, documents, open_project
 from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.export_project import ExportJob, ExportReport
+from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
+from sciextract.workflows.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -137,3 +143,95 @@ def needs_adapter(project: Project, config: ModelConfig) -> bool:
     schema = project.schema
     lacking = schema.entities and unknown_labels(schema, config)
     return bool(lacking) and bool(recently_decided(project.connection, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectReport:
+    """What a run did.
+
+    Attributes:
+        project: The file.
+        imported: What was brought in, if anything was named.
+        predicted: What was predicted.
+        exported: What was exported, if that was asked for.
+    """
+
+    project: str
+    imported: ImportReport | None
+    predicted: PredictReport
+    exported: ExportReport | None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, or partly done when records were bad."""
+        return ExitCode.of(True, self.imported is not None and self.imported.bad)
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "project": self.project,
+            "imported": self.imported and self.imported.to_json(),
+            "predicted": self.predicted.to_json(),
+            "exported": self.exported and self.exported.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectJob:
+    """What to bring in, which model predicts, and what to export.
+
+    Attributes:
+        project: The file.
+        choice: The model and its settings; candidates are always kept.
+        inputs: Files, folders, ``-`` to bring in first.
+        input_format: Their format; their content decides when ``None``.
+        export: What to write in the end.
+        author: Who acts.
+    """
+
+    project: Path
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    inputs: tuple[str, ...] = ()
+    input_format: str | None = None
+    export: ExportJob | None = None
+    author: str | None = None
+
+    def run(
+        self,
+        listener: ImportListener,
+        on_progress: Callable[[int, int], None],
+        on_model: Callable[[str], None] = lambda message: None,
+    ) -> ProjectReport:
+        """Import, predict, export, in this order. What was imported and predicted stays when a later step fails.
+
+        Args:
+            listener: Hears of the import.
+            on_progress: Called with documents predicted and documents in all.
+            on_model: Called with the model that predicts, if it is not the default.
+
+        Raises:
+            SciextractError: A step cannot be done.
+        """
+        from sciextract.workflows.learn import annotate_with_adapter
+
+        with open_project(self.project, self.author) as project:
+            # Before an hour of predicting, not after it.
+            if self.export:
+                self.export.check(project, (each for each in self.inputs if each != STDIN))
+            imported = None
+            if self.inputs:
+                imported = import_files(
+                    project, list(self.inputs), self.input_format, listener=listener
+                )
+            predictor = self.choice.load(project)
+            if message := self.choice.message(project):
+                on_model(message)
+            settings = {"thresholds": dict(self.choice.thresholds)}
+            # A model that was named is meant as it is; else a project with other labels gets an adapter's predictions.
+            unnamed = self.choice.model is None and isinstance(predictor, Extractor)
+            if unnamed and needs_adapter(project, predictor.config):
+                predicted = annotate_with_adapter(project, cast(Extractor, predictor), on_progress)
+            else:
+                predicted = predict_project(project, predictor, settings, on_progress=on_progress)
+            exported = self.export.run(project) if self.export else None
+        return ProjectReport(str(self.project), imported, predicted, exported)

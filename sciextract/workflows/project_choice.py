@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sciextract.errors import ProjectMissingError, UsageError
-from sciextract.store.opening import SUFFIX
 
+SUFFIX = ".sciextract"
 VARIABLE = "SCIEXTRACT_PROJECT"
 
 

@@ -22,7 +22,7 @@ from sciextract_trainer.package import model_card
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 
-SCALE = TaskCalibration(1.6, -0.9, 500, 0.15, 0.02, 0.03, 0.6, 0.5, (), ())
+SCALE = TaskCalibration(1.6, -0.9, 500, 0.15, 0.02, 0.03)
 
 
 pytestmark = pytest.mark.full

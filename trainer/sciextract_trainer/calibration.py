@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline, RawPrediction
 from sciextract.inference.results import calibrated_scores, given_of
 from sciextract.inference.settings import TASKS, DecodeSettings, Rescue, calibrated_score
-from sciextract.store.statistics import BINS, ReliabilityBin, calibration_error, count_bins
+from sciextract.store.statistics import BINS, calibration_error, count_bins
 from sciextract_trainer.data.examples import Targets, gold_targets
 from sciextract_trainer.evaluate import LAYER_OF, DevScores, Serve, dev_scores, served
 
@@ -27,8 +27,6 @@ Bools = NDArray[np.bool_]
 
 LEAST_SCORE = 0.05
 """Score from which on something is an item; the served candidates begin there too."""
-
-_LEAST_LIKELY = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +57,6 @@ class Items:
             return self.plain
         scores = calibrated_scores(self.plain.astype(np.float32), temperature, shift)
         return scores.astype(np.float64)
-
-    def loss(self, temperature: float, shift: float) -> float:
-        """Mean negative log-likelihood of what the scores say: right, or not."""
-        scores = self.scores(temperature, shift)
-        likely = np.where(self.hits, scores, 1 - scores)
-        return float(-np.log(np.maximum(likely, _LEAST_LIKELY)).mean())
 
 
 def joined(parts: Sequence[Items]) -> Items:
@@ -247,10 +239,6 @@ class TaskCalibration:
         ece_after: The same of the scores, on the items that the scale was fitted on.
         ece_held_out: The same with scales fitted on one half of the documents for the other half; ``None`` where a
             half is too small to fit on.
-        nll_before: Mean negative log-likelihood of the network's own probabilities.
-        nll_after: The same of the scores.
-        before: Reliability of the network's own probabilities.
-        after: Reliability of the scores.
     """
 
     temperature: float
@@ -259,43 +247,27 @@ class TaskCalibration:
     ece_before: float
     ece_after: float
     ece_held_out: float | None
-    nll_before: float
-    nll_after: float
-    before: tuple[ReliabilityBin, ...]
-    after: tuple[ReliabilityBin, ...]
 
     def to_json(self) -> dict[str, Any]:
         """What a model's configuration states, four digits."""
-        return {key: _rounded(value) for key, value in asdict(self).items()} | {"bins": BINS}
+        known = {key: value and round(value, 4) for key, value in asdict(self).items()}
+        return known | {"bins": BINS}
 
 
 def calibrate_task(items: Items) -> TaskCalibration | None:
     """Scale and errors of one task; ``None`` without any item."""
     if not len(items):
         return None
-    before, held_out = _bins(items.plain, items), _held_out(items)
-    error = calibration_error(before) or 0.0
+    error, held_out = _error(items.plain, items) or 0.0, _held_out(items)
     helps = held_out is not None and held_out < error
     scale = (fit_scale(items) if helps else None) or AS_IT_IS
-    after = _bins(items.scores(*scale), items)
-    return TaskCalibration(
-        temperature=scale.temperature,
-        shift=scale.shift,
-        items=len(items),
-        ece_before=error,
-        ece_after=calibration_error(after) or 0.0,
-        ece_held_out=held_out,
-        nll_before=items.loss(*AS_IT_IS),
-        nll_after=items.loss(*scale),
-        before=before,
-        after=after,
-    )
+    after = _error(items.scores(*scale), items) or 0.0
+    return TaskCalibration(*scale, len(items), error, after, held_out)
 
 
-def _bins(scores: Reals, items: Items) -> tuple[ReliabilityBin, ...]:
-    """The bins that ``sciextract stats`` shows of a project, empty ones left out."""
-    found = count_bins(zip(scores.tolist(), items.hits.tolist(), strict=True))
-    return tuple(each for each in found if each.count)
+def _error(scores: Reals, items: Items) -> float | None:
+    """The expected calibration error, over the bins that ``sciextract stats`` shows of a project."""
+    return calibration_error(count_bins(zip(scores.tolist(), items.hits.tolist(), strict=True)))
 
 
 def _held_out(items: Items) -> float | None:
@@ -307,17 +279,7 @@ def _held_out(items: Items) -> float | None:
         if scale is None:
             return None
         scores[mine] = items.of(mine).scores(*scale)
-    return calibration_error(_bins(scores, items))
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, 4)
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_rounded(each) for each in value]
-    return value
+    return _error(scores, items)
 
 
 ENTITY_GRID = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55)

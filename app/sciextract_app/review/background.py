@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from sciextract.errors import FormatError, SciextractError
 from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
-from sciextract.store.opening import SUFFIX
 from sciextract.text.english import counted
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.pasted import import_pasted
+from sciextract.workflows.project_choice import SUFFIX
 from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
 from sciextract_app.review import bulk
 from sciextract_app.review.bulk import BulkDecision
 from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Mode
+from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
     from sciextract_app.review.screen import ReviewScreen
@@ -69,7 +69,7 @@ class ImportWork:
         # By the name only: to open and close the file of the open project would drop SQLite's locks on it.
         if any(each.endswith(SUFFIX) or Path(each).resolve() == opened.resolve() for each in files):
             refused = "a project cannot be imported: Ctrl+O opens another one"
-            self._screen.show_reply(Feedback(refused, problem=True))
+            self._screen.show_reply(problem(refused))
             return
 
         def bring_in(project: Project, listener: ImportListener) -> ImportReport:
@@ -96,8 +96,8 @@ class ImportWork:
 
         def work(job: Job) -> None:
             def progress(records: int) -> None:
-                words = f"importing: {records:,} records so far"
-                job.progress(self._show_progress, words, every_seconds=PROGRESS_SECONDS)
+                words = Feedback(f"importing: {records:,} records so far")
+                job.progress(self._show, words, True, every_seconds=PROGRESS_SECONDS)
                 job.breathe()
 
             def keep_bad(error: FormatError) -> None:
@@ -109,8 +109,7 @@ class ImportWork:
             job.call(ended, report)
 
         def ended(report: ImportReport) -> None:
-            self._screen.poll_changes()
-            self._screen.show_notice(import_feedback(report))
+            self._show(import_feedback(report))
             note_imported(self._record, files)
             remember(self._record)
             self._imported()
@@ -118,7 +117,7 @@ class ImportWork:
                 self._screen.dialogs.bad_records(bad, report.bad)
 
         def failed(error: SciextractError) -> None:
-            self._show_failure(f"nothing imported: {error_line(error)}")
+            self._show(problem(f"nothing imported: {error_line(error)}"))
             if bad:
                 self._screen.dialogs.bad_records(bad, len(bad))
 
@@ -133,8 +132,8 @@ class ImportWork:
 
         def work(job: Job) -> None:
             def progress(done: int, total: int) -> None:
-                words = f"suggesting: {done:,} of {total:,} abstracts"
-                job.progress(self._show_progress, words)
+                words = Feedback(f"suggesting: {done:,} of {total:,} abstracts")
+                job.progress(self._show, words, True)
                 job.breathe()
 
             with open_project(path, self._author) as project:
@@ -142,14 +141,10 @@ class ImportWork:
                     report = suggest_from(project, [str(sources)], None)
                 else:
                     report = suggest_by(project, sources, progress, AT_A_TIME)
-            job.call(ended, report)
-
-        def ended(report: SuggestReport) -> None:
-            self._screen.poll_changes()
-            self._screen.show_notice(suggest_feedback(report))
+            job.call(self._show, suggest_feedback(report))
 
         def failed(error: SciextractError) -> None:
-            self._show_failure(f"nothing suggested: {error_line(error)}")
+            self._show(problem(f"nothing suggested: {error_line(error)}"))
 
         self._screen.show_notice(Feedback("suggesting"))
         start_job(self._screen, "the suggestions", work, failed, exclusive=True)
@@ -157,17 +152,13 @@ class ImportWork:
     def is_refused(self, verb: str = "imported") -> bool:
         """Say that nothing can be imported where the project can only be read."""
         if not self._screen.writable:
-            refused = f"nothing {verb}: the project is read-only here"
-            self._screen.show_reply(Feedback(refused, problem=True))
+            self._screen.show_reply(problem(f"nothing {verb}: the project is read-only here"))
         return not self._screen.writable
 
-    def _show_progress(self, words: str) -> None:
+    def _show(self, feedback: Feedback, passing: bool = False) -> None:
+        """Show how far it is with what has come in; what came in before a failure stays."""
         self._screen.poll_changes()
-        self._screen.show_notice(Feedback(words), passing=True)
-
-    def _show_failure(self, words: str) -> None:
-        self._screen.poll_changes()  # what came in before the failure stays
-        self._screen.show_notice(Feedback(words, problem=True))
+        self._screen.show_notice(feedback, passing=passing)
 
 
 def import_feedback(report: ImportReport) -> Feedback:

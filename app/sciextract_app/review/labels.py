@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NEW: dict[str, Kind] = {"n": "entity", "N": "relation"}
 _STEPS = {"J": 1, "K": -1}
-_KEYS = "n N new entity, relation  r rename  J K move  c colour  d describe"
+_KEYS = "n N new  r rename  J K move  c colour  d describe"
 
 
 class LabelsDialog(GuidelineDialog[tuple[str, int]]):

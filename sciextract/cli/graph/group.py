@@ -62,6 +62,14 @@ def show_json(records: Iterable[dict[str, Any]]) -> None:
         typer.echo(json.dumps(record))
 
 
+def answer(records: Iterable[dict[str, Any]], lines: Iterable[str], as_json: bool) -> None:
+    """Print what a question found: records as JSON, or lines for people."""
+    if as_json:
+        show_json(records)
+    else:
+        show(lines)
+
+
 def nothing(words: str) -> typer.Exit:
     """The end of a question without an answer."""
     typer.echo(words, err=True)

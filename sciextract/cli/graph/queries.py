@@ -18,6 +18,7 @@ from sciextract.cli.graph.group import (
     TypeOption,
     WithGenericOption,
     WithNarrowerOption,
+    answer,
     edge_line,
     nothing,
     sentence_lines,
@@ -207,16 +208,12 @@ def path(
     if steps is None:
         hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
         raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
-    if as_json:
-        edges = [list(map(asdict, step)) for step in steps]
-        show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
-        return
-    if not steps:
-        show([f"{first.name}: both names mean this node"])
+    lines = [] if steps else [f"{first.name}: both names mean this node"]
     for number, step in enumerate(steps, start=1):
         for edge in step:
-            show([f"{number}. {edge_line(edge)}"])
-            show(sentence_lines(edge.sentences, "     "))
+            lines += [f"{number}. {edge_line(edge)}", *sentence_lines(edge.sentences, "     ")]
+    edges = [list(map(asdict, step)) for step in steps]
+    answer([{"start": first.to_json(), "end": last.to_json(), "steps": edges}], lines, as_json)
 
 
 def top(
@@ -245,17 +242,14 @@ def top(
         found = first_nodes(
             connection, label=label, by=by, since=since, generic=with_generic, limit=limit
         )
-    if as_json:
-        show_json(node.to_json() for node in found)
-    elif found:
-        show([f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"])
-        show(
-            f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}  {span_of_years(node.first_year, node.last_year):9}"
-            f"  {node.label[:20]:20}  {node.name}"
-            for node in found
-        )
     if not found:
         raise nothing("the graph has no such nodes")
+    lines = [f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"]
+    for node in found:
+        years = span_of_years(node.first_year, node.last_year)
+        counts = f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}"
+        lines.append(f"{counts}  {years:9}  {node.label[:20]:20}  {node.name}")
+    answer((node.to_json() for node in found), lines, as_json)
 
 
 _MOST_NAMES = 12
@@ -288,21 +282,18 @@ def gaps(
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
-        answer = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
-    if not answer.found:
-        raise nothing(
-            f"no gap at {first.name!r}: {counted(answer.tested, 'node')} of this type can be expected in three of its "
-            "abstracts or more, and all are there"
-        )
-    if as_json:
-        show_json(map(asdict, answer.found))
-        return
-    show([f"{'abstracts':>9} {'expected':>8} {'chance':>8}  with {first.name}"])
-    for each in answer.found:
+        passed = gaps_of(connection, first, label=label, generic=with_generic, limit=limit)
+    if not passed.found:
+        tested = f"{counted(passed.tested, 'node')} of this type can be expected in three of its abstracts or more"
+        raise nothing(f"no gap at {first.name!r}: {tested}, and all are there")
+    lines = [f"{'abstracts':>9} {'expected':>8} {'chance':>8}  with {first.name}"]
+    for each in passed.found:
         near = ", ".join([f"{name.name} {documents:,}" for name, documents in each.nearest])
-        show([f"{each.documents:9,} {each.expected:8.1f} {each.chance:8.1e}  {each.node.name}"])
-        show([f"{'':29}nearest: {near or '-'}"])
-    show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.1f} pass by chance"])
+        counts = f"{each.documents:9,} {each.expected:8.1f} {each.chance:8.1e}"
+        lines += [f"{counts}  {each.node.name}", f"{'':29}nearest: {near or '-'}"]
+    chance = f"of which about {passed.by_chance:.1f} pass by chance"
+    lines.append(f"{passed.tested:,} nodes tested, {chance}")
+    answer(map(asdict, passed.found), lines, as_json)
 
 
 def subtopics(
@@ -337,16 +328,16 @@ def subtopics(
 
     with open_graph(graph) as connection:
         centre = find_node(connection, of) if of else None
-        answer = divided(
+        found = divided(
             connection, of=centre, label=label, least=least, resolution=resolution, generic=with_generic,
         )  # fmt: skip
     if as_json:
-        show_json(map(asdict, answer.found[:limit]))
+        show_json(map(asdict, found.found[:limit]))
         return
-    for number, each in enumerate(answer.found[:limit], start=1):
+    for number, each in enumerate(found.found[:limit], start=1):
         year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"
         counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
         names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
         more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
         show([f"{number}. {each.title}  ({counts}{year})", f"     {names}{more}"])
-    say("", f"{counted(len(answer.found), 'subtopic')}, modularity {answer.modularity:.2f}")
+    say("", f"{counted(len(found.found), 'subtopic')}, modularity {found.modularity:.2f}")

@@ -11,9 +11,8 @@ from sciextract.cli.graph.group import (
     GraphOption,
     LimitOption,
     WithGenericOption,
+    answer,
     nothing,
-    show,
-    show_json,
 )
 
 if TYPE_CHECKING:
@@ -59,28 +58,24 @@ def trends(
         asked = TrendQuestion(
             question, label, since, until, recent, thin, least, with_generic, with_narrower
         )
-        answer = trends_of(connection, asked, limit)
-    records = [each.to_json() for each in answer.found]
-    if not records:
+        passed = trends_of(connection, asked, limit)
+    if not passed.found:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")
-    if as_json:
-        show_json(records)
-        return
-    first = answer.found[0]
+    first = passed.found[0]
     last, span = first.periods[-1], f"{first.periods[0].first}-{first.periods[-1].last}"
-    show(
-        [
-            f"points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
-            f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + last.years:24} {'peak':30}  name",
-        ]
-    )
-    for each in answer.found:
+    lines = [
+        f"points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
+        f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + last.years:24} {'peak':30}  name",
+    ]
+    for each in passed.found:
         count = sum(period.documents for period in each.periods)
         peak = f"{each.peak.years}: {_share(each.peak)}"
         slope = f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f}"
         share = _share(each.periods[-1])
-        show([f"{slope} {count:9,}  {share:24}  {peak:30}  {each.node.name}"])
-    show([f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.0f} pass by chance"])
+        lines.append(f"{slope} {count:9,}  {share:24}  {peak:30}  {each.node.name}")
+    chance = f"of which about {passed.by_chance:.0f} pass by chance"
+    lines.append(f"{passed.tested:,} nodes tested, {chance}")
+    answer((each.to_json() for each in passed.found), lines, as_json)
 
 
 def _share(period: Period) -> str:

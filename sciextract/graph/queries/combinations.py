@@ -65,6 +65,7 @@ class TogetherQuestion:
         by: Ordered by abstracts that name both, or by the lower end of the lift's interval.
         generic: Generic nodes, too.
         limit: At most so many.
+        surely: Only those that are named together more often than by chance: the lift's interval lies above 1.
     """
 
     label: str | None = None
@@ -73,6 +74,7 @@ class TogetherQuestion:
     by: Literal["count", "lift"] = "count"
     generic: bool = False
     limit: int = 20
+    surely: bool = False
 
 
 def together(
@@ -93,6 +95,8 @@ def together(
         UsageError: The graph has no such type.
     """
     found = _named_with(connection, nodes, question)
+    if question.surely:
+        found = [each for each in found if each.low > 1]
     first = attrgetter("documents" if question.by == "count" else "low")
     found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
     if versus:
@@ -137,19 +141,28 @@ def _named_with(
             "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
+    # By sets, because a node may have hundreds of kinds.
+    names = {normal_form(each.name).spaced for each in nodes}
+    parts = {part for name in names for part in _parts(name)}
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
-        if not any(_overlap(node, each) for each in nodes):
+        name = normal_form(node.name).spaced
+        if name not in parts and names.isdisjoint(_parts(name)):
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
 
 
-def _overlap(one: Node, other: Node) -> bool:
-    """Whether a name holds the other: "speech" is named wherever "speech recognition" is, which is no company."""
-    names = [f" {normal_form(each.name).spaced} " for each in (one, other)]
-    return names[0] in names[1] or names[1] in names[0]
+def _parts(name: str) -> set[str]:
+    """All that a name holds: "speech" is named wherever "speech recognition" is, which is no company.
+
+    >>> sorted(_parts("speech recognition"))
+    ['recognition', 'speech', 'speech recognition']
+    """
+    words = name.split()
+    ends = range(1, len(words) + 1)
+    return {" ".join(words[start:end]) for end in ends for start in range(end)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +224,11 @@ def gaps(
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
     where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
     number = label_number(connection, label, "entity")
+    own = normal_form(node.name).spaced
     tested, by_chance, found = 0, 0.0, []
     for other in nodes_where(connection, where, (number, generic, least)):
-        if _overlap(other, node):
+        name = normal_form(other.name).spaced
+        if own in _parts(name) or name in _parts(own):
             continue
         tested += 1
         expected = node.documents * other.documents / total

@@ -175,6 +175,8 @@ class Quoter:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
+        # Many nodes are looked for among those of each abstract, few of them by themselves.
+        self._both = _BOTH.format(plus="+" if len(nodes) > _MANY_NODES else "")
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
@@ -185,17 +187,15 @@ class Quoter:
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
         values = {"nodes": self._nodes, "other": node, "relation": relation}
-        for paper, text in self._papers(_BOTH, values):
+        for paper, text in self._papers(self._both, values):
             ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             # To find sentences takes far longer than to see that none can hold both.
             near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
             if not near and (apart or not (ours and theirs)):
                 continue
             found = sentences_with(paper, text, [ours, theirs])
-            one, other = [
-                [each for each in found if not {*places}.isdisjoint(each.mentions)]
-                for places in (ours, theirs)
-            ]
+            one = [each for each in found if not {*ours}.isdisjoint(each.mentions)]
+            other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
             if one and other and apart is None:
@@ -211,6 +211,12 @@ class Quoter:
             ]
             if places:
                 yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))
+
+    def stating(self, edge: int) -> Paper:
+        """The paper with the most probable sentence that states the edge of that number."""
+        document, start, end = self._connection.execute(_STATED, (edge,)).fetchone()
+        ((paper, text),) = self._papers(_NUMBERED, (document,))
+        return replace(paper, sentences=(NamingSentence(start, end, text[start:end], ()),))
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
@@ -228,10 +234,14 @@ _WITH_TEXT = f"SELECT {PAPER}, t.content FROM document d JOIN text t ON t.docume
 _NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
 _NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
 WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
+_STATED = """SELECT v.document, v.char_start, v.char_end FROM support s
+JOIN evidence v ON v.document = s.document AND v.number = s.number
+WHERE s.edge = ? ORDER BY v.score DESC, v.document, v.number LIMIT 1"""
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
+_MANY_NODES = 20
 _BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
-WHERE b.node = :other AND a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+WHERE b.node = :other AND {{plus}}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
     SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
     WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
 GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
@@ -240,7 +250,7 @@ GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id 
 _DEFINES = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
 )
-_BEGINS = re.compile(r"(?:^|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
+_BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:

@@ -85,8 +85,8 @@ def subtopics(
     """
     import networkx as nx  # here, because it takes a quarter of a second
 
-    (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    total = of.documents if of else total
+    whole = connection.execute("SELECT count(*) FROM document").fetchone()
+    total = of.documents if of else whole[0]
     values = {
         "generic": generic, "least": least, "of": of and of.id, "label": label_number(connection, label, "entity"),
         # In a handful of abstracts nothing is everywhere: two of ten are no large share.

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sciextract import atomic
 from sciextract.errors import ModelNotFoundError, UsageError, as_command
@@ -18,7 +18,6 @@ from sciextract.inference.model_folder import (
     open_folder,
 )
 from sciextract.resources import bundled_models, user_models
-from sciextract.store import Project
 from sciextract.workflows.models.registry import (
     WRITABLE_HOME,
     KnownModel,
@@ -28,6 +27,9 @@ from sciextract.workflows.models.registry import (
     register,
 )
 from sciextract.workflows.output import reported_as
+
+if TYPE_CHECKING:
+    from sciextract.store import Project
 
 By = Literal["project", "user", "default"]
 FILE = "choices.jsonl"

@@ -77,6 +77,12 @@ def test_everything_comes_back(tmp_path: Path, format_id: str, name: str) -> Non
     assert second == empty
 
 
+@pytest.mark.parametrize(("format_id", "name"), [("parquet", "made.parquet"), ("hf", "made")])
+def test_no_document_is_no_row(tmp_path: Path, format_id: str, name: str) -> None:
+    written(format_id, tmp_path / name)
+    assert documents_in(tmp_path / name) == []
+
+
 def plain(count: int) -> list[AnnotatedDocument]:
     return [AnnotatedDocument(make_document(f"P{number}", "A b.")) for number in range(count)]
 

@@ -73,6 +73,37 @@ def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path)
     assert len(page.xpath("//*[local-name()='rect']")) == 3
 
 
+def test_what_is_said_of_a_part_of_the_field(tmp_path: Path) -> None:
+    documents = []
+    for number in range(40):
+        data = (
+            ("Bow-Bank" if number % 2 else "Loop-Bank")
+            if number < 10
+            else "Loop-Bank"
+            if number % 2
+            else "Hut"
+        )
+        about = "Knots are a thing." if number < 10 else "Huts win."
+        text = f"Title {number}\n{about} We use {data}."
+        if number == 3:
+            text += " Ties such as Knots hold. Knots and Ties and Knots."
+        mentions = {
+            each: "Material" if "Bank" in each else "Method" for each in ("Knots", "Ties", data)
+        }
+        found = {name: label for name, label in mentions.items() if name in text}
+        links = [("Knots", "HYPONYM-OF", "Ties")] if number == 3 else []
+        documents.append(abstract(f"d{number}", text, found, links, title=f"Title {number}"))
+    build(tmp_path / "g.graph", *documents)
+    survey = surveyed(tmp_path / "g.graph", "knots", tmp_path / "out")
+    definition, company = survey.sections[0].statements, survey.sections[1].statements
+    # A definition may follow the title; what is a kind of what stands in the sentence that says it.
+    assert [each.text for each in definition][-1] == "A kind of Ties"
+    quoted = [each.paper.sentences[0].text for each in definition if each.paper]
+    assert quoted[0] == "Knots are a thing." and "such as" in quoted[-1]
+    # Loop-Bank is named as often with other things.
+    assert [each.text.split(":")[0] for each in company] == ["Bow-Bank"]
+
+
 def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:
     attack = "<script>alert(1)</script> [click](http://x) `rm` **bold** | {evil} \x1b[31m @me"
     text = f"{HOSTILE} is a thing. We use {HOSTILE} for alert(1)."

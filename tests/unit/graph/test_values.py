@@ -8,8 +8,11 @@ from sciextract.graph.extraction import extract
 from sciextract.graph.values import Value
 from tests.graph_samples import abstract
 
-METRICS = ("top-1 accuracy", "accuracy", "F1", "GLEAM benchmark", "recovery error")
-MATERIALS = ("PondBank", "MossNet-2", "the dataset", "FernCorp", "3D", "meadow segmentation task")
+METRICS = ("top-1 accuracy", "accuracy", "F1", "GLEAM benchmark", "recovery error", "MossNet-9")
+MATERIALS = (
+    "PondBank and MossNet-2 data", "PondBank", "MossNet-2", "the dataset", "FernCorp", "Sedge corpus", "3D", "val set",
+    "meadow segmentation task",
+)  # fmt: skip
 METHODS = ("HeronNet", "OtterNet", "Our method", "tree ensembles")
 
 
@@ -43,6 +46,14 @@ def values(text: str, **options: object) -> list[Value]:
         ("HeronNet outperforms OtterNet by 2.3% accuracy on PondBank.", ("accuracy", "pondbank", 2.3, True)),
         ("We report a 12.5% reduction in recovery error on PondBank.", ("recoveryerror", "pondbank", 12.5, True)),
         ("It has an improvement in accuracy of 2.3% on PondBank.", ("accuracy", "pondbank", 2.3, True)),
+        ("HeronNet achieves up to 2.3% accuracy improvement on PondBank.", ("accuracy", "pondbank", 2.3, True)),
+        ("The gap between train and test accuracy is 2.3%.", ("accuracy", "", 2.3, True)),
+        ("HeronNet is better than all others that anybody tried on PondBank (up to 2.3% accuracy).", ("accuracy", "pondbank", 2.3, True)),
+        ("HeronNet has an F1 of 61.2% for the recovery error.", ("f1", "", 61.2, False)),
+        ("HeronNet has 61.2% accuracy on the val set.", ("accuracy", "", 61.2, False)),
+        ("HeronNet reaches a balanced accuracy of 61.2% on PondBank.", ("balancedaccuracy", "pondbank", 61.2, False)),
+        ("HeronNet reaches a top-5 accuracy of 61.2% on PondBank.", ("top5accuracy", "pondbank", 61.2, False)),
+        ("Tests on PondBank and MossNet-2 data show 61.2% accuracy.", ("accuracy", "", 61.2, False)),
     ],
 )  # fmt: skip
 def test_a_value_with_its_metric_and_data_set(
@@ -56,9 +67,13 @@ def test_a_value_with_its_metric_and_data_set(
     "text",
     [
         "We gain (2) accuracy on PondBank.",  # a list's number
+        "It is best on PondBank (61.2%) and MossNet-9 (52.1%).",  # a data set that is marked as a metric
+        "It takes 61.2% of the recovery error.",
+        "The F1 at 95% accuracy of 61.2% is good.",
         "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
         "We see 61.2% accuracy on PondBank and MossNet-2.",
         "Good on Tarn Words (61.2% accuracy) and on PondBank.",
+        "On simulated networks and the Sedge corpus we see 61.2% accuracy.",
     ],
 )
 def test_no_value_where_another_thing_is_counted_or_meant(text: str) -> None:
@@ -69,6 +84,8 @@ def test_several_metrics_share_one_data_set() -> None:
     found = values("We report accuracy and F1 on PondBank (91.2%, 88.4%).")
     told = [(each.metric.casefold(), each.material, each.value) for each in found]
     assert told == [("accuracy", "pondbank", 91.2), ("f1", "pondbank", 88.4)]
+    found = values("HeronNet achieves 2.3% accuracy and 1.2% F1 improvements.")
+    assert [(each.value, each.is_difference) for each in found] == [(2.3, True), (1.2, True)]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +97,8 @@ def test_several_metrics_share_one_data_set() -> None:
         ("We present HeronNet. OtterNet has 61.2% accuracy.", "otternet"),
         ("We present HeronNet. Experts get it right, humans with 61.2% accuracy.", ""),
         ("HeronNet is new. It is compared to an OtterNet with 61.2% accuracy.", ""),
+        ("HeronNet is good compared with others (at best 61.2% accuracy).", ""),
+        ("Before HeronNet the labels have 61.2% accuracy.", ""),
     ],
 )
 def test_the_method_is_never_the_outperformed_one(text: str, method: str) -> None:
@@ -107,3 +126,5 @@ def test_the_split_is_kept() -> None:
         "We reach 61.2% accuracy on PondBank validation set and 60.1% accuracy on MossNet-2 test-dev."
     )
     assert [each.split for each in found] == ["val", "test-dev"]  # fmt: skip
+    (alone,) = values("On the held-out testing set, accuracy is 61.2%.")
+    assert alone.split == "test"
