@@ -14,8 +14,8 @@ from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError
 from sciextract.store import DocumentState, EntityRef, Project, create_project
-from sciextract.store.connection import connect
 from sciextract.store.ingest import Import
+from sciextract.store.sqlite import connect
 
 ENTITIES = 60
 _ITEMS = 107  # of which 56 % are entities, 28 % relations

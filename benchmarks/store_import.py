@@ -16,8 +16,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats import read
 from sciextract.store import Project, create_project
-from sciextract.store.connection import Connection, connect, transaction
 from sciextract.store.ingest import BATCH, Import
+from sciextract.store.sqlite import Connection, connect, transaction
 
 Rows = dict[str, list[tuple[Any, ...]]]
 SCHEMA = "scierc"

@@ -32,10 +32,10 @@ sys.path[:0] = [str(ROOT)]
 from benchmarks.store_corpus import build
 from benchmarks.store_kill_child import ITEMS, KINDS
 from sciextract.store import Project, open_project
-from sciextract.store.connection import connect, problems
 from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.maintenance.checks import Severity
+from sciextract.store.sqlite import connect, problems
 
 DOCUMENTS = 60
 SECONDS = 0.4

@@ -22,8 +22,7 @@ from sciextract.errors import (
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import data_root
-from sciextract.store import connection as store_connection
-from sciextract.store import create_project
+from sciextract.store import create_project, sqlite
 from sciextract.store.opening import SUFFIX
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
@@ -98,7 +97,7 @@ def is_project(path: str | Path) -> bool:
     if file.is_dir():
         return False
     # The name is enough: a damaged project must reach the message that names the doctor.
-    return file.suffix == SUFFIX or store_connection.is_project(file)
+    return file.suffix == SUFFIX or sqlite.is_project(file)
 
 
 def make_project(opening: Opening, author: str | None = None) -> None:

@@ -144,8 +144,8 @@ def backup(
     from pathlib import Path
 
     from sciextract.store import open_project
-    from sciextract.store.connection import check_project
     from sciextract.store.maintenance import backup as backups
+    from sciextract.store.sqlite import check_project
     from sciextract.workflows.project_choice import VARIABLE
 
     if restore is not None:

@@ -122,7 +122,10 @@ class Names:
 def _unpack_all(members: Iterable[_Member], folder: Path, path: str) -> None:
     """Write the files, in the archive's order, once all members are known to be harmless."""
     files, total = [], 0
-    for member in members:
+    for number, member in enumerate(members, start=1):
+        if number > MAX_MEMBERS:
+            found = f"the archive has more than {MAX_MEMBERS:,} members, the limit"
+            raise FormatError(found, path=path, hint=_YOURSELF)
         parts = _safe_parts(member.name, path)
         total += member.size
         if total > MAX_BYTES:
@@ -135,8 +138,7 @@ def _unpack_all(members: Iterable[_Member], folder: Path, path: str) -> None:
 
 
 def _tar_members(archive: tarfile.TarFile, path: str) -> Iterator[_Member]:
-    for number, info in enumerate(archive):
-        _check_number(number + 1, path)
+    for info in archive:
         if not (info.isreg() or info.isdir()) or info.issparse():
             problem = "is a link, a device or a sparse file; expected files and folders"
             raise _refused(info.name, problem, path)
@@ -145,9 +147,7 @@ def _tar_members(archive: tarfile.TarFile, path: str) -> Iterator[_Member]:
 
 
 def _zip_members(archive: zipfile.ZipFile, path: str) -> Iterator[_Member]:
-    infos = archive.infolist()
-    _check_number(len(infos), path)
-    for info in infos:
+    for info in archive.infolist():
         name, kind = info.orig_filename, stat.S_IFMT(info.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
@@ -165,12 +165,6 @@ def _zip_members(archive: zipfile.ZipFile, path: str) -> Iterator[_Member]:
             raise _refused(name, problem, path, "unpack it yourself if you trust it")
         is_folder = name.endswith(("/", "\\"))
         yield _Member(name, info.file_size, is_folder, partial(archive.open, info))
-
-
-def _check_number(members: int, path: str) -> None:
-    if members > MAX_MEMBERS:
-        found = f"the archive has {members:,} members; the limit is {MAX_MEMBERS:,}"
-        raise FormatError(found, path=path, hint=_YOURSELF)
 
 
 def _safe_parts(written: str, path: str) -> tuple[str, ...]:

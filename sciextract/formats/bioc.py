@@ -35,12 +35,12 @@ from sciextract.formats.bioc_passages import (
     UNITS,
     BiocText,
     bibliography,
+    has_others,
     infons_of,
     label_of,
     other_infons,
     passages_at,
     score_of,
-    unused,
 )
 from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_items
@@ -154,7 +154,7 @@ class _Reading:
                 items.remarks["annotation whose id occurs before in the document"] += 1
             self._by_ref.setdefault(ref, entity)
             self._by_place.setdefault((index, ref), entity)
-            items.unread["bioc identifier or other infon of an annotation"] += bool(unused(infons))
+            items.unread["bioc identifier or other infon of an annotation"] += has_others(infons)
         for index, (container, field) in enumerate(containers):
             for relation, name in self._objects(container, "relations", field):
                 self._add_relation(relation, name, index)
@@ -233,8 +233,7 @@ class _Reading:
             label = UNLABELLED
             items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
         items.relation(mentions[0], mentions[1], label, score_of(infons))
-        if unused(infons):
-            items.unread["bioc infon of a relation"] += 1
+        items.unread["bioc infon of a relation"] += has_others(infons)
 
     def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
         where = name if field == "document" else f"{field}.{name}"

@@ -224,15 +224,11 @@ def score_of(infons: Mapping[str, Any]) -> float | None:
     return score if 0 <= score <= 1 else None
 
 
-def unused(infons: Mapping[str, Any]) -> dict[str, Any]:
-    """The infons that are neither the label nor the score."""
+def has_others(infons: Mapping[str, Any]) -> bool:
+    """Whether there are infons that are neither the label nor the score."""
     label = label_of(infons) or label_of(infons, RELATION_KEYS)
-    rest = {
-        key: value for key, value in infons.items() if key not in _LABEL_KEYS or str(value) != label
-    }
-    if score_of(infons) is not None:
-        del rest["score"]
-    return rest
+    others = {key for key, value in infons.items() if key not in _LABEL_KEYS or str(value) != label}
+    return len(others) > (score_of(infons) is not None)
 
 
 def other_infons(infons: Mapping[str, Any]) -> int:

@@ -220,8 +220,6 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Reco
     return {"id": number, **lists, "data": data}
 
 
-__all__ = ["LabelStudioWriter", "read_labelstudio"]
-
 _LAYERS = ("annotations", "completions", "predictions", "drafts")
 
 

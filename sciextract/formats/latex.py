@@ -23,24 +23,20 @@ def _table(pairs: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-_GREEK = """
-    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi
-    psi omega
-"""
-#: ``alpha`` and ``Alpha``, also as ``textalpha``. Unicode calls one of them LAMDA.
-_GREEK_LETTERS = {
-    f"{prefix}{command}": unicodedata.lookup(
-        f"GREEK {case} LETTER {name.replace('lambda', 'lamda').upper()}"
-    )
-    for name in _GREEK.split()
-    for command, case in ((name, "SMALL"), (name.capitalize(), "CAPITAL"))
-    for prefix in ("", "text")
-}
+_GREEK = _table("""
+    alpha α Alpha Α beta β Beta Β gamma γ Gamma Γ delta δ Delta Δ epsilon ε Epsilon Ε zeta ζ Zeta Ζ eta η Eta Η
+    theta θ Theta Θ iota ι Iota Ι kappa κ Kappa Κ lambda λ Lambda Λ mu μ Mu Μ nu ν Nu Ν xi ξ Xi Ξ omicron ο
+    Omicron Ο pi π Pi Π rho ρ Rho Ρ sigma σ Sigma Σ tau τ Tau Τ upsilon υ Upsilon Υ phi φ Phi Φ chi χ Chi Χ
+    psi ψ Psi Ψ omega ω Omega Ω
+""")
 #: Letters of words: the space behind such a command is not a space of the text.
 _LETTERS = _table("""
     ss ß ae æ AE Æ oe œ OE Œ o ø O Ø aa å AA Å l ł L Ł i ı j ȷ dh ð DH Ð th þ TH Þ dj đ DJ Đ ng ŋ NG Ŋ
 """)
-_SYMBOLS = _GREEK_LETTERS | _table(r"""
+_SYMBOLS = (
+    _GREEK
+    | {f"text{name}": letter for name, letter in _GREEK.items()}
+    | _table(r"""
     S § P ¶ dag † ddag ‡ pounds £ copyright © textregistered ® texttrademark ™ textdegree ° degree °
     textmu µ textohm Ω textonehalf ½ textonequarter ¼ texteuro € euro € textendash – textemdash —
     textquoteright ’ textquoteleft ‘ textquotedblleft “ textquotedblright ” textquotesingle ' textquotedbl "
@@ -55,6 +51,7 @@ _SYMBOLS = _GREEK_LETTERS | _table(r"""
     varepsilon ε vartheta ϑ varphi φ varrho ϱ varsigma ς varpi ϖ
     log log ln ln exp exp sin sin cos cos tan tan min min max max arg arg lim lim det det
 """)
+)
 #: Commands that only change the look; what they apply to stays.
 _LOOK = frozenset((
     "emph", "text", "textit", "textbf", "textsc", "textrm", "texttt", "textsf", "textsl", "textup", "textmd",

@@ -14,7 +14,7 @@ from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source
-from sciextract.formats.items import CorpusItems
+from sciextract.formats.items import CorpusItems, score_of
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import (
     Bounds,
@@ -152,18 +152,19 @@ class _Importer:
         if relations == _INDEXED:
             layers[relations] = self._by_sentence(layers[relations], relations)
         seen: set[tuple[Span, str]] = set()
+        # The last value after a label may be a probability (DyGIE++ appends logit and softmax).
         for values, bounds, field in self._per_sentence(layers.get(ner), ner, 3):
             span = self._span(values[0], values[1], bounds, field)
             label = label_at(values[2], f"{field}[2]", self._place)
             if (span, label) not in seen:
                 seen.add((span, label))
-                self._items.entity([span], label, _trailing_score(values[3:]))
+                self._items.entity([span], label, score_of(values[-1]))
         # Heads lie in the sentence that lists the relation, tails anywhere.
         for values, bounds, field in self._per_sentence(layers.get(relations), relations, 5):
             head = self._mention(values[0], values[1], bounds, f"{field} head")
             tail = self._mention(values[2], values[3], self._document, f"{field} tail")
             label = label_at(values[4], f"{field}[4]", self._place)
-            self._items.relation(head, tail, label, _trailing_score(values[5:]))
+            self._items.relation(head, tail, label, score_of(values[-1]))
         for index, mentions in enumerate(list_at(layers.get(clusters), clusters, self._place)):
             found = []
             for number, mention in enumerate(
@@ -216,13 +217,6 @@ class _Importer:
     def _mention(self, start: object, end: object, bounds: Bounds, field: str) -> Entity:
         """The first entity on a span; a mention that is not an entity gets one without a label."""
         return self._items.mention(self._span(start, end, bounds, field), "")
-
-
-def _trailing_score(values: list[Any]) -> float | None:
-    """The last value after a label, when it is a probability (DyGIE++ appends logit and softmax)."""
-    if values and type(values[-1]) in (int, float) and 0 <= values[-1] <= 1:
-        return float(values[-1])
-    return None
 
 
 class SciercWriter(LineWriter):

@@ -57,8 +57,7 @@ class Changes:
         return self.added + self.replaced + self.known
 
 
-@dataclass(frozen=True, slots=True)
-class GraphTotals:
+class GraphTotals(NamedTuple):
     """What is in a graph.
 
     Attributes:
@@ -110,7 +109,7 @@ class BuildReport(NamedTuple):
         """The summary of ``--json``."""
         return {
             **asdict(self.changes),
-            "graph": asdict(self.totals),
+            "graph": self.totals._asdict(),
             "reading_seconds": round(self.reading_seconds, 3),
             "deriving_seconds": round(self.deriving_seconds, 3),
         }

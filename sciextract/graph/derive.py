@@ -168,8 +168,7 @@ def derive(connection: Connection, symmetric: Iterable[str]) -> None:
     """
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
-    run_statements(connection, _EDGES)
-    run_statements(connection, _NODES)
+    run_statements(connection, _EDGES + _NODES)
     # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
     connection.execute(
         """UPDATE node SET generic = 1 WHERE (

@@ -107,15 +107,13 @@ def match_names(connection: Connection) -> None:
     Args:
         connection: The graph, in a transaction, with ``resolved`` and the view ``mention``.
     """
-    connection.execute(
-        "INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
-    )
+    extracted = "SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document"
+    connection.execute(f"INSERT INTO node_document {extracted}")
     patterns = _patterns(connection)
     if not patterns:
         return
-    connection.execute(
-        "CREATE TEMP TABLE place (pattern, node, proper, document, matched INTEGER, nested INTEGER)"
-    )
+    columns = "pattern, node, proper, document, matched INTEGER, nested INTEGER"
+    connection.execute(f"CREATE TEMP TABLE place ({columns})")
     places = _places(connection, patterns)
     connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
     # What is hardly ever extracted where it stands is not a name there, or none within longer names.

@@ -114,10 +114,8 @@ def merge_names(connection: Connection, acronym_share: float) -> None:
     """
     merger = _Merger(connection, _names(connection), acronym_share)
     resolved = merger.run()
-    connection.executemany(
-        "INSERT INTO resolved VALUES (?, ?, ?)",
-        [(name, *each) for name, each in resolved.items() if name != each.node],
-    )
+    rows = [(name, *each) for name, each in resolved.items() if name != each.node]
+    connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
     connection.execute(

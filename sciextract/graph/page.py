@@ -104,18 +104,16 @@ def draw(
     else:
         centre = find_node(connection, node)
         title = f"{centre.name} in {title}"
-        nodes = {centre.id: None}
         # Several edges may lead to the same neighbour, so that more are looked through.
         most = 6 * settings.neighbours
-        for edge in neighbours(connection, centre, limit=most, generic=settings.generic):
-            for end in (edge.head, edge.tail):
-                if len(nodes) <= settings.neighbours:
-                    nodes.setdefault(end.id)
+        near = neighbours(connection, centre, limit=most, generic=settings.generic)
+        ends = [end.id for edge in near for end in (edge.head, edge.tail)]
+        nodes = list(dict.fromkeys([centre.id, *ends]))[: settings.neighbours + 1]
         rows = connection.execute(
             """WITH shown AS (SELECT value FROM json_each(?))
             SELECT id FROM edge WHERE head IN shown AND tail IN shown
             ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(list(nodes)),),
+            (json.dumps(nodes),),
         )
         edges = [number for (number,) in rows]
     content = page_content(
@@ -191,9 +189,8 @@ def page_content(
     def rows(query: str, numbers: Iterable[int]) -> list[Any]:
         return connection.execute(query, (json.dumps(list(numbers)),)).fetchall()
 
-    all_nodes, all_edges = connection.execute(
-        "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
-    ).fetchone()
+    whole = "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
+    all_nodes, all_edges = connection.execute(whole).fetchone()
     unconnected = not all_edges and not centre
     found = connection.execute(_TOGETHER).fetchall() if unconnected else rows(_EDGES, edges)
     shown = {end for row in found for end in row[1:3]} | ({centre.id} if centre else set())

@@ -144,9 +144,8 @@ def _change_names(connection: Connection, repair: Repair) -> None:
         node, into = into, node
     if into not in (None, node):
         values = {"into": into, "rule": int(MergeRule.READER), "node": node}
-        execute(
-            "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node", values
-        )
+        change = "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node"
+        execute(change, values)
         execute("INSERT INTO resolved VALUES (:node, :into, :rule)", values)
 
 

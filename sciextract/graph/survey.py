@@ -156,12 +156,9 @@ def survey(connection: Connection, node: Node) -> Survey:
     words = "Those with the name in the title, then those that name most of the above."
     papers = _first_papers(connection, node, quoter, company)
     sections.append(Section("Papers to read first", words, papers))
-    return Survey(
-        node.name,
-        f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}",
-        periods_of(connection, node.id),
-        tuple([each for each in sections if each.statements]),
-    )
+    words = f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}"
+    shown = tuple([each for each in sections if each.statements])
+    return Survey(node.name, words, periods_of(connection, node.id), shown)
 
 
 _TOGETHER = "Named in the same abstracts; a lift of 1 is chance."

@@ -71,11 +71,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
     else:
         problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
         raise FormatError(problem, path=path)
-    found = [
-        Term(clean(identifier.strip()), clean(name.strip()), preferred)
-        for identifier, name, preferred in terms
-        if identifier.strip() and name.strip()
-    ]
+    cleaned = [Term(clean(one.strip()), clean(name.strip()), main) for one, name, main in terms]
+    found = [each for each in cleaned if each.identifier and each.name]
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -120,7 +120,7 @@ def _start(folder: ModelFolder, wanted: RunOptions, device: str) -> RunningModel
     return RunningModel(network, batching, workers, message)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Extractor:
     """Predicts entities, relations and coreference with one model.
 

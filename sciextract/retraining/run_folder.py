@@ -372,10 +372,7 @@ class Run:
         """
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         path = self.folder / METRICS
-        with (
-            explain_write_errors(path, _WRITABLE, when_full=_WRITABLE),
-            path.open("a+b") as stream,
-        ):
+        with explain_write_errors(path, _WRITABLE, when_full=_WRITABLE), path.open("a+b") as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - 1))
             # A whole file is not read to see that it is whole.

@@ -11,12 +11,7 @@ from pathlib import Path
 from sciextract.documents.annotations import Annotations, Cluster, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.snapshot.documents import Origin, Split
-from sciextract.snapshot.gathering import (
-    Gathering,
-    check_project_labels,
-    layers_of,
-    survey,
-)
+from sciextract.snapshot.gathering import Gathering, check_project_labels, layers_of, survey
 from sciextract.store import Project
 from sciextract.store.rows import IN_VIEW
 

@@ -22,12 +22,7 @@ from sciextract.snapshot.documents import (
     to_line,
     with_fields,
 )
-from sciextract.snapshot.gathering import (
-    Gathering,
-    GoldFile,
-    check_project_labels,
-    survey,
-)
+from sciextract.snapshot.gathering import Gathering, GoldFile, check_project_labels, survey
 from sciextract.snapshot.manifest import (
     MANIFEST_FILE,
     Manifest,

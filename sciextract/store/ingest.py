@@ -42,7 +42,7 @@ def find_or_insert(connection: sqlite3.Connection, document: Document) -> Docume
     return DocumentState(stored, load_rows(connection, stored.number))
 
 
-def keep_said(
+def keep_annotations(
     project: Project, context: Context, number: int, annotations: Annotations | None,
     records: Iterable[Record] = (),
 ) -> None:  # fmt: skip
@@ -166,7 +166,7 @@ class Import(Batches):
 
         document, remarks = item.document, (*item.warnings, *warnings)
         record = Record(document.doc_key, self.source, document.fields, remarks)
-        keep_said(self.project, context, doc.number, said if has_items else None, [record])
+        keep_annotations(self.project, context, doc.number, said if has_items else None, [record])
         if doc.progress is None:
             doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
         elif warnings and len(warnings) != doc.progress.warned:
@@ -261,7 +261,7 @@ class ModelRun(Batches):
         if by_adapter and not _is_untouched(doc):
             return False
 
-        keep_said(self.project, context, number, said)
+        keep_annotations(self.project, context, number, said)
         if doc.progress is None:
             return False
         others = {}

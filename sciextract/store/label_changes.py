@@ -183,37 +183,33 @@ def _rename(
         )
     project_settings.save(connection, _with_name(schema, kind, old, new))
     connection.execute("UPDATE tally SET label = ? WHERE kind = ? AND label = ?", (new, kind, old))
-    # By rows of the table, not document by document: a project may have a hundred thousand.
+    # By rows of the table, not document by document: a project may have a hundred thousand. They are read before any
+    # of them is written.
     rows = connection.execute(
         f"""SELECT document_id, id, label, was, alternatives FROM {kind}
         WHERE label = :old OR instr(was, :said) OR instr(alternatives, :said) ORDER BY document_id""",
         {"old": old, "said": json.dumps(old)},
-    ).fetchall()
+    )
     documents = items = 0
+    originals: list[tuple[str | None, str | None, int, str]] = []
     for number, group in groupby(rows, key=itemgetter(0)):
         changes = []
-        for _, item, *values in group:
-            before = dict(zip(("label", "was", "alternatives"), values, strict=True))
+        for _, item, *columns in group:
+            before = dict(zip(("label", "was", "alternatives"), columns, strict=True))
             after = _relabelled(before, old, new)
-            differing = [name for name in before if before[name] != after[name]]
-            items += "label" in differing
-            changes.append(
-                Change(
-                    kind,
-                    (item,),
-                    {name: before[name] for name in differing},
-                    {name: after[name] for name in differing},
-                )
-            )
-            connection.execute(
-                f"UPDATE {kind} SET label = :label, was = :was, alternatives = :alternatives "
-                "WHERE document_id = :number AND id = :id",
-                {**after, "number": number, "id": item},
-            )
-        changes = [each for each in changes if each.after]
+            if after:
+                items += "label" in after
+                changes.append(Change(kind, (item,), {name: before[name] for name in after}, after))
+            if "was" in after or "alternatives" in after:
+                now = before | after
+                originals.append((now["was"], now["alternatives"], number, item))
         if changes:
             events.append_changes(connection, event_id, number, changes)
             documents += 1
+    connection.execute(f"UPDATE {kind} SET label = ? WHERE label = ?", (new, old))
+    connection.executemany(
+        f"UPDATE {kind} SET was = ?, alternatives = ? WHERE document_id = ? AND id = ?", originals
+    )
     return documents, items
 
 
@@ -229,15 +225,13 @@ def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSche
 
 
 def _relabelled(values: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """The columns of an item that hold a label, with the new one."""
-    found = dict(values)
-    found["label"] = new if values["label"] == old else values["label"]
-    if values["was"]:
-        was = json.loads(values["was"])
-        if was.get("label") == old:
-            found["was"] = json.dumps({**was, "label": new})
-    if values["alternatives"]:
-        said = json.loads(values["alternatives"])
+    """Those columns of an item that hold a label, with the new one."""
+    found: dict[str, Any] = {"label": new} if values["label"] == old else {}
+    was = json.loads(values["was"]) if values["was"] else {}
+    if was.get("label") == old:
+        found["was"] = json.dumps({**was, "label": new})
+    said = json.loads(values["alternatives"]) if values["alternatives"] else []
+    if any(label == old for label, _ in said):
         plain = [[new if label == old else label, score] for label, score in said]
         found["alternatives"] = json.dumps(plain, separators=(",", ":"))
     return found

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, find_broken_rules
 from sciextract.store.incoming import free_id, same_relations
-from sciextract.store.ingest import Batches, find_or_insert, keep_said
+from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
 from sciextract.store.rows import (
     ClusterRow,
@@ -118,7 +118,7 @@ class ProjectMerge(Batches):
         """Whether both sides have something to say, so that they have to be compared."""
         mine, theirs = doc.progress, foreign.doc.progress or ProgressRow()
         said = foreign.item.annotations
-        keep_said(self.project, context, doc.number, said, foreign.records)
+        keep_annotations(self.project, context, doc.number, said, foreign.records)
         if mine is not None and _is_begun(mine):
             counts.compared += 1
             return True

@@ -12,9 +12,16 @@ from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError, UsageError
 from sciextract.store import events, project_settings
-from sciextract.store.connection import check_project, connect, mode_for, transaction
 from sciextract.store.project import Project
-from sciextract.store.sqlite import damaged, now, translated
+from sciextract.store.sqlite import (
+    check_project,
+    connect,
+    damaged,
+    mode_for,
+    now,
+    transaction,
+    translated,
+)
 from sciextract.store.tables import create_tables, find_alterations
 
 SUFFIX = ".sciextract"

@@ -16,14 +16,6 @@ from sciextract.errors import ProjectError, SciextractError
 from sciextract.store import documents, events, project_settings, search, state_tables, views
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
-from sciextract.store.connection import (
-    Connection,
-    Mode,
-    is_replaced,
-    settle,
-    snapshot,
-    transaction,
-)
 from sciextract.store.document_state import (
     Context,
     DocumentState,
@@ -37,10 +29,16 @@ from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
     WRONG_VALUES,
+    Connection,
+    Mode,
     damaged,
     first_value,
+    is_replaced,
     read_only,
     replaced,
+    settle,
+    snapshot,
+    transaction,
     translated,
 )
 from sciextract.store.state_tables import apply, load_rows

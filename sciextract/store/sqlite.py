@@ -1,24 +1,38 @@
-"""What the store needs to know of SQLite: its errors in the words of a user, times that sort as text, strings that are not valid text."""
+"""SQLite as the store uses it: connections, their errors in the words of a user, and values that SQLite cannot hold.
+
+A connection knows whether its file is a project, what its file system can do, and when it was replaced.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+import stat
 import struct
+import subprocess
+import sys
+import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import quote
 
+from sciextract import __version__
 from sciextract.errors import (
     NotAProjectError,
     ProjectBusyError,
     ProjectDamagedError,
     ProjectError,
     ProjectFullError,
+    ProjectMissingError,
     ProjectReadOnlyError,
     ProjectReplacedError,
+    ProjectVersionError,
     SchemaError,
     as_command,
 )
@@ -177,3 +191,349 @@ def from_sql(value: str | bytes) -> str:
 def now() -> str:
     """The time by the machine's clock. Order in the log comes from event numbers, never from it."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+APPLICATION_ID = int.from_bytes(b"SciX", "big")
+VERSION = 1
+KEPT_ASIDE = ".before-restore"
+"""How the name of a file ends that a restored backup has replaced."""
+BUSY_SECONDS = 30.0
+_CACHE_KILOBYTES = 64_000
+_RETRY_SECONDS = 0.01
+_REPORTED = 20
+
+#: File systems on which SQLite's shared memory (WAL) does not work across machines
+#: (sqlite.org/wal.html, "WAL does not work over a network filesystem").
+NETWORK_TYPES = frozenset((
+    "nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "9p", "afs",
+    "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.rclone",
+    "fuse.glusterfs", "fuse.davfs2", "fuse.s3fs", "fuse.gcsfuse",
+))  # fmt: skip
+_MOUNTS = Path("/proc/self/mountinfo")
+_DRIVE_REMOTE = 4
+
+Mode = Literal["write", "read", "immutable"]
+FileId = tuple[int, int]
+
+
+class Connection(sqlite3.Connection):
+    """Knows which file it has open: the path may come to name another one.
+
+    Attributes:
+        file: Device and inode of the file.
+        project: The project that errors of statements name; ``None`` leaves them as SQLite says them.
+    """
+
+    file: FileId | None = None
+    project: Path | None = None
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        """Run a statement.
+
+        Raises:
+            ProjectError: It cannot be done, by a connection of an open project.
+        """
+        try:
+            return super().execute(*statement)
+        except sqlite3.IntegrityError:
+            raise  # a rule of the tables: the caller knows what it means
+        except sqlite3.DatabaseError as error:
+            if self.project is None:
+                raise
+            raise explained(error, self.project) from error
+
+
+def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Connection:
+    """A connection in autocommit mode; transactions are begun by hand.
+
+    Args:
+        path: The project.
+        mode: ``immutable`` promises SQLite that nobody writes: for read-only media.
+        busy_seconds: How long to wait for another process that writes.
+
+    Raises:
+        ProjectError: The file cannot be opened.
+    """
+    with translated(path):
+        file = _file_id(path)  # before it is opened: should it be replaced now, that is noticed
+        # "rw" for readers, too: a reader that may not write at all cannot clear the write-ahead log away
+        # when it is the last to close.
+        query = "mode=ro&immutable=1" if mode == "immutable" else "mode=rw"
+        uri = f"file:{quote(str(path.resolve()))}?{query}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, factory=Connection)
+        connection.file = file
+        connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
+        # Off by default in SQLite, for every connection anew.
+        connection.execute("PRAGMA foreign_keys = ON")
+        # A file from elsewhere may hold views and triggers that call functions with side effects.
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
+        if mode == "read":
+            connection.execute("PRAGMA query_only = ON")
+        if mode == "write":
+            # FULL also in WAL mode: an action that was acknowledged survives a power cut.
+            connection.execute("PRAGMA synchronous = FULL")
+            _set_journal(connection, "delete" if is_network(path) else "wal", busy_seconds)
+        return connection
+
+
+def _set_journal(connection: sqlite3.Connection, wanted: str, seconds: float) -> None:
+    """Change the journal mode. For this alone SQLite does not wait for other processes by itself."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            if first_value(connection, "PRAGMA journal_mode") != wanted:
+                connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
+        except sqlite3.OperationalError as error:
+            if time.monotonic() >= end or primary_code(error) != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
+
+
+def check_project(path: Path) -> None:
+    """Refuse what is not a project of this version.
+
+    The file is asked through SQLite, never through a descriptor of its own: closing one would drop the locks
+    that SQLite holds on the file in this process (sqlite.org/howtocorrupt.html, section 2.2).
+
+    Raises:
+        ProjectMissingError: There is no such file.
+        NotAProjectError: It is not an SQLite file, or one of another program.
+        ProjectVersionError: It has another version of the tables.
+        ProjectDamagedError: It was cut off.
+        ProjectReadOnlyError: It cannot be read.
+    """
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            raise NotAProjectError(f"{path} is a folder, not a project file")
+    except PermissionError:
+        raise read_only(path) from None
+    except OSError:
+        raise _missing(path) from None
+    mode = mode_for(path)
+    with (
+        translated(path),
+        closing(connect(path, "read" if mode == "write" else mode)) as connection,
+    ):
+        application = first_value(connection, "PRAGMA application_id")
+        version = first_value(connection, "PRAGMA user_version")
+    if application != APPLICATION_ID:
+        problem = f"{path} is not a project: it is empty, or an SQLite file of another program"
+        raise NotAProjectError(problem, no_project_hint(path))
+    if version != VERSION:
+        problem = (
+            f"{path} has project version {version}; SciExtract {__version__} has version {VERSION}"
+        )
+        if version > VERSION:
+            hint = "open it with the SciExtract that wrote it: pip install --upgrade sciextract"
+        else:
+            hint = "export it with the SciExtract that wrote it, and import that into a new project"
+        raise ProjectVersionError(problem, hint)
+
+
+def is_project(path: Path) -> bool:
+    """Whether a file says that it is a project, of whatever version; nothing is locked or written."""
+    try:
+        with translated(path), closing(connect(path, "immutable")) as connection:
+            return bool(first_value(connection, "PRAGMA application_id") == APPLICATION_ID)
+    except ProjectError:
+        return False
+
+
+def _missing(path: Path) -> ProjectMissingError:
+    problem = f"{path}: there is no such project"
+    kept = sorted(path.parent.glob(f"{escape(path.name)}*{KEPT_ASIDE}"), key=os.path.getmtime)
+    if not kept:
+        return ProjectMissingError(problem, as_command("sciextract", "init", path))
+    return ProjectMissingError(
+        f"{problem}, but {kept[-1]} holds its state before a backup was restored",
+        as_command("sciextract", "backup", "--restore", kept[-1], "--project", path),
+    )
+
+
+def mode_for(path: Path) -> Mode:
+    """How the file can be opened: writable, readable, or readable on a medium that nobody writes."""
+    fixed = is_read_only_medium(path)
+    folder_takes_files = os.access(path.resolve().parent, os.W_OK) and not fixed
+    if folder_takes_files and os.access(path, os.W_OK):
+        return "write"
+    # An immutable file is read without its write-ahead log, so it must have none that holds anything.
+    # Readers of a WAL file need a place for its index; where there is none, nobody is writing either.
+    if has_log(path) or not (fixed or (not folder_takes_files and _is_wal(path))):
+        return "read"
+    return "immutable"
+
+
+def _is_wal(path: Path) -> bool:
+    """Whether a file is written through a write-ahead log; one that cannot be opened without its index is."""
+    try:
+        with translated(path), closing(connect(path, "read")) as connection:
+            return bool(first_value(connection, "PRAGMA journal_mode") == "wal")
+    except ProjectReadOnlyError:
+        return True
+
+
+def has_log(path: Path) -> bool:
+    """Whether a write-ahead log next to the file holds something that is not in the file yet."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+@contextmanager
+def transaction(connection: Connection, path: Path) -> Iterator[None]:
+    """One write transaction: waits its turn, all or nothing.
+
+    Raises:
+        ProjectReplacedError: The path names another file by now; nothing was changed.
+        ProjectError: The file cannot be written; nothing was changed.
+    """
+    with translated(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            # As late as possible: what is committed into a file without a name would be lost with it.
+            if is_replaced(connection, path):
+                raise replaced(path)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """Several queries that see the same state of the file, whatever other processes write meanwhile."""
+    # A transaction that writes sees one state already, and SQLite nests none.
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def is_replaced(connection: Connection, path: Path) -> bool:
+    """Whether the path names another file than the one that the connection has open, or none."""
+    return connection.file != _file_id(path)
+
+
+def settle(connection: sqlite3.Connection) -> bool:
+    """Leave one whole file behind, which also readers without write access can open.
+
+    Another process that has the project open stands in the way; then the last one to close does it.
+
+    Returns:
+        Whether it was done.
+    """
+    # Closing must not wait half a minute for a reader that stays, and what cannot be done now is no error.
+    if isinstance(connection, Connection):
+        connection.project = None
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return bool(first_value(connection, "PRAGMA journal_mode = DELETE") == "delete")
+    return False
+
+
+def _file_id(path: Path) -> FileId | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def problems(connection: sqlite3.Connection, *, quick: bool = False) -> list[str]:
+    """What ``PRAGMA integrity_check`` (or ``quick_check``) reports; empty when the file is sound.
+
+    Raises:
+        sqlite3.OperationalError: The check was interrupted, or the file is busy.
+    """
+    pragma = "quick_check" if quick else "integrity_check"
+    try:
+        rows = connection.execute(f"PRAGMA {pragma}({_REPORTED})").fetchall()
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        return [str(error)]
+    # Lines of asterisks are headings of single databases; several messages may share one row.
+    lines = [line for (text,) in rows for line in str(text).splitlines()]
+    return [line for line in lines if line != "ok" and not line.startswith("***")]
+
+
+def is_sound(path: Path, *, quick: bool = False) -> bool:
+    """Whether a file that nobody writes is a project without damage.
+
+    Args:
+        path: The file.
+        quick: Leave out whether indexes agree with their tables, which takes most of the time.
+    """
+    try:
+        check_project(path)
+        with closing(connect(path, "immutable")) as connection:
+            return not problems(connection, quick=quick)
+    except (ProjectError, sqlite3.Error):
+        return False
+
+
+def is_network(path: Path) -> bool:
+    """Whether a file lies (or would lie) on a network file system; unknown ones count as local."""
+    if os.environ.get("SCIEXTRACT_NETWORK_FS"):
+        return True
+    resolved = path.resolve()
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - absent from other systems' stubs
+        remote = kernel.GetDriveTypeW(resolved.anchor) == _DRIVE_REMOTE
+        return str(resolved).startswith("\\\\") or bool(remote)
+    types = mount_types(_MOUNTS.read_text()) if _MOUNTS.exists() else _types_by_command()
+    mounted = (str(place) for place in (resolved, *resolved.parents))
+    return next((types[place] for place in mounted if place in types), "") in NETWORK_TYPES
+
+
+def is_read_only_medium(path: Path) -> bool:
+    """Whether the file system itself takes no writes, for anyone."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):
+        return False
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that are free on the file system of a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def mount_types(mountinfo: str) -> dict[str, str]:
+    """Mount points and their file system types, from the text of Linux's ``mountinfo``.
+
+    >>> mount_types("36 25 0:32 / /home/ann rw - nfs4 server:/home rw")
+    {'/home/ann': 'nfs4'}
+    """
+    types = {}
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kinds = before.split(), after.split()
+        if len(fields) > 4 and kinds:
+            types[fields[4].encode().decode("unicode_escape")] = kinds[0]
+    return types
+
+
+def _types_by_command() -> dict[str, str]:
+    """Mount points of macOS and the BSDs: ``server:/x on /Volumes/x (nfs, nodev)``."""
+    try:
+        done = subprocess.run(["/sbin/mount"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    types = {}
+    for line in done.stdout.splitlines():
+        place, _, kinds = line.partition(" on ")[2].rpartition(" (")
+        types[place] = kinds.split(",")[0].rstrip(")")
+    return types

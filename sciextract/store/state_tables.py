@@ -12,14 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, changes_of_document, replay
-from sciextract.store.rows import (
-    COLUMNS,
-    ROW_TYPES,
-    Key,
-    Row,
-    Values,
-    from_values,
-)
+from sciextract.store.rows import COLUMNS, ROW_TYPES, Key, Row, Values, from_values
 from sciextract.store.sqlite import decoded, first_value, storable
 
 if TYPE_CHECKING:

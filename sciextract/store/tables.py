@@ -4,7 +4,7 @@ Three kinds of tables. *Immutable*: ``document``, ``record``, ``annotation_set``
 *State*, which the log rebuilds: ``progress``, ``entity``, ``relation``, ``cluster``, ``link``.
 *Derived*, which the state rebuilds: ``summary``, ``tally``, ``surface`` and the full-text indexes.
 
-Whoever changes a statement raises :data:`sciextract.store.connection.VERSION`.
+Whoever changes a statement raises :data:`sciextract.store.sqlite.VERSION`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sqlite3
 from contextlib import closing
 from functools import cache
 
-from sciextract.store.connection import APPLICATION_ID, VERSION
+from sciextract.store.sqlite import APPLICATION_ID, VERSION
 
 _ITEM = """
     score REAL,

@@ -295,17 +295,13 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
             kinds = (found.entities, found.relations, found.clusters)
             for layer, of_layer in zip(Layer, kinds, strict=True):
                 items[layer] += len(of_layer)
-    layers = {
-        layer: LayerCurve(
-            tuple(running_f1(shown[layer], layer)),
-            tuple(running_f1([each.adapter for each in pairs[layer]], layer)),
-            tuple(running_f1([each.other for each in pairs[layer]], layer)),
-            layer_use(pairs[layer], layer, first=not known),
-            items[layer],
-        )
-        for layer in Layer
-        if layer in has
-    }
+    layers = {}
+    for layer in [each for each in Layer if each in has]:
+        of_adapter, of_other = ([each[side] for each in pairs[layer]] for side in (0, 1))
+        mine, theirs = tuple(running_f1(of_adapter, layer)), tuple(running_f1(of_other, layer))
+        use = layer_use(pairs[layer], layer, first=not known)
+        seen = tuple(running_f1(shown[layer], layer))
+        layers[layer] = LayerCurve(seen, mine, theirs, use, items[layer])
     return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has))
 
 

@@ -228,13 +228,9 @@ def _read_groups(value: object, name: str, place: Place) -> Iterator[tuple[str, 
 def _read_quote(item: object, keys: QuoteKeys, place: Place, label: str = "") -> Quote:
     text = item if isinstance(item, str) else _value(item, keys.quote)
     start = _value(item, keys.start)
-    return Quote(
-        string_at(text, keys.quote[0], place),
-        string_at(label or _value(item, keys.label) or "", keys.label[0], place),
-        start if type(start) is int else None,
-        _read_score(item, keys),
-        bool(_value(item, ("attributes",))),
-    )
+    label = string_at(label or _value(item, keys.label) or "", keys.label[0], place)
+    text, more = string_at(text, keys.quote[0], place), bool(_value(item, ("attributes",)))
+    return Quote(text, label, start if type(start) is int else None, _read_score(item, keys), more)
 
 
 def _read_end(item: object, paths: Sequence[str], keys: QuoteKeys, place: Place) -> Quote | int:

@@ -12,7 +12,7 @@ from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 def test_without_a_terminal_it_is_wrong_use() -> None:
     with pytest.raises(UsageError, match="needs a terminal") as caught:
-        command.tui()
+        command.tui(None, web=False, no_predict=False)
     assert caught.value.exit_code == ExitCode.USAGE
 
 
@@ -25,5 +25,5 @@ def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatc
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError) as caught:
-        command.tui()
+        command.tui(None, web=False, no_predict=False)
     assert "pip install" in caught.value.hint

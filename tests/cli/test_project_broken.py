@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.store.connection import VERSION
+from sciextract.store.sqlite import VERSION
 from tests.cli.conftest import Command
 from tests.cli.projects import everything, write_lines
 
@@ -117,7 +117,6 @@ def test_listing_backups_of_something_else(command: Command, project: Path, kind
 
 #: Values that no sciextract writes, by table and column.
 WRONG = {
-    "meta.value": "xyz",
     "label_schema.body": "{}",
     "event.params": "-1",
     "change.body": b"\xff\xfe",

@@ -17,11 +17,7 @@ from sciextract_trainer.config import TrainConfig
 
 DEV_SETTINGS = DecodeSettings(thresholds=PerTask(0.45, 0.4, 0.5))
 
-LAYER_OF = {
-    "entity": Layer.ENTITIES,
-    "relation": Layer.RELATIONS,
-    "coreference": Layer.COREFERENCE,
-}
+LAYER_OF = {"entity": Layer.ENTITIES, "relation": Layer.RELATIONS, "coreference": Layer.COREFERENCE}
 """The layer of each task."""
 
 Predictor = Callable[[Document], AnnotatedDocument]

@@ -33,16 +33,7 @@ from sciextract_trainer.graph_weights import record_places
 from sciextract_trainer.network.joint import JointNetwork, PairHead, TorchNetwork
 
 FULL_ATTENTION = frozenset(
-    {
-        "albert",
-        "bert",
-        "camembert",
-        "distilbert",
-        "electra",
-        "mobilebert",
-        "roberta",
-        "xlm-roberta",
-    }
+    {"albert", "bert", "camembert", "distilbert", "electra", "mobilebert", "roberta", "xlm-roberta"}
 )
 """Kinds of encoders whose queries see every subword of their window, so at least its special subwords."""
 

@@ -44,12 +44,7 @@ from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import (
-    CPU,
-    enable_checkpointing,
-    moved,
-    repeatable,
-)
+from sciextract_trainer.hardware.device import CPU, enable_checkpointing, moved, repeatable
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule

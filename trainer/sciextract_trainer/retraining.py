@@ -17,12 +17,7 @@ from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import with_cut_words
-from sciextract.retraining.cross_validation import (
-    Fold,
-    fold_file,
-    without,
-    write_fold,
-)
+from sciextract.retraining.cross_validation import Fold, fold_file, without, write_fold
 from sciextract.retraining.events import (
     Exporting,
     FoldStarted,

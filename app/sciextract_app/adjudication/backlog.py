@@ -9,7 +9,6 @@ from functools import partial
 
 from sciextract.documents.annotations import Layer
 from sciextract.store import DocumentState, Project, review
-from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import documents_of
 from sciextract.workflows.disagreements import (
     Decisions,
@@ -185,5 +184,4 @@ class Backlog:
 
 def open_differences(project: Project) -> int:
     """Differences with merged projects, as the project noted them last; cheap enough for every opening."""
-    with translated(project.path):
-        return review.count_disagreements(project.connection)
+    return review.count_disagreements(project.connection)

@@ -20,7 +20,6 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.events import read_event
-from sciextract.store.sqlite import translated
 from sciextract_app.review.bulk import sure_items, sure_score
 from sciextract_app.review.selecting import selected
 from sciextract_app.review.state import ReviewState
@@ -231,10 +230,9 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Lines:
     """How the same string was labelled elsewhere."""
     try:
-        with translated(state.project.path):
-            found = review.label_history(
-                state.project.connection, row.surface(view.text), state.number, row.id
-            )
+        found = review.label_history(
+            state.project.connection, row.surface(view.text), state.number, row.id
+        )
     except ProjectError:
         return
     # The count ends early for a string that stands everywhere: the pane is drawn at every key.
@@ -248,8 +246,7 @@ def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Li
 
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     try:
-        with translated(state.project.path):
-            event = read_event(state.project.connection, row.event_id)
+        event = read_event(state.project.connection, row.event_id)
     except ProjectError:
         event = None  # the file cannot be read: the next key says why
     if event is not None:

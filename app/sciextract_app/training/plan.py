@@ -15,7 +15,6 @@ from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
 from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
-from sciextract.store.sqlite import translated
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
 from sciextract_app.shared.session import totals
@@ -62,9 +61,8 @@ class TrainingCounts:
 def training_data(project: Project) -> TrainingCounts:
     """Count what a project has to train on, by the same split as the training."""
     done = totals(project.connection).done
-    with translated(project.path):
-        decisions = review.count_decided(project.connection)
-        known = [each for each in known_documents(project.connection) if each.decided]
+    decisions = review.count_decided(project.connection)
+    known = [each for each in known_documents(project.connection) if each.decided]
     splits = Counter(
         split for each in known if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
     )

@@ -144,15 +144,12 @@ def neighbours(
     ours = [node.id, *[each.id for each in narrower]]
     number = label_number(connection, relation, "relation")
     # Either end by its index; an edge between two of them is found from both.
-    ends = [
-        f"SELECT * FROM ({_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit)"
-        for end in _ENDS[direction]
-    ]
-    rows = connection.execute(
-        f"{' UNION '.join(ends)} ORDER BY documents DESC, id LIMIT :limit",
-        {"nodes": json.dumps(ours), "label": number, "limit": limit},
-    )
-    edges = [edge_of(connection, row, sentences) for row in rows.fetchall()]
+    order, values = "LIMIT :limit", {"nodes": json.dumps(ours), "label": number, "limit": limit}
+    kind += f" ORDER BY e.documents DESC, e.id {order}"
+    ends = [f"SELECT * FROM ({_EDGE} WHERE {end} {kind})" for end in _ENDS[direction]]
+    query = f"{' UNION '.join(ends)} ORDER BY documents DESC, id {order}"
+    rows = connection.execute(query, values).fetchall()
+    edges = [edge_of(connection, row, sentences) for row in rows]
     return [each.read_from((each.head if each.head.id in ours else each.tail).id) for each in edges]
 
 
@@ -171,12 +168,10 @@ def relation_counts(connection: Connection, node: Node) -> dict[tuple[str, Way],
 
 def between(connection: Connection, first: int, second: int, sentences: int = 0) -> list[Edge]:
     """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
-    rows = connection.execute(
-        f"{_EDGE} WHERE (e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1) "
-        "ORDER BY e.documents DESC, e.mentions DESC, e.id",
-        (first, second),
-    )
-    return [edge_of(connection, row, sentences).read_from(first) for row in rows.fetchall()]
+    ends = "(e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"
+    query = f"{_EDGE} WHERE {ends} ORDER BY e.documents DESC, e.mentions DESC, e.id"
+    rows = connection.execute(query, (first, second)).fetchall()
+    return [edge_of(connection, row, sentences).read_from(first) for row in rows]
 
 
 def edge_of(connection: Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.extraction import unpacked
@@ -20,8 +20,7 @@ Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
 
 
-@dataclass(frozen=True, slots=True)
-class Years:
+class Years(NamedTuple):
     """A span of years, both ends included; ``None`` is an open end."""
 
     first: int | None = None
@@ -114,7 +113,7 @@ def papers_of(
         FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
         WHERE n.node = :node {both} AND {IN_YEARS}
         ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
-        {"node": node.id, **asdict(years)},
+        {"node": node.id, **years._asdict()},
     ):
         paper, quoted = paper_of(row), list[NamingSentence]()
         if related and paper.document not in relations:
@@ -206,10 +205,9 @@ class Quoter:
     def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
         for paper, text in self._papers(_NAMED, {"nodes": self._nodes}):
+            named = _spans(self._pattern, text)
             places = [
-                (start, end)
-                for start, end in _spans(self._pattern, text)
-                if _DEFINES.match(text, end) and _BEGINS.search(text, 0, start)
+                (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
             ]
             if places:
                 yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import unpacked
@@ -29,8 +29,7 @@ _LOWER_IS_BETTER = re.compile(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A value that an abstract reports.
 
     Attributes:
@@ -65,10 +64,7 @@ class Result:
         return {
             "material": self.material and self.material.name,
             "metric": self.metric.name,
-            "value": self.value,
-            "unit": self.unit,
-            "split": self.split,
-            "is_difference": self.is_difference,
+            **{name: getattr(self, name) for name in ("value", "unit", "split", "is_difference")},
             "system": self.system and self.system.name,
             "doc_key": self.paper.doc_key,
             **asdict(self.paper.published),
@@ -119,7 +115,7 @@ def results(
         FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
         JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
         WHERE {where} ORDER BY r.document, r.number""",
-        {"differences": differences, **asdict(years)},
+        {"differences": differences, **years._asdict()},
     ).fetchall()
     known = cache(lambda node: None if node is None else node_of(connection, node))
     found = []

@@ -74,8 +74,7 @@ class Period:
         return {**asdict(self), "share": self.share, "low": low, "high": high}
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(NamedTuple):
     """How the share of the abstracts that name a node changes.
 
     Attributes:
@@ -121,8 +120,7 @@ class Trend:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class TrendQuestion:
+class TrendQuestion(NamedTuple):
     """What trends to look for.
 
     Attributes:

@@ -21,18 +21,19 @@ from sciextract.errors import (
     ProjectFullError,
     ProjectMissingError,
 )
-from sciextract.store.connection import (
+from sciextract.store.sqlite import (
     KEPT_ASIDE,
     check_project,
     connect,
+    damaged,
     free_bytes,
     has_log,
     is_sound,
     problems,
     settle,
     snapshot,
+    translated,
 )
-from sciextract.store.sqlite import damaged, translated
 
 KEPT = 10
 MANUAL = "asked for"
@@ -167,10 +168,7 @@ def restore(backup: Path, project: Path) -> Path | None:
             )
         _clear_log(project)
     clear_killed(place)
-    with (
-        closing(connect(backup, "read")) as source,
-        atomic.replacing(place, durable=True) as copy,
-    ):
+    with closing(connect(backup, "read")) as source, atomic.replacing(place, durable=True) as copy:
         _copy(source, backup, copy)
         with closing(connect(copy, "immutable")) as made:
             if damage := problems(made):

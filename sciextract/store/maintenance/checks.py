@@ -12,11 +12,18 @@ from math import isclose
 
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import documents, events, project_settings, state_tables
-from sciextract.store.connection import problems, snapshot
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
-from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded, first_value, storable
+from sciextract.store.sqlite import (
+    UNREADABLE,
+    WRONG_VALUES,
+    decoded,
+    first_value,
+    problems,
+    snapshot,
+    storable,
+)
 from sciextract.store.state_tables import load_rows
 from sciextract.store.tables import find_alterations
 

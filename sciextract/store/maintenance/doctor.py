@@ -14,25 +14,21 @@ from typing import Any
 
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import state_tables
-from sciextract.store.connection import (
+from sciextract.store.maintenance import checks
+from sciextract.store.maintenance.backup import Backup, folder_of, list_backups, newest_sound
+from sciextract.store.maintenance.checks import CheckResult, Severity
+from sciextract.store.opening import open_project
+from sciextract.store.sqlite import (
     VERSION,
+    WRONG_VALUES,
     check_project,
     connect,
     free_bytes,
     has_log,
     is_network,
     mode_for,
+    read_only,
 )
-from sciextract.store.maintenance import checks
-from sciextract.store.maintenance.backup import (
-    Backup,
-    folder_of,
-    list_backups,
-    newest_sound,
-)
-from sciextract.store.maintenance.checks import CheckResult, Severity
-from sciextract.store.opening import open_project
-from sciextract.store.sqlite import WRONG_VALUES, read_only
 
 _SHOWN = 20
 _Check = Callable[[sqlite3.Connection], Iterable[CheckResult]]

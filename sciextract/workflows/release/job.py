@@ -23,10 +23,9 @@ from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
 from sciextract.workflows.output import check_target, write_whole
-from sciextract.workflows.release.card import write_card, write_guideline
 from sciextract.workflows.release.contents import Contents, release_record
-from sciextract.workflows.release.croissant import describe_croissant
 from sciextract.workflows.release.figures import Figures
+from sciextract.workflows.release.pages import describe_croissant, write_card, write_guideline
 
 CHECKSUMS = "SHA256SUMS"
 _NAMES = {Split.TRAIN: "train", Split.DEV: "dev", Split.GATE: "test"}
@@ -102,20 +101,11 @@ class ReleaseJob:
         """Everything but the data."""
         last = first_value(project.connection, "SELECT max(at) FROM event")
         splits = [each for each in _NAMES.values() if each in data.files]
-        contents = Contents(
-            project.path.stem,
-            project.schema,
-            self.terms,
-            data.figures,
-            {
-                split: (f"data/{split}.jsonl", atomic.sha256_of(root / "data" / f"{split}.jsonl"))
-                for split in splits
-            },
-            self.with_text,
-            self.everything,
-            agree_when_merged(project, {*numbers}),
-            str(last or "")[:10],
-        )
+        places = {each: f"data/{each}.jsonl" for each in splits}
+        files = {each: (place, atomic.sha256_of(root / place)) for each, place in places.items()}
+        own = (project.path.stem, project.schema, self.terms, data.figures, files)
+        agreed = agree_when_merged(project, {*numbers})
+        contents = Contents(*own, self.with_text, self.everything, agreed, str(last or "")[:10])
         pages = {
             "README.md": write_card(contents),
             "guideline.md": write_guideline(contents),
@@ -126,9 +116,9 @@ class ReleaseJob:
             pages["agreement.json"] = encode(contents.agreement)
         for name, text in pages.items():
             (root / name).write_text(text, encoding="utf-8", newline="\n")
-        files = sorted(each for each in root.rglob("*") if each.is_file())
+        written = sorted(each for each in root.rglob("*") if each.is_file())
         with (root / CHECKSUMS).open("w", encoding="utf-8", newline="\n") as sums:
-            for each in files:
+            for each in written:
                 sums.write(f"{atomic.sha256_of(each)}  {each.relative_to(root).as_posix()}\n")
 
 

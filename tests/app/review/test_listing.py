@@ -9,9 +9,9 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project
-from sciextract.store.connection import connect
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
+from sciextract.store.sqlite import connect
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.document_order import Listing
 from tests.app.review.many import fill
@@ -33,7 +33,7 @@ def test_rows_show_what_the_project_says(many: Project) -> None:
     listing = Listing(many)
     assert listing.count() == MANY
     first, second = listing.page(0, 2)
-    assert (first.number, first.title, first.year, first.items) == (1, "Tagger 1", 1991, 12)
+    assert (first.number, first.title, first.year, first.items) == (1, "Tagger 1", 1991, 30)
     assert first.layers == ("in progress",) * 3
     assert second.undecided == 2
     assert listing.place(2) == 1

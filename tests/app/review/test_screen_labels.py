@@ -12,6 +12,7 @@ from sciextract.store import Project, create_project, open_project
 from sciextract.store.label_changes import move_type
 from sciextract.store.project_settings import with_labels
 from sciextract.workflows.import_files import import_files
+from sciextract_app.review import screen as review_screen
 from sciextract_app.review.labels import LabelsDialog
 from sciextract_app.widgets.dialogs import LineDialog
 from tests.app.screens_support import desk_of, made_project, opened, shown, until, until_shown
@@ -79,8 +80,11 @@ async def test_types_are_added_moved_coloured_and_described(tmp_path: Path) -> N
         assert "Part" not in project.schema.relation_labels
 
 
-async def test_a_key_decides_nothing_once_another_desk_has_moved_the_types(tmp_path: Path) -> None:
+async def test_a_key_decides_nothing_once_another_desk_has_moved_the_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = made_project(tmp_path)
+    monkeypatch.setattr(review_screen, "POLL_SECONDS", 3600)  # the key comes before the next look
     async with opened(path) as (app, pilot):
         screen = desk_of(app)
         before = labels_of(screen.project)

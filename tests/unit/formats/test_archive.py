@@ -194,7 +194,7 @@ def test_encrypted_members_and_other_methods_are_refused(tmp_path: Path) -> None
 def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "MAX_MEMBERS", 2)
     error = refusal(pack(tmp_path / "made.zip", {f"{n}.txt": "x" for n in range(3)}))
-    assert "has 3 members; the limit is 2" in error.message
+    assert "has more than 2 members" in error.message
 
 
 def test_too_much_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def tell(process: subprocess.Popen[str]) -> None:
 
 def hold(path: str, longer: str = "0") -> None:
     """Begin a transaction, and end it so many seconds after being told to."""
-    from sciextract.store.connection import connect
+    from sciextract.store.sqlite import connect
 
     connection = connect(Path(path), "write")
     connection.execute("BEGIN IMMEDIATE")
@@ -69,7 +69,7 @@ def hold(path: str, longer: str = "0") -> None:
 
 def read(path: str) -> None:
     """Keep a reading transaction open until told to end it."""
-    from sciextract.store.connection import connect
+    from sciextract.store.sqlite import connect
 
     connection = connect(Path(path), "read")
     connection.execute("BEGIN")

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sciextract.store import EntityRef, Project, RelationRef
-from sciextract.store.connection import VERSION
+from sciextract.store.sqlite import VERSION
 from tests.unit.store.projects import (
     all_state,
     cluster,

@@ -23,7 +23,6 @@ from sciextract.errors import (
     ProjectMissingError,
 )
 from sciextract.store import Project, open_project
-from sciextract.store.connection import connect, problems
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.backup import (
     KEPT,
@@ -33,6 +32,7 @@ from sciextract.store.maintenance.backup import (
     newest_sound,
     restore,
 )
+from sciextract.store.sqlite import connect, problems
 from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put

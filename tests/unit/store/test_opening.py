@@ -20,8 +20,8 @@ from sciextract.errors import (
     ProjectVersionError,
 )
 from sciextract.store import create_project, open_project, opening
-from sciextract.store.connection import VERSION
 from sciextract.store.maintenance.doctor import examine
+from sciextract.store.sqlite import VERSION
 from tests.unit.store.projects import guess, new_project, place, put, small_schema
 
 

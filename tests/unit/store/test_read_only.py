@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectReadOnlyError
-from sciextract.store import connection, open_project
-from sciextract.store.connection import mode_for
+from sciextract.store import open_project, sqlite
 from sciextract.store.maintenance.doctor import examine
+from sciextract.store.sqlite import mode_for
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -35,7 +35,7 @@ def path() -> Iterator[Path]:
 @pytest.fixture
 def fixed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The medium of the project takes no writes from now on."""
-    monkeypatch.setattr(connection, "is_read_only_medium", lambda path: True)
+    monkeypatch.setattr(sqlite, "is_read_only_medium", lambda path: True)
 
 
 def _leave_log(path: Path) -> None:
@@ -44,7 +44,7 @@ def _leave_log(path: Path) -> None:
         assert said(process) == "written"
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert connection.has_log(path)
+    assert sqlite.has_log(path)
 
 
 def test_read_only_file(path: Path) -> None:
@@ -154,7 +154,7 @@ def test_mode(
     if log:
         path.with_name(path.name + "-wal").write_bytes(b"log")
     rights = {path: file, path.resolve().parent: folder}
-    monkeypatch.setattr(connection, "is_read_only_medium", lambda path: medium)
+    monkeypatch.setattr(sqlite, "is_read_only_medium", lambda path: medium)
     monkeypatch.setattr(os, "access", lambda place, how: rights[place])
     assert mode_for(path) == mode
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
-from sciextract.store import Project, connection, open_project
-from sciextract.store.connection import problems
+from sciextract.store import Project, open_project, sqlite
+from sciextract.store.sqlite import problems
 from sciextract.store.state_tables import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
@@ -34,7 +34,7 @@ def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
     """Waiting takes a moment, not half a minute."""
-    monkeypatch.setattr(connection.connect, "__defaults__", (0.2,))
+    monkeypatch.setattr(sqlite.connect, "__defaults__", (0.2,))
     yield 0.2
 
 
@@ -196,7 +196,7 @@ def test_a_file_that_was_replaced_is_left_alone_and_what_was_done_is_saved_besid
         project.close()
     assert caught.value.hint == f"sciextract merge {saved} --project {path}"
     assert path.read_bytes() == content
-    assert not connection.has_log(path)
+    assert not sqlite.has_log(path)
     for file, note in ((path, ""), (saved, "before")):
         with open_project(file) as found:
             assert problems(found.connection) == []
