@@ -18,7 +18,7 @@ from sciextract_app.widgets.dialogs import Dialog, plain
 
 MOST_SHOWN = 50_000
 """Characters of a longer paste that are shown; the others are only imported."""
-_PAUSE_SECONDS, _LOOK_SECONDS = 0.15, 0.2
+_PAUSE_SECONDS = 0.15
 _NOTHING = "Paste or type abstracts: BibTeX, RIS, NBIB, JSONL, CSV, plain text by paragraph, …"
 
 
@@ -112,7 +112,7 @@ class PasteDialog(Dialog[str]):
             for found in look(text):
                 if job.is_cancelled:
                     return
-                job.progress(self._show, found, False, every_seconds=_LOOK_SECONDS)
+                job.progress(self._show, found, False)
             if found is not None:
                 job.call(self._show, found, True)
 

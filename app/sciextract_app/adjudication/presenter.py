@@ -43,7 +43,7 @@ from sciextract_app.adjudication.sides import (
     items_of,
     source_words,
 )
-from sciextract_app.shared.actions import Action, action_hint, keymap, plain
+from sciextract_app.shared.actions import Action, action_hint, key_label, keymap, plain
 from sciextract_app.shared.session import Clock, Stopwatch
 from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Mode, guarded, problem, refusal
 
@@ -69,16 +69,6 @@ OTHER: Mapping[Verdict, Verdict] = {"mine": "theirs", "theirs": "mine"}
 """Of each side the other one."""
 _PASSED_ON = frozenset({"guideline", "help", "palette", "quit", "adjudicate"})
 _SWITCH_KEYS = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
-
-
-def help_rows(keys: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Key, words and group of everything that can be done here.
-
-    Args:
-        keys: The keys of each action, as they are written for people.
-    """
-    rows = [(keys.get(each, "none"), words, "two sides") for each, words in HELP]
-    return [*rows, ("d Esc", "back to the desk, at this abstract", "two sides")]
 
 
 class Adjudication:
@@ -220,6 +210,14 @@ class Adjudication:
         self._look_at(same or self.abstract.from_place(before.place))
         gone = "The difference no longer exists: another person or window has changed this"
         return Feedback("" if same else gone)
+
+    def help_rows(self) -> list[tuple[str, str, str]]:
+        """Key, words and group of everything that can be done here."""
+        keys: dict[str, str] = {}  # of each action, as people write them
+        for key, action in self._keys.items():
+            keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
+        rows = [(keys.get(each, "none"), words, "two sides") for each, words in HELP]
+        return [*rows, ("d Esc", "back to the desk, at this abstract", "two sides")]
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the last look."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -19,10 +19,9 @@ from textual.widgets import Static
 
 from sciextract.text.characters import visible
 from sciextract.workflows.disagreements import OtherSource, other_sources
-from sciextract_app.adjudication.presenter import Adjudication, help_rows
+from sciextract_app.adjudication.presenter import Adjudication
 from sciextract_app.adjudication.sides import DifferenceLine, SideView, source_words
 from sciextract_app.settings import key_name
-from sciextract_app.shared.actions import key_label, keymap
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall, is_too_small
 from sciextract_app.widgets.dialogs import ChoiceDialog, ask
@@ -137,7 +136,6 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
 
     Args:
         adjudication: Decides what is shown.
-        keys: Keys of the person's own choice, by action.
         left: Told when the person goes back.
     """
 
@@ -157,10 +155,9 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
     AdjudicationScreen.-narrow #differences { height: 20%; }
     """
 
-    def __init__(self, adjudication: Adjudication, keys: Mapping[str, str], left: Left) -> None:
+    def __init__(self, adjudication: Adjudication, left: Left) -> None:
         super().__init__()
         self.adjudication = adjudication
-        self._keys = keys
         self._left = left
 
     def compose(self) -> ComposeResult:
@@ -230,10 +227,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
                 sides = other_sources(project, self.adjudication.decisions)
                 ask(self.app, side_dialog(sides), lambda name: self._choose(chosen(sides, name)))
             case "help":
-                keys: dict[str, str] = {}  # of each action, as people write them
-                for key, action in keymap(self._keys).items():
-                    keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
-                self.app.push_screen(KeysDialog(help_rows(keys)))
+                self.app.push_screen(KeysDialog(self.adjudication.help_rows()))
             case "guideline":
                 schema = project.schema
                 self.app.push_screen(GuidelineDialog[None](schema))

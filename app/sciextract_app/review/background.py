@@ -29,8 +29,6 @@ MOST_SHOWN = 200
 """Bad records that are kept for the dialog; the others are only counted."""
 # Abstracts in a transaction: a key that decides something waits for it, so it is short.
 AT_A_TIME = 25
-PROGRESS_SECONDS = 0.3
-"""Between two messages of progress; the screen reads its lists anew at each."""
 
 
 class ImportWork:
@@ -96,8 +94,8 @@ class ImportWork:
 
         def work(job: Job) -> None:
             def progress(records: int) -> None:
-                words = Feedback(f"importing: {records:,} records so far")
-                job.progress(self._show, words, True, every_seconds=PROGRESS_SECONDS)
+                words = f"importing: {records:,} records so far"
+                job.progress(self._show_progress, words)
                 job.breathe()
 
             def keep_bad(error: FormatError) -> None:
@@ -255,7 +253,7 @@ class BulkWork:
         start_job(self._screen, self.NAME, run, failed, exclusive=True)
 
     def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
-        job.progress(self._show_progress, decision, done, total, every_seconds=PROGRESS_SECONDS)
+        job.progress(self._show_progress, decision, done, total)
 
     def _show_progress(self, decision: BulkDecision, done: int, total: int) -> None:
         progress = self._screen.desk.bulk.progress(decision, done, total)

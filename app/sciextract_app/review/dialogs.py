@@ -392,9 +392,9 @@ class ReviewDialogs:
         from sciextract_app.adjudication.screen import AdjudicationScreen
 
         screen = self._screen
-        keys = screen.custom_keys
-        adjudication = Adjudication(screen.project, sides, screen.desk.number, keys=keys)
-        screen.app.push_screen(AdjudicationScreen(adjudication, keys, screen.return_from))
+        keys, number = screen.custom_keys, screen.desk.number
+        adjudication = Adjudication(screen.project, sides, number, keys=keys)
+        screen.app.push_screen(AdjudicationScreen(adjudication, screen.return_from))
 
     def _refuse(self, message: str) -> None:
         self._screen.show_reply(Feedback(message, problem=True))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from threading import Lock
 from typing import Any, ParamSpec
 
 from textual.dom import DOMNode
@@ -17,6 +15,8 @@ from sciextract.errors import SciextractError, write_crash_report
 # SQLite does not queue who waits for its lock, it lets them try again: without a moment in which nobody
 # writes, a key of the person could wait for as long as a job runs.
 BREATH_SECONDS = 0.002
+PROGRESS_SECONDS = 0.2
+"""Between two messages of progress; the desk may read its lists anew at each."""
 _Arguments = ParamSpec("_Arguments")
 
 
@@ -35,8 +35,6 @@ class Job:
     def __init__(self, node: DOMNode, worker: Worker[Any]) -> None:
         self._node = node
         self._worker = worker
-        self._lock = Lock()
-        self._latest: Callable[[], object] | None = None
         self._shown_at = float("-inf")
 
     @property
@@ -55,18 +53,12 @@ class Job:
         if self._node.is_attached:
             self._node.call_later(receive, *args, **kwargs)
 
-    def progress(
-        self, receive: Callable[..., object], *args: object, every_seconds: float = 0.0
-    ) -> None:
-        """The same for news of which only the latest count: a slow terminal is not flooded with them."""
+    def progress(self, receive: Callable[..., object], *args: object) -> None:
+        """The same for news of which some may be left out: a slow terminal is not flooded with them."""
         now = time.monotonic()
-        if now - self._shown_at < every_seconds:
-            return
-        self._shown_at = now
-        with self._lock:
-            is_waiting, self._latest = self._latest is not None, partial(receive, *args)
-        if not is_waiting:
-            self.call(self._show_latest)
+        if now - self._shown_at >= PROGRESS_SECONDS:
+            self._shown_at = now
+            self.call(receive, *args)
 
     def breathe(self) -> None:
         """Let a key write between two transactions.
@@ -77,12 +69,6 @@ class Job:
         if self.is_cancelled:
             raise JobCancelledError
         time.sleep(BREATH_SECONDS)
-
-    def _show_latest(self) -> None:
-        with self._lock:
-            latest, self._latest = self._latest, None
-        if latest is not None:
-            latest()
 
 
 def start_job(

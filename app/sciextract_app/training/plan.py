@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sciextract.errors import SciextractError, UsageError
+from sciextract.errors import UsageError
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.manifest import too_few_to_compare
@@ -125,15 +125,13 @@ class TrainingPlan:
 
     Attributes:
         earlier: Earlier trainings.
-        material: What there is to train on, ``None`` where it could not be read.
+        material: What there is to train on.
         model: The model that a training starts from.
-        error: Why it could not be read.
     """
 
     earlier: EarlierRuns
-    material: TrainingCounts | None = None
-    model: str = ""
-    error: SciextractError | None = None
+    material: TrainingCounts
+    model: str
 
 
 def read_plan(path: Path, model: str | None) -> TrainingPlan:
@@ -142,14 +140,13 @@ def read_plan(path: Path, model: str | None) -> TrainingPlan:
     Args:
         path: The project.
         model: The model that the person named, ``None`` for the one in use.
+
+    Raises:
+        SciextractError: The project cannot be read, or has no model.
     """
-    earlier = earlier_runs(runs_of(path))
-    try:
-        with open_project(path, read=True) as project:
-            model = model or choice.current(project).name
-            return TrainingPlan(earlier, training_data(project), model)
-    except SciextractError as error:
-        return TrainingPlan(earlier, error=error)
+    with open_project(path, read=True) as project:
+        model = model or choice.current(project).name
+        return TrainingPlan(earlier_runs(runs_of(path)), training_data(project), model)
 
 
 def plan_lines(

@@ -239,11 +239,11 @@ class RetrainingScreen(PlotScreen):
             return error_line(missing)
         if not self._service.writable:
             return "this project is read-only here: copy it to a folder of yours, then retrain on the copy"
-        return nothing_to_learn(found.material) if found.material else ""
+        return nothing_to_learn(found.material)
 
     def _plan(self, width: int, _: int) -> list[Text]:
         found = self._material
-        if found is None or found.material is None:
+        if found is None:
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.options, found.earlier)
@@ -281,8 +281,6 @@ class RetrainingScreen(PlotScreen):
 
         def counted(plan: TrainingPlan) -> None:
             self._material = plan
-            if plan.error is not None:
-                self.show_message(refusal(plan.error))
             self.look()
 
         def failed(error: SciextractError) -> None:
