@@ -94,8 +94,8 @@ class ImportWork:
 
         def work(job: Job) -> None:
             def progress(records: int) -> None:
-                words = f"importing: {records:,} records so far"
-                job.progress(self._show_progress, words)
+                words = Feedback(f"importing: {records:,} records so far")
+                job.progress(self._show, words, True)
                 job.breathe()
 
             def keep_bad(error: FormatError) -> None:
