@@ -14,7 +14,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
+from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
 from sciextract.formats.sink import LineWriter
@@ -72,12 +72,12 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         with closing(source.lines()) as lines:
             has_documents = any(line.startswith(SEPARATOR.encode()) for line in lines)
 
-    def edge_of(line: str, _: Block) -> Edge:
+    def role_of(line: str, _: Block) -> LineRole:
         nonlocal has_documents
         if line.startswith(SEPARATOR):
             has_documents = True
-            return Edge.FIRST
-        return Edge.INSIDE if has_documents or line.strip(_BLANKS) else Edge.BETWEEN
+            return LineRole.FIRST
+        return LineRole.INSIDE if has_documents or line.strip(_BLANKS) else LineRole.BETWEEN
 
     def read(block: Block, _: int) -> AnnotatedDocument:
         rows: list[tuple[list[str], int]] = []
@@ -123,7 +123,7 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
     blocks = (
         block
-        for block in blocks_of(source, edge_of)
+        for block in blocks_of(source, role_of)
         if any(isinstance(line, FormatError) or _cells_of(line) for _, line in block)
     )
     return read_each(blocks, read, nothing)

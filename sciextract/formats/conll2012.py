@@ -19,7 +19,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
+from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter
@@ -44,11 +44,11 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
     """
 
-    def edge_of(line: str, block: Block) -> Edge:
+    def role_of(line: str, block: Block) -> LineRole:
         has_ended = not block or _END.match(str(block[-1][1]))
         if has_ended and not line.strip():
-            return Edge.BETWEEN
-        return Edge.FIRST if has_ended or _BEGIN.match(line) else Edge.INSIDE
+            return LineRole.BETWEEN
+        return LineRole.FIRST if has_ended or _BEGIN.match(line) else LineRole.INSIDE
 
     def read(block: Block, _: int) -> AnnotatedDocument:
         (first_line, first), *lines = readable_lines(block)
@@ -99,7 +99,7 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
 
     problem = "no document begins: there is no line '#begin document (NAME); part 000'"
     nothing = FormatError(problem, path=source.path)
-    return read_each(blocks_of(source, edge_of), read, nothing)
+    return read_each(blocks_of(source, role_of), read, nothing)
 
 
 _Brackets = tuple[list[tuple[str, str]], list[str]]

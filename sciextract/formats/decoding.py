@@ -83,7 +83,7 @@ Block: TypeAlias = list[NumberedLine]
 """The lines of one record."""
 
 
-class Edge(Enum):
+class LineRole(Enum):
     """What a line is for the blocks around it."""
 
     INSIDE = "part of the block"
@@ -91,23 +91,23 @@ class Edge(Enum):
     BETWEEN = "part of none"
 
 
-def blocks_of(source: Source, edge_of: Callable[[str, Block], Edge]) -> Iterator[Block]:
+def blocks_of(source: Source, role_of: Callable[[str, Block], LineRole]) -> Iterator[Block]:
     """The lines of a file in blocks, none of them empty.
 
     Args:
         source: The file.
-        edge_of: What a line is, seen from the block so far (which may be empty).
+        role_of: What a line is, seen from the block so far (which may be empty).
 
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
     block: Block = []
     for number, line in decoded_lines(source):
-        edge = Edge.INSIDE if isinstance(line, FormatError) else edge_of(line, block)
-        if edge is not Edge.INSIDE and block:
+        role = LineRole.INSIDE if isinstance(line, FormatError) else role_of(line, block)
+        if role is not LineRole.INSIDE and block:
             yield block
             block = []
-        if edge is not Edge.BETWEEN:
+        if role is not LineRole.BETWEEN:
             block.append((number, line))
     if block:
         yield block

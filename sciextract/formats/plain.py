@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import ReadItem, Source, read_each
-from sciextract.formats.decoding import Block, Edge, blocks_of, decoded_content, readable_lines
+from sciextract.formats.decoding import Block, LineRole, blocks_of, decoded_content, readable_lines
 from sciextract.text.analyse import make_document
 
 
@@ -34,12 +34,12 @@ def read_paragraphs(source: Source) -> Iterator[ReadItem]:
         text = "".join([line for _, line in lines]).removesuffix("\n").removesuffix("\r")
         return _document(f"{source.stem}:{lines[0][0]}", text)
 
-    def edge_of(line: str, _: Block) -> Edge:
-        return Edge.INSIDE if line.strip() else Edge.BETWEEN
+    def role_of(line: str, _: Block) -> LineRole:
+        return LineRole.INSIDE if line.strip() else LineRole.BETWEEN
 
     problem = "the file is empty: it holds white space only"
     nothing = FormatError(problem, path=source.path)
-    return read_each(blocks_of(source, edge_of), read, nothing)
+    return read_each(blocks_of(source, role_of), read, nothing)
 
 
 def _document(doc_key: str, text: str) -> AnnotatedDocument:

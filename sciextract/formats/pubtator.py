@@ -14,7 +14,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, Edge, blocks_of, readable_lines
+from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
 from sciextract.formats.sink import LineWriter
@@ -104,14 +104,14 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
 
-    def edge_of(line: str, block: Block) -> Edge:
+    def role_of(line: str, block: Block) -> LineRole:
         if not line.strip():
-            return Edge.BETWEEN
+            return LineRole.BETWEEN
         # Some files have no empty lines between documents.
         kind = passage[2] if (passage := _PASSAGE.match(line)) else ""
         above = (_PASSAGE.match(each) for _, each in block if isinstance(each, str))
         is_first = kind and any(found and found[2] == kind for found in above)
-        return Edge.FIRST if is_first else Edge.INSIDE
+        return LineRole.FIRST if is_first else LineRole.INSIDE
 
     def read(block: Block, _: int) -> AnnotatedDocument:
         key, passages, rows = "", dict[str, str](), []
@@ -147,7 +147,7 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
         return items.annotated(Document(key, text, tokens, fields))
 
     nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
-    return read_each(blocks_of(source, edge_of), read, nothing)
+    return read_each(blocks_of(source, role_of), read, nothing)
 
 
 def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:

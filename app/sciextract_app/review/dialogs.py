@@ -13,7 +13,7 @@ from sciextract.store import EntityRef, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
-from sciextract_app.review.labels import Labels
+from sciextract_app.review.labels import LabelEditor
 from sciextract_app.review.prompts import (
     HELP,
     NoteDialog,
@@ -71,7 +71,7 @@ class ReviewDialogs:
 
     def __init__(self, screen: ReviewScreen) -> None:
         self._screen = screen
-        self.labels = Labels(screen)
+        self.labels = LabelEditor(screen)
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""

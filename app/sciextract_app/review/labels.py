@@ -42,7 +42,7 @@ class LabelsDialog(GuidelineDialog[tuple[str, int]]):
             self.dismiss((key, place or 0))
 
 
-class Labels:
+class LabelEditor:
     """Asks what to change about the types, and changes it.
 
     Args:
