@@ -21,6 +21,7 @@ import pyte
 KEYS = {
     "enter": "\r",
     "tab": "\t",
+    "space": " ",
     "escape": "\x1b",
     "shift+tab": "\x1b[Z",
     "down": "\x1b[B",
