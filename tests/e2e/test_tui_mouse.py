@@ -24,7 +24,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def cell_of(terminal: Terminal, words: str) -> tuple[int, int]:
     """Column and line of some words, from one."""
     lines = terminal.text.splitlines()
-    y = next(y for y, line in enumerate(lines) if words in line)
+    y = next((y for y, line in enumerate(lines) if words in line), None)
+    assert y is not None, f"{words!r} is not shown:\n{terminal.text}"
     return lines[y].index(words) + 1, y + 1
 
 
@@ -49,7 +50,7 @@ def test_click_drag_menu_and_wheel(start: Start, tmp_path: Path) -> None:
     terminal.wait_for("added as Method")
     assert texts(tmp_path) == ["borrowed lexicons"]
     terminal.mouse(RIGHT, x + 2, y)
-    terminal.wait_for("What now?")
+    terminal.wait_for("x  reject")
     terminal.mouse(LEFT, *cell_of(terminal, "x  reject"))
     terminal.wait_for(lambda: texts(tmp_path) == [])
     first = terminal.text.splitlines()[2][:30]
