@@ -236,6 +236,11 @@ class PaneTabs(Static):
             line.append(" ")
         self.update(line, layout=False)
 
+    def on_resize(self) -> None:
+        """Draw the pane of the focus when the screen has got narrow; hidden containers hear of no size."""
+        panes = self.query_ancestor(LowerPanes)
+        panes.watch_current(panes.current)
+
 
 class StripPane(LinesPane):
     """Draws one of the other panes, which are hidden: to show and hide them would take a layout and a frame more."""
@@ -297,10 +302,6 @@ class LowerPanes(Vertical):
             panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
             self.query_one(PaneTabs).show(current)
             self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
-
-    def on_resize(self) -> None:
-        """Show the pane of the focus where there is room for one."""
-        self.watch_current(self.current)
 
     def show(
         self,

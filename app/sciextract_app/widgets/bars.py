@@ -345,8 +345,10 @@ def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     return line.append_text(tabs)
 
 
-LEAST_COLUMNS, LEAST_ROWS, WIDE_FROM = 60, 15, 100
-COLUMNS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide")]
+LEAST_COLUMNS, LEAST_ROWS, WIDE_FROM, BESIDE_FROM = 60, 15, 100, 170
+COLUMNS = [
+    (0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide"), (BESIDE_FROM, "-beside")
+]  # fmt: skip
 ROWS = [(0, "-low"), (LEAST_ROWS, "-high")]
 """Classes of a screen by its size, for ``App.HORIZONTAL_BREAKPOINTS`` and ``App.VERTICAL_BREAKPOINTS``."""
 

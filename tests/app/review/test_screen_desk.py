@@ -154,6 +154,7 @@ class TestSizes:
             await pilot.press("enter")
             assert "accepted" not in states(project)
             await pilot.resize_terminal(80, 24)
+            await until_shown(pilot, "Clusters   Focus")  # the tabs of the strip
             await until(pilot, lambda: not app.screen.query_one(TooSmall).display)
             await pilot.press("enter")
             assert "accepted" in states(project)
