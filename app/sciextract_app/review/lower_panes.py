@@ -138,7 +138,10 @@ class ClustersPane(RowsPane[ClusterLine]):
     def line(self, y: int, width: int) -> Text:
         """One of them."""
         lines = self._lines(width)
-        return lines[y][1].copy() if lines else Text(self.NOTHING, "dim")
+        if y < len(lines):
+            return lines[y][1].copy()
+        # A screen that has just grown may ask for a line that it counted at its former width.
+        return Text() if lines else Text(self.NOTHING, "dim")
 
     def click(self, y: int, x: int, width: int) -> None:
         """Tell which mention was clicked; next to all of them the first one of the line."""

@@ -156,6 +156,12 @@ class TestClusters:
             await pilot.click(pane, Offset(1 + 17, 3))  # the first cluster takes two lines
             assert app.heard == [ClustersPane.LinkClicked("c2", 1)]
 
+    async def test_a_line_that_was_counted_at_a_smaller_width_is_blank(self) -> None:
+        async with TinyDesk().run_test(size=(120, 40)) as pilot:
+            pane = pilot.app.query_one(ClustersPane)
+            assert pane.count(20) > pane.count(100)
+            assert pane.line(pane.count(20) - 1, 100).plain == ""
+
 
 class TestInspector:
     def test_values_wrap_below_themselves(self) -> None:
