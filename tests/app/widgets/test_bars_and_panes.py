@@ -156,6 +156,7 @@ class TestClusters:
             await pilot.click(pane, Offset(1 + 17, 3))  # the first cluster takes two lines
             assert app.heard == [ClustersPane.LinkClicked("c2", 1)]
 
+    @pytest.mark.asyncio
     async def test_a_line_that_was_counted_at_a_smaller_width_is_blank(self) -> None:
         async with TinyDesk().run_test(size=(120, 40)) as pilot:
             pane = pilot.app.query_one(ClustersPane)
