@@ -109,11 +109,11 @@ _METRIC_BEFORE = re.compile(
     rf"|the|best|baselines?|existing|models?|methods?|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
     r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+)*"
 )
-# What says that the number is the value of the metric, whatever comes before.
 # "outperforming the validation score of 63 %" tells the value of what is outperformed.
 _OF_BEATEN = re.compile(
     r"\b(?:outperform|surpass|exceed|beat|compared|than)\w*\b(?![^;]*\b(?:achiev|reach|obtain|attain|with|and)\w*)[^;]*$"
 )
+# What says that the number is the value of the metric, whatever comes before.
 _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"

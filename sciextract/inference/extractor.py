@@ -196,9 +196,16 @@ class Extractor:
             from sciextract.inference.adapter.folder import load_adapter
 
             adapter = load_adapter(folder, base, pipeline)
-        own = (running.batching, running.workers, running.message)
-        identity, origin = ModelId(folder.config.name, folder.hash), (path.absolute(), wanted)
-        return cls(pipeline, folder.config, identity, *own, origin, adapter)
+        return cls(
+            pipeline,
+            folder.config,
+            ModelId(folder.config.name, folder.hash),
+            batching=running.batching,
+            workers=running.workers,
+            device_message=running.message,
+            origin=(path.absolute(), wanted),
+            adapter=adapter,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as model folder and options; another process loads the model itself.

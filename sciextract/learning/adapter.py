@@ -62,8 +62,8 @@ def learn(
     layers = tuple(sorted(each.value for each in ALL_LAYERS))
     about = AdapterBase(base.model.name, base.model.hash, layers, len(finished))
     wide = replace(config, labels=heads.entities.labels, adapter=about)
-    own = (base.pipeline, base.model, base.config, heads, untrained, states.all_of)
-    return base.with_adapter(Adapter(*own), wide, replace(base.model, variant=ADAPTER))
+    adapter = Adapter(base.pipeline, base.model, base.config, heads, untrained, states.all_of)
+    return base.with_adapter(adapter, wide, replace(base.model, variant=ADAPTER))
 
 
 def _trained(

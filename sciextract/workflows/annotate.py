@@ -74,9 +74,17 @@ class RunCounts:
     def of(cls, document: AnnotatedDocument) -> RunCounts:
         """Those of one predicted document."""
         found, remarks = document.annotations, document.warnings
-        sizes = (len(found.entities), len(found.relations), len(found.clusters))
-        own = (int(OTHER_LANGUAGE in remarks), int(FITS_NEITHER in remarks), int(bool(remarks)))
-        return cls(1, 0, 0, *sizes, *own, {str(document.model): 1}, document.held_back)
+        return cls(
+            documents=1,
+            entities=len(found.entities),
+            relations=len(found.relations),
+            clusters=len(found.clusters),
+            other_language=int(OTHER_LANGUAGE in remarks),
+            fits_neither=int(FITS_NEITHER in remarks),
+            warned=int(bool(remarks)),
+            models={str(document.model): 1},
+            held_back=document.held_back,
+        )
 
     @property
     def records(self) -> int:

@@ -280,9 +280,18 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         nothing = AnnotatedDocument(each.gold.document, Annotations())
         other = scorable(each.other or nothing)
         adapter = None if each.adapter is None else scorable(each.adapter)
-        own = (each.number, each.doc_key, each.at, each.keys, each.travel, each.seconds)
-        with_adapter = None if adapter is None else correction_keys(gold, adapter)
-        points.append(CurvePoint(*own, with_adapter, correction_keys(gold, other)))
+        points.append(
+            CurvePoint(
+                each.number,
+                each.doc_key,
+                each.at,
+                keys=each.keys,
+                travel=each.travel,
+                seconds=each.seconds,
+                keys_adapter=None if adapter is None else correction_keys(gold, adapter),
+                keys_other=correction_keys(gold, other),
+            )
+        )
         tallied = tally(gold, scorable(each.shown), symmetric)
         for layer in each.layers:
             shown[layer].append(tallied)

@@ -103,9 +103,17 @@ class ReleaseJob:
         splits = [each for each in _NAMES.values() if each in data.files]
         places = {each: f"data/{each}.jsonl" for each in splits}
         files = {each: (place, atomic.sha256_of(root / place)) for each, place in places.items()}
-        own = (project.path.stem, project.schema, self.terms, data.figures, files)
-        agreed = agree_when_merged(project, {*numbers})
-        contents = Contents(*own, self.with_text, self.everything, agreed, str(last or "")[:10])
+        contents = Contents(
+            name=project.path.stem,
+            schema=project.schema,
+            terms=self.terms,
+            figures=data.figures,
+            data=files,
+            with_text=self.with_text,
+            everything=self.everything,
+            agreement=agree_when_merged(project, {*numbers}),
+            changed_at=str(last or "")[:10],
+        )
         pages = {
             "README.md": write_card(contents),
             "guideline.md": write_guideline(contents),
