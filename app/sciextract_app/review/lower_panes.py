@@ -318,12 +318,12 @@ class LowerPanes(Vertical):
         self.query_one(InspectorPane).show(inspector)
         in_clusters = any(each.focused is not None for each in clusters)
         in_relations = any(each.focused for each in relations)
+        self.query_one(RelationsPane).mark(in_relations)
+        self.query_one(ClustersPane).mark(in_clusters)
         before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]
         # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
-            self.query_one(RelationsPane).set_class(in_relations, "-active")
-            self.query_one(ClustersPane).set_class(in_clusters, "-active")
         if self.current == before:
             self.watch_current(before)
 
