@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
@@ -34,6 +34,13 @@ def score(value: float | None) -> str:
     (' .91', '1.00', '    ')
     """
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
+
+
+# A style that is made takes much longer than one that is looked up.
+@lru_cache(maxsize=1024)
+def ink(look: Style) -> Style:
+    """The colour of a style alone."""
+    return Style(color=look.color)
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
