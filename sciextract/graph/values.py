@@ -131,9 +131,6 @@ _DISTANCE = (
 _DISTANCE_BEFORE = re.compile(
     rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
-_DISTANCE_AFTER = re.compile(
-    rf"(?i)\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b"
-)
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
@@ -143,11 +140,8 @@ _CHANGE_AFTER = re.compile(
     r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
     r"|decreases?|declines?|degradations?)\b"
 )
-# "the discrepancy between both AUC values was 6 %", "improving the accuracy (up to 6 %)"
+# "the discrepancy between both AUC values was 6 %"
 _CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
-_CHANGED_BEFORE = re.compile(
-    r"\b(?:improv|increas|reduc|boost|enhanc|decreas)\w+\s(?:[\w-]+\s){0,3}$"
-)
 # "is better than others (up to 20 %"
 _BETTER_UP_TO = re.compile(
     r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
@@ -187,7 +181,6 @@ _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?igh
 _MADE_OF = re.compile(
     r"(?i)\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$"
 )
-_BACKBONE = re.compile(r"\s(?:backbones?|encoders?|features|models?|networks?|simulator)\b")
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
 _UNMARKED = re.compile(
     r"(?:\b[Oo]n\s(?:the\s|our\s)?|§(?:,|,?\sand)\s)((?=[\w-]*\w[A-Z0-9])[A-Za-z](?:[\w+-]|\.[0-9]){2,}"
@@ -359,8 +352,7 @@ def _is_material(sentence: str, spot: Spot) -> bool:
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name) or " and " in name:
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
-    of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
-    if pair or of_another or _MADE_OF.search(before):
+    if pair or _DECIMAL.search(name) or _MADE_OF.search(before):
         return False
     return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
@@ -470,9 +462,8 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        before, up_to = sentence[: metric.start], "up to" in sentence[metric.end : start]
-        changed = up_to and _CHANGED_BEFORE.search(before)
-        changed = changed or _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
+        before = sentence[: metric.start]
+        changed = _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
         return bool(changed or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
@@ -483,7 +474,6 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
-        or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
     )
 
 
