@@ -30,7 +30,7 @@ def retrain_here(
     request: RetrainRequest, folder: Path | None, report: Callable[[dict[str, Any]], object]
 ) -> RetrainResult:
     """A retraining on this machine's processor; its events as plain values."""
-    from sciextract_trainer.hardware.device import CPU
+    from sciextract_trainer.hardware import CPU
     from sciextract_trainer.retraining import LocalTrainer
 
     result = retrain(request, folder, LocalTrainer(CPU), as_mappings(report))
