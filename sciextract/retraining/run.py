@@ -29,7 +29,7 @@ from sciextract.retraining.run_folder import (
 )
 from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.snapshot import Snapshot, build_snapshot, read_snapshot
-from sciextract.snapshot.manifest import MANIFEST_FILE
+from sciextract.snapshot.files import MANIFEST_FILE
 from sciextract.store import open_project
 from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.registry import find_model, known_at

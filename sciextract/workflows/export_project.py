@@ -13,7 +13,7 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
-from sciextract.snapshot.augmented import Augmented
+from sciextract.snapshot.gathering import Augmented
 from sciextract.store import Project
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of

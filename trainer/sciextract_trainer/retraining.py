@@ -33,7 +33,7 @@ from sciextract.retraining.run import Prepared, Trainer
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
-from sciextract.snapshot.augmented import positives
+from sciextract.snapshot.gathering import positives
 from sciextract_trainer.build import as_joint, labels_of
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
