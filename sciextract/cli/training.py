@@ -38,7 +38,7 @@ from sciextract.errors import (
 )
 
 if TYPE_CHECKING:
-    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run import RetrainResult
     from sciextract.retraining.run_folder import RetrainRequest, Run
     from sciextract_trainer.run import TrainingJob
 
@@ -234,7 +234,7 @@ def learn(
         sciextract learn --project alloys.sciextract --name alloys --output alloys-model
     """
     from sciextract.cli.training_screen import show_learned
-    from sciextract.retraining.promotion import model_name
+    from sciextract.retraining.run import model_name
     from sciextract.store import open_project
     from sciextract.workflows.models.learned import learn_model
 

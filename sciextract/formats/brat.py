@@ -25,11 +25,12 @@ from sciextract.formats.base import (
     Place,
     ReadItem,
     Source,
+    decode,
+    decoded_lines,
     leads_outside,
     quoted,
     read_each,
 )
-from sciextract.formats.decoding import decode, decoded_lines
 from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (

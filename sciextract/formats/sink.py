@@ -14,7 +14,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, Writer, quoted
-from sciextract.formats.packing import refuse_packed_output
+from sciextract.formats.opening import refuse_packed_output
 from sciextract.text.characters import printable_on
 
 

@@ -15,8 +15,7 @@ from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Rela
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, decoded_lines
 from sciextract.formats.json_values import text_of
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.sink import LineWriter

@@ -29,9 +29,9 @@ from sciextract.snapshot.documents import (
     with_fields,
 )
 from sciextract.store import Completeness, Project
+from sciextract.store.document_state import whole
 from sciextract.store.queries import known_by_text, known_documents, positive_labels
 from sciextract.store.rows import IN_VIEW, ProgressRow
-from sciextract.store.views import whole
 
 
 class LabelCounts:

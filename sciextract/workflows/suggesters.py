@@ -14,8 +14,7 @@ from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError, UsageError
-from sciextract.formats.base import Source
-from sciextract.formats.decoding import decoded_content
+from sciextract.formats.base import Source, decoded_content
 from sciextract.formats.json_streams import json_objects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor

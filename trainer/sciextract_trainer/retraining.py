@@ -28,8 +28,7 @@ from sciextract.retraining.events import (
     TrainingEvent,
     Warned,
 )
-from sciextract.retraining.promotion import model_name
-from sciextract.retraining.run import Prepared, Trainer
+from sciextract.retraining.run import Prepared, Trainer, model_name
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided

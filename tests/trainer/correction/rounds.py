@@ -10,8 +10,7 @@ import pytest
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.retraining.events import as_mappings
-from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.run import retrain
+from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import RetrainRequest
 from sciextract.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.metrics.coreference import Partition
-from sciextract.metrics.counts import Mention, Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.counts import Mention, Partition, Scorable, ScoredEntity, ScoredRelation
 
 
 def partition_of(letters: str) -> Partition:
