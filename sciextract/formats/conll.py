@@ -10,8 +10,8 @@ from operator import ne
 from pathlib import Path
 from typing import TextIO
 
+from sciextract.documents.annotations import TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
     STDIN,

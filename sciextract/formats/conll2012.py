@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import NOT_REJECTED, Annotations
+from sciextract.documents.annotations import NOT_REJECTED, Annotations, Span, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
     Block,

@@ -9,9 +9,8 @@ from itertools import compress
 from operator import not_
 from urllib.parse import quote, unquote
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
     Block,

@@ -9,9 +9,8 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.metrics.counts import (
     Mention,
     Partition,

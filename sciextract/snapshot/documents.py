@@ -26,10 +26,10 @@ from sciextract.documents.annotations import (
     Cluster,
     Layer,
     Relation,
+    Span,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.store.rows import IN_VIEW
 

@@ -12,10 +12,17 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Self, TypeVar, cast
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
     IN_VIEW,

@@ -9,9 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Layer, State
+from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
