@@ -392,9 +392,9 @@ class OverReview(Screen[Feedback]):
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""
-        self.query_one(MessageBar).show(feedback)
+        self.query_one(MessageBar).tell(feedback)
         self.query_one(LegendBar).show(self._desk.legend())
-        self.query_one(FooterBar).show(self._takes_keys.footer(), Mode.REVIEW)
+        self.query_one(FooterBar).show((self._takes_keys.footer(), Mode.REVIEW))
 
 
 class RelationsScreen(OverReview):

@@ -224,7 +224,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         in_list, desk = self.query_one(DocumentList).has_focus, self.desk
         footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
         self.query_one(LegendBar).show(() if in_list else desk.legend())
-        self.query_one(FooterBar).show(footer, mode)
+        self.query_one(FooterBar).show((footer, mode))
 
     def draw_header(self) -> None:
         """Draw progress and model."""
@@ -332,7 +332,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._draw_messages()
 
     def _draw_messages(self) -> None:
-        self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
+        self.query_one(MessageBar).tell(self.messages.answer, self.messages.news)
 
     @on(Requested)
     def _requested(self, event: Requested) -> None:
