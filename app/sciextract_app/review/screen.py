@@ -283,9 +283,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         ):
             self.clear_search()
             return
-        with (
-            self.predictions.order.lock
-        ):  # suggestions for what is opened are not written from here on
+        # Suggestions for what is opened are not written from here on.
+        with self.predictions.order.lock:
             feedback = self.desk.press(key)
             self._aim()
         self.show_result(feedback)

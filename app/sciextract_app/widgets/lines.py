@@ -158,9 +158,8 @@ class KeptLines(Widget):
         """The style of a label in the theme that is shown."""
         app = self.app
         if app.no_color:
-            return (
-                Style.null()
-            )  # a colour would be drawn as a grey, which is fainter than plain text
+            # A colour would be drawn as a grey, which is fainter than plain text.
+            return Style.null()
         return label_style(label, app.theme_variables, app.current_theme.dark)
 
     def strip_of(self, text: Text, width: int) -> Strip:
