@@ -402,9 +402,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """The footer speaks of what has the focus."""
         self.draw_keys()
 
-    def on_descendant_blur(self) -> None:
-        """The footer speaks of what has the focus."""
-        self.draw_keys()
+    on_descendant_blur = on_descendant_focus
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:
