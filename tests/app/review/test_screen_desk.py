@@ -106,16 +106,6 @@ class TestFrames:
             assert footer._shown != before
             headers.assert_called_once()
 
-    async def test_what_waits_is_the_state_of_the_last_key(self, project: Path) -> None:
-        async with opened(project) as (app, pilot):
-            screen = desk_of(app)
-            screen.press("n")
-            screen.press("p")
-            screen.draw()
-            await pilot.pause()
-            assert "▸ 1 of 3" in shown(pilot)
-            assert shown(pilot).splitlines()[1].startswith("▸")
-
 
 class TestKeysOfOnesOwn:
     def write(self, text: str) -> None:
