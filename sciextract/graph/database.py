@@ -25,7 +25,8 @@ FACTS = (
     doi TEXT, pmid TEXT, title TEXT, year INTEGER, venue TEXT, authors TEXT NOT NULL
 )""",
     "CREATE INDEX document_key ON document (doc_key)",
-    "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL)",
+    # Sentences are a JSON list of where each begins and ends.
+    "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL, sentences TEXT NOT NULL)",
     """CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
@@ -117,6 +118,7 @@ INDEXES = (
     "CREATE INDEX support_document ON support (document, edge)",
     "CREATE INDEX edge_head ON edge (head, documents DESC)",
     "CREATE INDEX edge_tail ON edge (tail, documents DESC)",
+    "CREATE INDEX edge_label ON edge (label, documents DESC)",
     "CREATE INDEX result_metric ON result (metric)",
     "CREATE INDEX result_material ON result (material)",
 )
@@ -141,7 +143,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 9
+VERSION = 10
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 
 
