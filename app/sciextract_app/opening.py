@@ -11,6 +11,8 @@ from datetime import date
 from importlib.resources import as_file
 from pathlib import Path
 
+from sciextract.workflows.project_choice import SUFFIX, implied_project
+
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import (
@@ -25,7 +27,6 @@ from sciextract.resources import data_root
 from sciextract.store import create_project, sqlite
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
-from sciextract.workflows.project_choice import SUFFIX, implied_project
 from sciextract_app.settings import user_folder
 
 SAMPLE = "sample"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.graph.normalisation import normal_form
 
 METRIC = "Metric"

@@ -12,11 +12,10 @@ from functools import cached_property
 from itertools import chain, islice
 from operator import attrgetter
 
-from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate, State
+from sciextract.documents.annotations import Candidates, LabelScore, Span, SpanCandidate, State
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.spans import Span
 from sciextract.store import (
     DocumentState,
     EntityRef,
