@@ -131,7 +131,7 @@ _DISTANCE = (
     r"|(?:absolute|relative)(?!\s\w*\s?(?:error|deviation))|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared)[^.;]|\.[0-9]){{0,40}}|within\s)$"
+    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared|,\sand\san?\s)[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
 _GAINS_OF = re.compile(
@@ -150,7 +150,7 @@ _BETTER_UP_TO = re.compile(
 )
 _OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
-_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s")
+_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s|\(")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
 _REACHED = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b|averages\b|demonstrat|exhibit)\w*"
@@ -160,6 +160,8 @@ _TO = re.compile(
     rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
 )
 _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
+# "to detect them requires 100 % recall"
+_REQUIRED = re.compile(r"\brequir(?:es?|ing)\s(?:an?\s|at\sleast\s)?$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
@@ -185,7 +187,7 @@ _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
-    r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
+    r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:(?!and\b)[\w-]+\s){0,3}(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
     r"|(?:improv(?:es?|ing)|using|with|from|by|via)\s(?:(?!on\b)[\w-]+\s){0,3})$"
 )
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
@@ -412,8 +414,10 @@ def _groups(
         # Whole numbers before a plain word count it: "814 usefulness assessments".
         counts = whole and after and not _PROPER.search(after[0].name)
         if after and followed and _OF.fullmatch(sentence, end, after[0].start):
-            counts = counts or not _MEASURE.search(after[0].name)  # "6.7 % of the force" is a share
-        # "F-score of 0.91 for the fields" is no number of fields.
+            # "6.7 % of the force", "95 % of the other's accuracy" are shares
+            share = " the " in sentence[end : after[0].start]
+            counts = counts or share or not _MEASURE.search(after[0].name)
+        # "F-score of 0.91 for the fields", "accuracy of 0.8 (F1 0.7)": the number is of what stands before.
         if before and after and _FOR_THE.search(sentence[end : after[0].start]):
             is_measure = _MEASURE.search(before[-1].name)
             if is_measure and _IS.fullmatch(sentence, before[-1].end, start):
@@ -441,6 +445,7 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
     for number in NUMBER.finditer(sentence):
         named = any(each.start <= number.start() < each.end for each in spots)
         named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
+        named = named or bool(_REQUIRED.search(sentence[: number.start()]))
         named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
         if _FROM.search(sentence[: number.start()]):
             named, listed = False, []

@@ -109,18 +109,19 @@ def together(
 
 
 # Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
-_NAMED = """SELECT o.node, count(*) AS documents, n.documents AS whole, min(d.year) AS first, max(d.year) AS last
-FROM here h CROSS JOIN node_document o ON o.document = h.document JOIN node n ON n.id = o.node
-JOIN document d ON d.id = h.document GROUP BY o.node HAVING count(*) >= :least"""
+_NAMED = """SELECT g.*, n.documents AS whole FROM (
+    SELECT o.node, count(*) AS documents, min(h.year) AS first, max(h.year) AS last
+    FROM here h CROSS JOIN node_document o ON o.document = h.document GROUP BY o.node HAVING count(*) >= :least
+) g JOIN node n ON n.id = g.node"""
 # Only of the latter nodes all abstracts are counted: there are far fewer than edges of that type.
 _RELATED = """SELECT r.*, (
     SELECT count(*) FROM (
         SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.head = r.node AND +e.label = :relation
         UNION SELECT s.document FROM edge e JOIN support s ON s.edge = e.id WHERE e.tail = r.node AND +e.label = :relation)
 ) AS whole FROM (
-    SELECT iif(k.value, e.head, e.tail) AS node, count(DISTINCT d.id) AS documents, min(d.year) AS first, max(d.year) AS last
+    SELECT iif(k.value, e.head, e.tail) AS node, count(DISTINCT h.document) AS documents, min(h.year) AS first, max(h.year) AS last
     FROM here h CROSS JOIN support s ON s.document = h.document JOIN edge e ON e.id = s.edge AND +e.label = :relation
-    JOIN document d ON d.id = h.document CROSS JOIN json_each('[0, 1]') k GROUP BY 1 HAVING count(DISTINCT d.id) >= :least
+    CROSS JOIN json_each('[0, 1]') k GROUP BY 1 HAVING count(DISTINCT h.document) >= :least
 ) r"""
 
 
@@ -129,7 +130,8 @@ def _named_with(
 ) -> list[Together]:
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
-            SELECT DISTINCT document FROM node_document WHERE node IN (SELECT value FROM json_each(:nodes))
+            SELECT DISTINCT o.document, d.year FROM node_document o JOIN document d ON d.id = o.document
+            WHERE o.node IN (SELECT value FROM json_each(:nodes))
         ), counted AS ({_RELATED if asked.relation else _NAMED})
         SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
         FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
