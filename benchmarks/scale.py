@@ -34,7 +34,7 @@ from benchmarks.scale_runs import (
     engine_clock,
     seconds_per_abstract,
 )
-from sciextract.formats.packing import open_bytes
+from sciextract.formats.opening import open_bytes
 from sciextract.inference.model_folder import DEFAULT_MODEL
 from sciextract.resources import data_root
 from sciextract.scale.processes import ProcessEngine

@@ -18,13 +18,13 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     Relation,
+    Span,
     State,
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.store import create_project
 from sciextract.store.ingest import BATCH, Import
 from sciextract.store.tables import STATEMENTS

@@ -37,7 +37,7 @@ from sciextract.retraining.events import MemoryShort, TrainingEvent, Warned
 from sciextract_trainer.build import SubwordRules, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, epoch_batches
-from sciextract_trainer.hardware.device import (
+from sciextract_trainer.hardware import (
     choose_device,
     describe,
     enable_checkpointing,

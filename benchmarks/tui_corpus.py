@@ -9,11 +9,10 @@ from itertools import count as counting
 from pathlib import Path
 
 from benchmarks import store_corpus
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, stable_id
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, stable_id
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.store import Project, create_project, open_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.text.analyse import analyse

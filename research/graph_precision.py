@@ -18,8 +18,7 @@ import typer
 
 from research.commands.options import run
 from sciextract.errors import FormatError, UsageError
-from sciextract.formats.base import Source, quoted
-from sciextract.formats.decoding import decoded_content
+from sciextract.formats.base import Source, decoded_content, quoted
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered

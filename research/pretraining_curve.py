@@ -30,14 +30,13 @@ from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
 from sciextract.retraining.events import TrainingEvent
-from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.build import labels_for, load_subword_rules
 from sciextract_trainer.calibration import Dev, fit_settings
 from sciextract_trainer.config import load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_scores, served
-from sciextract_trainer.families import labels_for
-from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
+from sciextract_trainer.hardware import choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
 

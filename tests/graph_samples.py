@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State, new_id
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    State,
+    new_id,
+)
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
 from sciextract.graph.extraction import CountSettings

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.text.analyse import analyse
 
 #: Words and characters that some format, terminal or offset system trips over.

@@ -32,9 +32,9 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.calibration import Dev
+from sciextract_trainer.checkpoint import explained
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
-from sciextract_trainer.files import explained
 from sciextract_trainer.network.joint import RememberingNetwork
 from sciextract_trainer.warm_start import subword_rules
 

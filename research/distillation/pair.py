@@ -41,9 +41,9 @@ from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.checkpoint import deadline
+from sciextract_trainer.config import packaged_file
 from sciextract_trainer.encoders.loading import load_encoder
-from sciextract_trainer.files import packaged_file
-from sciextract_trainer.hardware.device import has_fast_bf16
+from sciextract_trainer.hardware import has_fast_bf16
 
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"
 

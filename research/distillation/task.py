@@ -24,15 +24,13 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.build import SubwordRules, load_subword_rules
-from sciextract_trainer.checkpoint import note_environment, recorded
+from sciextract_trainer.build import SubwordRules, as_joint, load_subword_rules
+from sciextract_trainer.checkpoint import explained, note_environment, recorded
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.data.soft_labels import SoftDocument, label_softly, soft_examples
-from sciextract_trainer.families import as_joint
-from sciextract_trainer.files import explained
-from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
+from sciextract_trainer.hardware import CPU, choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.warm_start import open_start_model

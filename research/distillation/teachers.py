@@ -29,7 +29,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.build import labels_of
-from sciextract_trainer.files import replacing
+from sciextract_trainer.checkpoint import replacing
 
 DESCRIPTION = "labels.json"
 

@@ -14,9 +14,8 @@ from research.dygie.network import DygieNetwork
 from research.dygie.scoring import DygiePredictor, sentence_losses
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import SubwordRules, seeded_encoder
+from sciextract_trainer.build import Family, SubwordRules, seeded_encoder
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.families import Family
 from sciextract_trainer.network.training_step import Losses
 
 

@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import State, TokenRange
 from sciextract.documents.document import AnnotatedDocument, TokenTable
-from sciextract.documents.spans import TokenRange
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, Subwords, SubwordTokenizer, plan_windows

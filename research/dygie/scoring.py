@@ -13,9 +13,15 @@ from research.dygie.examples import (
     sentence_examples,
 )
 from research.dygie.network import Antecedents, DocumentScores, DygieNetwork
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, stable_id
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    TokenRange,
+    stable_id,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.network.training_step import Losses, marginal_link_loss

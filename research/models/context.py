@@ -21,8 +21,8 @@ from sciextract.formats.inputs import Part
 from sciextract.retraining.events import Report
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import now
+from sciextract_trainer.checkpoint import replacing
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.files import replacing
 
 RECORD = "build.json"
 

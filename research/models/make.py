@@ -47,9 +47,8 @@ from sciextract.inference.model_folder import (
     write_manifest,
 )
 from sciextract_trainer.calibration import fit_calibrated
-from sciextract_trainer.checkpoint import require_time
+from sciextract_trainer.checkpoint import explained, replacing, require_time
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.package import FITTED_EACH, model_card
 from sciextract_trainer.warm_start import WEIGHTS

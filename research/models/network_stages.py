@@ -30,15 +30,19 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
-from sciextract_trainer.checkpoint import load_weights, recorded
+from sciextract_trainer.build import (
+    SubwordRules,
+    build_network,
+    family_of,
+    labels_for,
+    load_subword_rules,
+)
+from sciextract_trainer.checkpoint import explained, load_weights, recorded, replacing
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.data.soft_labels import SoftDocument, load_targets, soft_examples
-from sciextract_trainer.families import family_of, labels_for
-from sciextract_trainer.files import explained, replacing
-from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
+from sciextract_trainer.hardware import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
 from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder

@@ -14,8 +14,8 @@ from research.models.network_stages import Bundled, Label, Soup, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.codec import convert
 from sciextract.errors import UsageError
+from sciextract_trainer.config import packaged_file, read_toml
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.files import packaged_file, read_toml
 
 KINDS: dict[str, type[Stage]] = {
     "pretrain": Pretrain,

@@ -11,9 +11,8 @@ from research.recipes import RECIPES
 from sciextract.codec import convert
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.metrics.report import EvaluationReport
-from sciextract_trainer.config import TrainConfig, config_from
+from sciextract_trainer.config import TrainConfig, config_from, read_toml
 from sciextract_trainer.evaluate import classification_of
-from sciextract_trainer.files import read_toml
 
 NOT_STATED = "not stated"
 

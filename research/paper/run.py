@@ -28,12 +28,11 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.retraining.events import Listener, TrainingEvent
 from sciextract.retraining.run_folder import runs_folder
-from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.build import family_of, labels_for, load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import DevScores, dev_report
-from sciextract_trainer.families import family_of, labels_for
-from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
+from sciextract_trainer.hardware import choose_device, describe, has_fast_bf16
 from sciextract_trainer.loop import LossError, TrainingData, selection_score, train
 
 _NOTE_SECONDS = 20.0

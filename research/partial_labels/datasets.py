@@ -19,8 +19,8 @@ from sciextract.formats.base import Source
 from sciextract.formats.scierc import parse_record
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
+from sciextract_trainer.config import read_toml
 from sciextract_trainer.data.examples import Bools, Example, Mask, Targets, gold_targets, windows_of
-from sciextract_trainer.files import read_toml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,15 +53,19 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
-from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
+from sciextract_trainer.build import (
+    SubwordRules,
+    as_joint,
+    build_network,
+    labels_of,
+    load_subword_rules,
+)
 from sciextract_trainer.calibration import Dev, calibrated_settings, stated
-from sciextract_trainer.checkpoint import load_weights, trainable
+from sciextract_trainer.checkpoint import load_weights, replacing, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.families import as_joint
-from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import CPU, has_fast_bf16
+from sciextract_trainer.hardware import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder

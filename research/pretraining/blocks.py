@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sciextract.errors import ModelDamagedError
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.files import replacing
+from sciextract_trainer.checkpoint import replacing
 
 AT_A_TIME = 512
 Blocks = NDArray[np.uint32]

@@ -27,10 +27,9 @@ from research.pretraining.steps import (
 from research.unlabelled import unlabelled_texts
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.checkpoint import deadline
+from sciextract_trainer.checkpoint import deadline, explained, replacing
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained
-from sciextract_trainer.files import explained, replacing
-from sciextract_trainer.hardware.device import has_fast_bf16
+from sciextract_trainer.hardware import has_fast_bf16
 
 
 def pretrain(

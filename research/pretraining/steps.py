@@ -20,9 +20,8 @@ from sciextract.errors import UsageError
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
-from sciextract_trainer.config import RECIPE_HINT
-from sciextract_trainer.files import read_toml
-from sciextract_trainer.hardware.device import repeatable
+from sciextract_trainer.config import RECIPE_HINT, read_toml
+from sciextract_trainer.hardware import repeatable
 from sciextract_trainer.optimisation import WeightAverage, linear
 
 SettingsT = TypeVar("SettingsT", bound="BlockSettings")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from sciextract.cli.console import Screen, colours_wanted
 from sciextract.errors import SciextractError, as_command
 from sciextract.formats.inputs import sources_below
-from sciextract.formats.packing import open_bytes, unpacked_name
+from sciextract.formats.opening import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, recognise
 from sciextract.text.characters import bracketed, visible
 from sciextract.text.english import counted

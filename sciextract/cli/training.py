@@ -38,7 +38,7 @@ from sciextract.errors import (
 )
 
 if TYPE_CHECKING:
-    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run import RetrainResult
     from sciextract.retraining.run_folder import RetrainRequest, Run
     from sciextract_trainer.run import TrainingJob
 
@@ -234,7 +234,7 @@ def learn(
         sciextract learn --project alloys.sciextract --name alloys --output alloys-model
     """
     from sciextract.cli.training_screen import show_learned
-    from sciextract.retraining.promotion import model_name
+    from sciextract.retraining.run import model_name
     from sciextract.store import open_project
     from sciextract.workflows.models.learned import learn_model
 
@@ -270,8 +270,7 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
             return
     if options.remote is None:
         with needs_extra():
-            from sciextract_trainer.hardware.device import choose_device
-            from sciextract_trainer.hardware.distributed import require_alone
+            from sciextract_trainer.hardware import choose_device, require_alone
             from sciextract_trainer.retraining import LocalTrainer
         require_alone()
         # Before the project is looked for: a device that is not there stops the command at once.
@@ -305,8 +304,8 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
 def _train_files(options: RetrainOptions) -> None:
     options.require_paths()
     with needs_extra():
-        from sciextract_trainer.hardware.distributed import is_first, is_member
-        from sciextract_trainer.hardware.launch import run_together
+        from sciextract_trainer.hardware import is_first, is_member
+        from sciextract_trainer.launch import run_together
 
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
 

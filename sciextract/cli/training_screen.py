@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sciextract.retraining.events import Listener, TrainingEvent
-    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run import RetrainResult
     from sciextract.retraining.run_folder import Run
     from sciextract.workflows.models.learned import LearnedModel
 
@@ -34,7 +34,7 @@ def show_result(result: RetrainResult | Run) -> None:
     """Print both models on the held-out abstracts, and what follows."""
     from sciextract.cli.console import say
     from sciextract.cli.evaluate import gate_table
-    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run import RetrainResult
 
     if isinstance(result, RetrainResult):
         gate_table(result.report, ("before", "after", "difference", "P(better)"))

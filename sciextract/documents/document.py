@@ -10,8 +10,7 @@ from operator import attrgetter
 from pkgutil import resolve_name
 from typing import Any
 
-from sciextract.documents.annotations import Annotations
-from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.annotations import Annotations, Span, TokenRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import span_at

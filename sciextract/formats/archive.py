@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, quoted
-from sciextract.formats.packing import MAX_RATIO, allowed_bytes, open_bytes
+from sciextract.formats.opening import MAX_RATIO, allowed_bytes, open_bytes
 
 MAX_MEMBERS = 100_000
 MAX_BYTES = 4 << 30
@@ -60,7 +60,7 @@ def open_archive(path: str, tar: bool = False) -> Iterator[Path]:
         FormatError: It is not such an archive or a damaged one; a member has an absolute path, a drive letter
             or ``..``, is a link or a device, is encrypted, has the name of another, or is packed in
             another way than stored or deflated; there are more than ``MAX_MEMBERS`` members, or they
-            unpack to more than ``MAX_BYTES`` or than :func:`~sciextract.formats.packing.allowed_bytes`.
+            unpack to more than ``MAX_BYTES`` or than :func:`~sciextract.formats.opening.allowed_bytes`.
     """
     with TemporaryDirectory(prefix="sciextract-") as holder:
         folder = Path(holder) / "unpacked"

@@ -8,8 +8,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, Source
-from sciextract.formats.decoding import NumberedLine, decoded_lines
+from sciextract.formats.base import NumberedLine, Place, Source, decoded_lines
 from sciextract.text.analyse import join_title, make_document
 
 NO_ABSTRACT = "the record has no abstract: its text is the title only"

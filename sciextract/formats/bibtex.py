@@ -26,11 +26,10 @@ from bibtexparser.splitter import Splitter
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, decoded_lines, quoted
 from sciextract.formats.bibliographic import keep_unusable, make_record, unwrapped
-from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.latex import decode_latex
-from sciextract.formats.packing import HARMLESS_BYTES, MAX_RATIO
+from sciextract.formats.opening import HARMLESS_BYTES, MAX_RATIO
 
 _MARK = re.compile(r"(?<!\\)[{}\"#]")
 

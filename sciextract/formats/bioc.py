@@ -23,9 +23,8 @@ from bioc.biocjson import toJSON
 from bioc.biocxml.encoder import encode_document
 from lxml import etree
 
-from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation
+from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import token_table
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import Record, objects_at, string_at

@@ -14,10 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import ANY_TYPE, LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import (
     STDIN,
@@ -25,11 +24,12 @@ from sciextract.formats.base import (
     Place,
     ReadItem,
     Source,
+    decode,
+    decoded_lines,
     leads_outside,
     quoted,
     read_each,
 )
-from sciextract.formats.decoding import decode, decoded_lines
 from sciextract.formats.items import COREFERENCE, CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (

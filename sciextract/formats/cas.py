@@ -16,9 +16,8 @@ from typing import Any
 
 import cassis
 
-from sciextract.documents.annotations import NOT_REJECTED
+from sciextract.documents.annotations import NOT_REJECTED, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, object_at, objects_at

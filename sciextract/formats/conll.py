@@ -10,11 +10,21 @@ from operator import ne
 from pathlib import Path
 from typing import TextIO
 
+from sciextract.documents.annotations import TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
+from sciextract.formats.base import (
+    STDIN,
+    Block,
+    LineRole,
+    Place,
+    ReadItem,
+    Source,
+    blocks_of,
+    quoted,
+    read_each,
+    readable_lines,
+)
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
 from sciextract.formats.sink import LineWriter

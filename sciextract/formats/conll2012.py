@@ -14,12 +14,20 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import NOT_REJECTED, Annotations
+from sciextract.documents.annotations import NOT_REJECTED, Annotations, Span, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
+from sciextract.formats.base import (
+    Block,
+    LineRole,
+    Place,
+    ReadItem,
+    Source,
+    blocks_of,
+    quoted,
+    read_each,
+    readable_lines,
+)
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter

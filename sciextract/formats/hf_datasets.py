@@ -23,6 +23,7 @@ from datasets.table import MemoryMappedTable
 
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, quoted
+from sciextract.formats.opening import HUB_DATASET
 from sciextract.formats.parquet import (
     ARROW_ERRORS,
     SCHEMA,
@@ -31,7 +32,6 @@ from sciextract.formats.parquet import (
     writing_to,
 )
 from sciextract.formats.sink import new_folder
-from sciextract.formats.urls import HUB_DATASET
 
 _DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
 _BATCH_ROWS = 1000

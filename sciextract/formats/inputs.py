@@ -22,10 +22,18 @@ from sciextract.formats.base import (
     Source,
     leads_outside,
     line_pieces,
+    refuse_binary,
     standard_input,
 )
-from sciextract.formats.decoding import refuse_binary
-from sciextract.formats.packing import is_packed, unpacked_name, unpacking_command
+from sciextract.formats.opening import (
+    HUB_DATASET,
+    expand_url,
+    is_packed,
+    is_url,
+    unpacked_name,
+    unpacking_command,
+    without_file_scheme,
+)
 from sciextract.formats.registry import (
     FormatSpec,
     get_format,
@@ -36,7 +44,6 @@ from sciextract.formats.registry import (
     recognise_by_name,
     recognise_folder,
 )
-from sciextract.formats.urls import HUB_DATASET, expand_url, is_url, without_file_scheme
 
 JOURNAL = "journal.log"
 """What makes a folder a folder of parts."""

@@ -11,11 +11,11 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     Relation,
+    Span,
     State,
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
-from sciextract.documents.spans import Span
 
 COREFERENCE = "COREF"
 """The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""

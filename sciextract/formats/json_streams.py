@@ -16,8 +16,16 @@ from typing import TypeVar
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import NumberedLine, decoded_lines
+from sciextract.formats.base import (
+    BadRecord,
+    NumberedLine,
+    Place,
+    ReadItem,
+    Source,
+    decoded_lines,
+    quoted,
+    read_each,
+)
 from sciextract.formats.json_values import DECODER, KEY_FIELDS, Record, json_error, parse_object
 
 ParseOne = Callable[[Record, Source, int], AnnotatedDocument]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, Source, quoted
 from sciextract.text.analyse import join_title

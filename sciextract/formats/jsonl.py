@@ -17,8 +17,10 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
+    TokenRange,
 )
 from sciextract.documents.document import (
     AnnotatedDocument,
@@ -27,7 +29,6 @@ from sciextract.documents.document import (
     TokenTable,
     text_hash,
 )
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted

@@ -15,10 +15,11 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     Relation,
+    Span,
     State,
+    TokenRange,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import OutputError
 from sciextract.formats.base import quoted
 from sciextract.formats.items import COREFERENCE

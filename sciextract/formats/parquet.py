@@ -29,10 +29,10 @@ from sciextract.formats.jsonl import (
     link_record,
     parse_record,
 )
+from sciextract.formats.opening import is_url
 from sciextract.formats.sink import LossyWriter
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
-from sciextract.formats.urls import is_url
 from sciextract.text.characters import without_surrogates
 
 #: What pyarrow raises on damaged files, also for names that are no UTF-8, and on disks that are full.

@@ -6,8 +6,16 @@ from collections.abc import Iterator
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import ReadItem, Source, read_each
-from sciextract.formats.decoding import Block, LineRole, blocks_of, decoded_content, readable_lines
+from sciextract.formats.base import (
+    Block,
+    LineRole,
+    ReadItem,
+    Source,
+    blocks_of,
+    decoded_content,
+    read_each,
+    readable_lines,
+)
 from sciextract.text.analyse import make_document
 
 

@@ -11,9 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     BIBLIOGRAPHIC,

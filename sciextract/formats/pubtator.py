@@ -9,12 +9,20 @@ from itertools import compress
 from operator import not_
 from urllib.parse import quote, unquote
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
-from sciextract.formats.decoding import Block, LineRole, blocks_of, readable_lines
+from sciextract.formats.base import (
+    Block,
+    LineRole,
+    Place,
+    ReadItem,
+    Source,
+    blocks_of,
+    quoted,
+    read_each,
+    readable_lines,
+)
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
 from sciextract.formats.sink import LineWriter

@@ -14,8 +14,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import Source, quoted
-from sciextract.formats.decoding import refuse_binary
+from sciextract.formats.base import Source, quoted, refuse_binary
 
 _CHUNK_BYTES = 1 << 16
 #: Code that walks over elements may recurse: this stays far below Python's own limit.

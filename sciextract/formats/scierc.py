@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Span, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source
 from sciextract.formats.items import CorpusItems, score_of
 from sciextract.formats.json_streams import read_lines

@@ -14,8 +14,8 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, Writer, quoted
-from sciextract.formats.packing import refuse_packed_output
-from sciextract.text.characters import printable_on
+from sciextract.formats.opening import refuse_packed_output
+from sciextract.text.characters import visible
 
 
 class LineSink:
@@ -28,6 +28,7 @@ class LineSink:
             OutputError: The file cannot be opened, or its name says that it is packed.
         """
         self._name, self._stream, self._owned = _opened(destination)
+        self._on_terminal = self._stream.isatty()
 
     def write_line(self, line: str) -> None:
         """Append ``line``; on a terminal with symbols for its control characters.
@@ -36,8 +37,9 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
+        shown = visible(line, keep="\n\t") if self._on_terminal else line
         with explain_write_errors(self._name):
-            self._stream.write(printable_on(self._stream, line + "\n"))
+            self._stream.write(shown + "\n")
 
     def close(self) -> None:
         """Flush, and close what was opened here.

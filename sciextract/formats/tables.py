@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation
+from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, decoded_lines
 from sciextract.formats.json_values import text_of
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.sink import LineWriter

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.base import NumberedLine, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
-from sciextract.formats.decoding import NumberedLine
 
 CUT = "the record has no ER line: it may be cut"
 

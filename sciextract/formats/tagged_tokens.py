@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
 from sciextract.formats.base import Place, Source
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_values import Record, key_of, unknown_fields

@@ -14,9 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted

@@ -208,13 +208,8 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]
 def transaction(connection: Connection) -> Iterator[None]:
     """All of the block or nothing."""
     connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:  # commits, or rolls back what is left after an error
         yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def run_statements(connection: Connection, statements: Iterable[str]) -> None:

@@ -15,10 +15,9 @@ from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
-from sciextract.documents.annotations import Cluster, Entity, State
+from sciextract.documents.annotations import Cluster, Entity, Span, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
 from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values

@@ -22,9 +22,15 @@ from xml.sax.saxutils import escape
 
 from sciextract.errors import UsageError
 from sciextract.graph.answers import checked_ending, write_files
-from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import neighbours, support_of
-from sciextract.graph.queries.nodes import Node, find_node
+from sciextract.graph.queries.nodes import (
+    Node,
+    aliases_of,
+    find_node,
+    labels_of,
+    nodes_where,
+    years_of,
+)
 from sciextract.graph.queries.subtopics import subtopics
 from sciextract.text.characters import visible
 
@@ -142,27 +148,17 @@ def best_edges(connection: Connection, most: int, *, generic: bool = False) -> l
 
 # Pairs of nodes by the abstracts that name both, as the edges of a graph without relations.
 _TOGETHER = f"""WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT {_MOST_UNCONNECTED})
-SELECT 0, a.node, b.node, 0, count(*), count(*), NULL, '[]' FROM node_document a
+SELECT 0, a.node, b.node, '{NAMED_TOGETHER}', 1, count(*), count(*), NULL, '[]' FROM node_document a
 JOIN node_document b ON b.document = a.document AND b.node > a.node
-WHERE a.node IN frequent AND b.node IN frequent GROUP BY a.node, b.node ORDER BY 5 DESC, 2, 3"""
-_EDGES = """SELECT e.id, e.head, e.tail, e.label, e.documents, e.mentions, e.score_mean, (
+WHERE a.node IN frequent AND b.node IN frequent GROUP BY a.node, b.node ORDER BY 6 DESC, 2, 3"""
+_EDGES = """SELECT e.id, e.head, e.tail, l.name, e.label IN symmetric, e.documents, e.mentions, e.score_mean, (
     SELECT json_group_array(json_array(year, documents)) FROM (
         SELECT d.year, count(DISTINCT d.id) AS documents FROM support s JOIN document d ON d.id = s.document
         WHERE s.edge = e.id AND d.year IS NOT NULL GROUP BY d.year ORDER BY d.year))
-FROM json_each(?) j JOIN edge e ON e.id = j.value ORDER BY j.key"""
-_NODES = f"""SELECT n.id, n.name, n.label, n.documents, n.extracted_documents, n.mentions, n.generic,
-    coalesce(n.vocabulary_id, ''),
-    (SELECT json_group_array(json_array(label, mentions)) FROM (
-        SELECT * FROM node_label WHERE node = n.id ORDER BY mentions DESC)),
-    (SELECT json_group_array(json_array(year, documents)) FROM (
-        SELECT * FROM node_year WHERE node = n.id ORDER BY year)),
-    (SELECT json_group_array(json_array(surface, mentions, rules)) FROM (
-        SELECT f.surface, a.mentions, a.rules FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = n.id ORDER BY a.mentions DESC, f.surface LIMIT {_MOST_ALIASES})),
-    (SELECT json_group_array(id) FROM (
-        SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
-        WHERE o.node = n.id ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}))
-FROM node n WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"""
+FROM json_each(?) j JOIN edge e ON e.id = j.value JOIN label l ON l.id = e.label ORDER BY j.key"""
+_SHOWN = "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"
+_NEWEST = f"""SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
+WHERE o.node = ? ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}"""
 _PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
 FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key"""
 _KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_each(?))"
@@ -201,16 +197,18 @@ def page_content(
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
     nodes = []
-    for row in rows(_NODES, shown):
-        number, name, label, *counts, generic, known, labels, years, forms, documents = row
-        places[number]  # gives it the next index
-        spellings = json.loads(forms)
-        for each in spellings:
-            each[-1] = ", ".join(MergeRule(each[-1]).words)
-        labelled = [(types[each], mentions) for each, mentions in json.loads(labels)]
-        own = [papers[each] for each in json.loads(documents)]
-        about = (bool(generic), known, labelled, json.loads(years), spellings, own)
-        nodes.append([name, types[label], topic_of.get(number), *counts, *about])
+    for node in nodes_where(connection, _SHOWN, (json.dumps(list(shown)),)):
+        places[node.id]  # gives it the next index
+        kind, topic = types[node.label], topic_of.get(node.id)
+        counts = node.documents, node.extracted_documents, node.mentions
+        labels = labels_of(connection, node.id).items()
+        labelled = [(types[each], mentions) for each, mentions in labels]
+        forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
+        spellings = [(each.surface, each.mentions, ", ".join(each.rules)) for each in forms]
+        own = [papers[each] for (each,) in connection.execute(_NEWEST, (node.id,))]
+        known = bool(node.generic), node.vocabulary_id or "", labelled
+        years = list(years_of(connection, node.id).items())
+        nodes.append([node.name, kind, topic, *counts, *known, years, spellings, own])
     quotes: dict[int, list[tuple[object, ...]]] = defaultdict(list)
     for edge, document, each in support_of(connection, edges, sentences):
         start, end = each.char_start, each.char_end
@@ -218,22 +216,20 @@ def page_content(
         score = each.score and round(each.score, 3)
         quotes[edge].append((papers[document], texts[each.text], *ends, score))
     lines = []
-    for number, head, tail, label, *counts, score, years in found:
-        ids = places[head], places[tail], relations[label]
-        told = score and round(score, 3), json.loads(years), quotes[number]
+    for number, head, tail, label, symmetric, *counts, score, dated in found:
+        ids = places[head], places[tail], relations[label, symmetric]
+        told = score and round(score, 3), json.loads(dated), quotes[number]
         lines.append([*ids, *counts, *told])
-    names = {0: NAMED_TOGETHER, **dict(connection.execute("SELECT id, name FROM label"))}
-    symmetric = {0, *[label for (label,) in connection.execute("SELECT label FROM symmetric")]}
     return {
         "title": title,
         "centre": None if centre is None else places[centre.id],
         "all_nodes": all_nodes,
         "all_edges": all_edges or len(found),
-        "types": [names[each] for each in types],
+        "types": list(types),
         "topics": [each.title for each in topics],
         "keys": {key: places[node] for key, node in rows(_KEYS, places)},
-        "relations": [names[each] for each in relations],
-        "symmetric": [each in symmetric for each in relations],
+        "relations": [label for label, _ in relations],
+        "symmetric": [bool(symmetric) for _, symmetric in relations],
         "papers": rows(_PAPERS, papers),
         "texts": list(texts),
         "nodes": nodes,

@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Source, quoted
-from sciextract.formats.decoding import decoded_content
+from sciextract.formats.base import BadRecord, Source, decoded_content, quoted
 from sciextract.formats.inputs import expand_inputs, is_aside
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.lazy import LazyItem, read_lazily
-from sciextract.formats.packing import unpacked_name
+from sciextract.formats.opening import unpacked_name
 from sciextract.graph.extraction import CountSettings, Extraction, extract
 
 # A worker reads 64 records in some 90 ms; sending them, and what is extracted, takes a tenth of that.
@@ -94,8 +93,8 @@ class Reading(NamedTuple):
 
     def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project
+        from sciextract.store.document_state import WITH_UNDECIDED
         from sciextract.store.rows import IN_VIEW
-        from sciextract.store.views import WITH_UNDECIDED
 
         with open_project(file, read=True) as project:
             yield from project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)

@@ -9,8 +9,7 @@ from sqlite3 import Connection
 from typing import Literal, cast, get_args
 
 from sciextract.errors import FormatError, as_command
-from sciextract.formats.base import Source
-from sciextract.formats.decoding import decoded_content
+from sciextract.formats.base import Source, decoded_content
 from sciextract.formats.tables import guarded, unguarded
 from sciextract.graph.database import GraphError
 from sciextract.graph.normalisation import MergeRule, normal_form

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.graph.normalisation import normal_form
 
 METRIC = "Metric"
@@ -76,7 +76,7 @@ _LONGEST, _LONGEST_TEXT = 2_000, 50_000
 NUMBER = re.compile(
     r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
     r"(?:\s?(?:±|\\pm)\s?[0-9.]+%?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
-    r"(?![\w/×]|[.,][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
+    r"(?![\w/×]|[.,:][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _RANGE_BEFORE = re.compile(r"[0-9%]\s*(?:[–-]|\\sim|to)\s*$")
@@ -88,8 +88,8 @@ _MEASURE = re.compile(
     r"|F_?[0-9](?:[- ](?:score|measure))?|F-?(?:score|measure)s?|AUC|AUROC|ROC[- ]AUC|mAP|m?IoU|MAE|RMSE|MSE|MRR|EER"
     r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
 )
-# "specificity at 95 % sensitivity of 30.1 %": the second one is a condition.
-_AT = re.compile(r"\sat\s[0-9.]+\s?\\?%\s$")
+# "specificity at 95 % sensitivity of 30.1 %", "77.3 AP under an IoU of 0.5": the second one is a condition.
+_AT = re.compile(r"\s(?:at|under)\s(?:an?\s)?(?:[0-9.]+\s?\\?%\s)?$")
 # "CIFAR-10 (96.7 %), CIFAR-100 (": what follows a data set with its value is one, too, whatever a model says.
 _LISTED = re.compile(r"§\s\(?[0-9.]+\s?\\?%?\)?,?\s(?:and\s)?$")
 _RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
@@ -107,7 +107,7 @@ _METRIC_BEFORE = re.compile(
     r"(?:\s*\([^()0-9]{1,30}\))?(?:[\s=:(,~]|\b(?:scores?|values?|rates?|points?|metrics?|measures?|of|is|was|are|were|at|to|by|up|as"
     r"|high|low|least|most|than|about|around|approximately|over|above|below|under|nearly|almost|only|roughly|an?|average|averaging"
     rf"|the|best|baselines?|existing|models?|methods?|reach\w*|equals|exceed\w*|approach\w*|{_CHANGES}|from\s[0-9.]+\s?\\?%?\s(?P<change>to))\b"
-    r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+)*"
+    r"|\b(?:on|for|in)\s(?:[\w-]+\s){0,3}§+(?!\s[0-9]))*"
 )
 # "outperforming the validation score of 63 %" tells the value of what is outperformed.
 _OF_BEATEN = re.compile(
@@ -118,44 +118,43 @@ _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
 )
-_CHANGE_OF = re.compile(rf"(?i)\b(?:{_CHANGES})\s(?:in|on|of|by)\s(?:[\w-]+\s){{0,3}}$")
+_CHANGE_OF = re.compile(
+    rf"(?i)\b(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}$"
+)
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
     r"|under|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between"
     r"|relative|absolute|percentage|improvements?)\b)"
 )
 _DISTANCE = (
-    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional|absolute"
-    r"|relative|points|sav\w+|speed-?up"
+    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional"
+    r"|(?:absolute|relative)(?!\s\w*\s?(?:error|deviation))|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}|within\s)$"
-)
-_DISTANCE_AFTER = re.compile(
-    rf"(?i)\s*(?:scores?\s)?(?:(?!and\b)[\w-]+\s)?(?:points?|over|above|than|ahead|behind|{_DISTANCE})\b"
+    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared)[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
 )
-# "achieves up to 5 % accuracy improvement", whatever comes before.
+# "achieves up to 5 % accuracy improvement", "is 0.1 % mIoU less than it", whatever comes before.
 _CHANGE_AFTER = re.compile(
     r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
-    r"|decreases?|declines?|degradations?)\b"
+    r"|decreases?|declines?|degradations?|(?:points?\s)?(?:less|more|lower|higher|better|worse)\sthan|absolute)\b"
 )
-# "the discrepancy between both AUC values was 6 %", "improving the accuracy (up to 6 %)"
+# "the discrepancy between both AUC values was 6 %"
 _CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
-_CHANGED_BEFORE = re.compile(
-    r"\b(?:improv|increas|reduc|boost|enhanc|decreas)\w+\s(?:[\w-]+\s){0,3}$"
-)
 # "is better than others (up to 20 %"
 _BETTER_UP_TO = re.compile(
     r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
 )
+_OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
 _FOR_THE = re.compile(r"\s(?:for|in|on|over)\s")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
-_REACHED = re.compile(r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b)\w*")
+_REACHED = re.compile(
+    r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b|averages\b|demonstrat|exhibit)\w*"
+)
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
 _TO = re.compile(
     rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
@@ -180,14 +179,15 @@ _ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
 _FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
 # "networks and the PondBank data set" are two, whatever the first one is.
 _ALSO = re.compile(r"\b(?:and|or)\s(?:the\s|our\s)?$")
+_ON_ANOTHER = re.compile(r"\son\s(?:the\s)?[A-Z]")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
 # One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
-    r"(?i)\b(?:\w*train\w*|learn\w*|improv(?:es?|ing)|\w*tun\w+|built|based|reli\w+|using|with|from|by|via)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$"
+    r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
+    r"|(?:improv(?:es?|ing)|using|with|from|by|via)\s(?:(?!on\b)[\w-]+\s){0,3})$"
 )
-_BACKBONE = re.compile(r"\s(?:backbones?|encoders?|features|models?|networks?|simulator)\b")
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
 _UNMARKED = re.compile(
     r"(?:\b[Oo]n\s(?:the\s|our\s)?|§(?:,|,?\sand)\s)((?=[\w-]*\w[A-Z0-9])[A-Za-z](?:[\w+-]|\.[0-9]){2,}"
@@ -208,7 +208,11 @@ _BEATEN = re.compile(
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$"
 )
 _COMPARED = re.compile(
-    r"(?i)\b(?:compared(?:\s(?:to|with))?|than|versus|against|humans?|baselines?\sthat)\b([^;]{0,80})$"
+    r"(?i)\b(?:compar(?:ed|isons?)(?:\s(?:to|with))?|than|versus|against|humans?|baselines?\sthat)\b([^;]{0,80})$"
+)
+# "while the previous method reached 49 %", "(baseline FID 10.9)"
+_OF_OTHERS = re.compile(
+    r"(?i)(?:\b(?:whereas|while)\s(?:the\s|an?\s)?|\()(?:previous|prior|existing|other|baselines?|state-of-the-art)\b[^;()]*$"
 )
 _REACHES = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
@@ -359,8 +363,7 @@ def _is_material(sentence: str, spot: Spot) -> bool:
     if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name) or " and " in name:
         return False
     pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
-    of_another = _DECIMAL.search(name) or _BACKBONE.match(sentence, spot.end)
-    if pair or of_another or _MADE_OF.search(before):
+    if pair or _DECIMAL.search(name) or _MADE_OF.search(before):
         return False
     return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
@@ -458,6 +461,11 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         return False
     if _CHANGE_AFTER.match(sentence, end):
         return True
+    # "outperforms models of one speaker (3.13 MOS)" tells their value.
+    between = sentence[numbers[-1].end() : metric.start]
+    named = between and not numbers[0]["sign"] and _OF_NAMED.search(sentence[:start])
+    if named and not _IS_DISTANCE.search(between):
+        return False
     words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
@@ -470,20 +478,18 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        before, up_to = sentence[: metric.start], "up to" in sentence[metric.end : start]
-        changed = up_to and _CHANGED_BEFORE.search(before)
-        changed = changed or _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
+        before = sentence[: metric.start]
+        changed = _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
         return bool(changed or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
-        or _IS_DISTANCE.search(sentence[numbers[-1].end() : metric.start])
+        or _IS_DISTANCE.search(between)
         or _GAINS_OF.search(sentence[:start])
         or _BETTER_UP_TO.search(sentence[:start])
         or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
-        or (words and not reached and _DISTANCE_AFTER.match(sentence, end))
     )
 
 
@@ -503,7 +509,8 @@ def _measured_on(
     if before and _BRACKET.fullmatch(sentence, before[-1][-1].end, group.start):
         return shared(before[-1][-1:])
     within = [each for each in chains if group.start < each[0].start < group.end]
-    if within:
+    # "94 % accuracy on PondBank, 72 % on FernCorp": the second number has another one.
+    if within and not _ON_ANOTHER.match(sentence, group.numbers[-1].end()):
         return shared(within[0]) if len(within) == 1 else ()
     after = next((each for each in chains if each[0].start >= group.end), None)
     between = sentence[group.end : after[0].start] if after else ""
@@ -536,7 +543,7 @@ def _method(
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
     others = compared and ("that" in compared[0] or not _REACHED.search(compared[1]))
-    if others and not group.is_difference:
+    if (others and not group.is_difference) or _OF_OTHERS.search(text, start, at):
         return ""
     for each in evaluated.get(start + group.metrics[0].start, ()):
         if not _BEATEN.search(text[start : each.start]):

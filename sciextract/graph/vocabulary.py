@@ -12,9 +12,8 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.errors import FormatError, MissingExtraError
-from sciextract.formats.base import Source
-from sciextract.formats.decoding import decoded_content
-from sciextract.formats.packing import unpacked_name
+from sciextract.formats.base import Source, decoded_content
+from sciextract.formats.opening import unpacked_name
 from sciextract.graph.normalisation import clean, normal_form
 
 _RDF = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.annotations import TokenRange
 from sciextract.inference.decoding import Mentions
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.inference.network import NO_PAIRS, Floats, Ints, PairInput, WordStates

@@ -18,12 +18,12 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.documents.spans import Span
 from sciextract.inference.decoding import Mentions, directed
 from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction

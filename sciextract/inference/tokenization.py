@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import Document
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import ModelDamagedError
 from sciextract.text.analyse import split_at
 

@@ -17,7 +17,7 @@ from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted
-from sciextract.formats.packing import allowed_bytes
+from sciextract.formats.opening import allowed_bytes
 from sciextract.formats.sink import LossyWriter
 from sciextract.interop.spacy_docs import SOURCE, from_doc, to_doc
 from sciextract.interop.spacy_layers import (
@@ -61,7 +61,7 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
 
     Raises:
         FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB or
-            :func:`~sciextract.formats.packing.allowed_bytes`.
+            :func:`~sciextract.formats.opening.allowed_bytes`.
     """
     message = _unpacked(source.content(), source.path)
     try:

@@ -16,10 +16,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Entity, State, stable_id
+from sciextract.documents.annotations import Annotations, Entity, Span, State, stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.errors import MissingExtraError
 from sciextract.formats.layers import token_layers
 from sciextract.interop.spacy_layers import (

@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.annotations import Annotations, Entity, State, TokenRange
+from sciextract.documents.annotations import Span as CharSpan
 from sciextract.documents.document import AnnotatedDocument, TokenTable
-from sciextract.documents.spans import Span as CharSpan
-from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object

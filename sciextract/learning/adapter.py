@@ -48,7 +48,7 @@ def learn(
 
     Args:
         finished: Abstracts with what a person has decided; what says nothing to a retraining says nothing here
-            (:mod:`sciextract.snapshot.supervision`). With none, the adapter predicts as the bundled
+            (:mod:`sciextract.snapshot.documents`). With none, the adapter predicts as the bundled
             model does.
         schema: The labels to predict.
         states: The encoder, and states of documents that are known already. The adapter asks it for all others.

@@ -23,8 +23,7 @@ from sciextract.inference.adapter.spans import (
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Labels
 from sciextract.learning.head import Examples, HeadTraining
-from sciextract.snapshot.documents import TrainingDocument
-from sciextract.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument, Verdict, Verdicts, verdicts_of
 
 # The class of a span that says nothing.
 MASKED = -1

@@ -26,7 +26,7 @@ from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Pipeline
 from sciextract.learning.entities import Supervised
 from sciextract.learning.head import Examples, HeadTraining
-from sciextract.snapshot.supervision import Verdict
+from sciextract.snapshot.documents import Verdict
 
 
 def learn_relations(

@@ -19,8 +19,7 @@ from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
-from sciextract.snapshot.documents import TrainingDocument
-from sciextract.snapshot.supervision import positive_part
+from sciextract.snapshot.documents import TrainingDocument, positive_part
 
 FOLDS = 5
 LEAST = 4

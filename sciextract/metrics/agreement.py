@@ -14,9 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
-from sciextract.documents.spans import Span
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, Floats, draws, interval
 from sciextract.metrics.counts import (
     NOTHING,

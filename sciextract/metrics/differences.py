@@ -9,11 +9,16 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
-from sciextract.metrics.coreference import Partition, best_total, partition, without_singletons
-from sciextract.metrics.counts import Mention, mention_of
+from sciextract.metrics.counts import (
+    Mention,
+    Partition,
+    best_total,
+    mention_of,
+    partition,
+    without_singletons,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,23 +10,21 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from sciextract.metrics.coreference import (
-    Overlap,
-    b_cubed,
-    ceaf_e,
-    lea,
-    muc,
-    partition,
-    without_singletons,
-)
 from sciextract.metrics.counts import (
     NOTHING,
+    Overlap,
     Scorable,
     ScoredEntity,
     ScoredRelation,
     Tally,
+    b_cubed,
+    ceaf_e,
     compare,
     compare_by_label,
+    lea,
+    muc,
+    partition,
+    without_singletons,
 )
 from sciextract.metrics.report import (
     PRF,

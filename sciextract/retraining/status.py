@@ -21,7 +21,7 @@ from sciextract.retraining.events import (
 from sciextract.retraining.run_folder import Run, RunStatus
 
 if TYPE_CHECKING:
-    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run import RetrainResult
 
 SHARES: Mapping[str, tuple[float, float]] = {
     "preparing": (0.0, 0.1),

@@ -16,7 +16,7 @@ from sciextract.errors import ModelMismatchError, OutputError, UsageError, expla
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import MANIFEST
 from sciextract.formats.jsonl import SCHEMA_VERSION
-from sciextract.formats.urls import is_url
+from sciextract.formats.opening import is_url
 from sciextract.scale.interface import Work
 
 FORMAT_VERSION = 1

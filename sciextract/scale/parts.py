@@ -29,7 +29,7 @@ from sciextract.errors import OutputError, SciextractError, UsageError
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import JOURNAL, MANIFEST, QUARANTINE
 from sciextract.formats.json_values import dump_line
-from sciextract.formats.urls import file_system, is_url
+from sciextract.formats.opening import file_system, is_url
 from sciextract.scale.interface import ChunkKey, ChunkResult, InputShard
 from sciextract.scale.manifest import PartsManifest, disk_errors, encoder
 from sciextract.workflows.annotate import RecordProblem, RunCounts

@@ -15,7 +15,7 @@ from sciextract.errors import UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import QUARANTINE, expand_inputs
 from sciextract.formats.lazy import LazyItem
-from sciextract.formats.urls import is_url, without_file_scheme
+from sciextract.formats.opening import is_url, without_file_scheme
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.batching import CPU
 from sciextract.inference.model_folder import AUTO

@@ -1,21 +1,37 @@
-"""What a training snapshot is made of: documents with their states and complete layers, in three splits."""
+"""What a training snapshot is made of: documents with complete layers, in three splits, and what their items say.
+
+To a model an item is positive, an explicit negative, or nothing at all (:class:`Verdict`). The rules, for items of any
+layer:
+
+- accepted, edited, added and imported items are positive, rejected ones negative, undecided ones masked;
+- a relation, or a mention's place in a cluster, is masked where an entity of it is undecided, whatever its
+  own state and its layer;
+- what went with a rejected entity is negative, too, unless another entity stands on the same characters:
+  then nobody has judged the pair that is there now, and it is masked where the layer is not done.
+
+Whatever is not an item is negative where its layer is in ``TrainingDocument.complete``, and masked elsewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import Any
 
-from sciextract.documents.annotations import ALL_LAYERS, Layer
+from sciextract.documents.annotations import (
+    ALL_LAYERS,
+    Annotations,
+    Cluster,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
-
-if TYPE_CHECKING:
-    from sciextract.snapshot.manifest import Manifest
-
-
-"""The complete layers of plain gold."""
+from sciextract.store.rows import IN_VIEW
 
 
 class Split(StrEnum):
@@ -43,30 +59,13 @@ class TrainingDocument:
             that nobody has decided (undecided). The state of a mention's place in a cluster is in the
             cluster's ``mention_states``. A snapshot leaves out the fields of the input.
         complete: The layers that are done: there everything that is not positive is negative. In the
-            others only explicit decisions count; see :mod:`~sciextract.snapshot.supervision`.
+            others only explicit decisions count; see :class:`Verdict`.
         origin: Where it comes from.
     """
 
     annotated: AnnotatedDocument
     complete: frozenset[Layer] = ALL_LAYERS
     origin: Origin = Origin.PROJECT
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A snapshot in memory.
-
-    Attributes:
-        train: To learn from.
-        dev: To choose a checkpoint and thresholds by.
-        gate: To compare the old and the new model on, once; each with at least one complete layer.
-        manifest: What is in it.
-    """
-
-    train: tuple[TrainingDocument, ...]
-    dev: tuple[TrainingDocument, ...]
-    gate: tuple[TrainingDocument, ...]
-    manifest: Manifest
 
 
 DEV_SHARE = 0.1
@@ -121,3 +120,153 @@ def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
 def with_fields(annotated: AnnotatedDocument, fields: Mapping[str, Any]) -> AnnotatedDocument:
     """A document with other fields of the input, such as none."""
     return replace(annotated, document=replace(annotated.document, fields=fields))
+
+
+_TWO = 2
+
+
+class Verdict(StrEnum):
+    """What an item says to a model; a masked one says nothing."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    MASKED = "masked"
+
+
+Fragments = tuple[Span, ...]
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdicts on all items of a document, by id.
+
+    Attributes:
+        entities: Of each entity.
+        spans: Of each range that some entity stands on, over all entities there: positive if one is,
+            else masked if one is, else negative.
+        relations: Of each relation.
+        mentions: Of each mention's place in a cluster, by cluster and entity.
+        pairs: Of each two mentions that some cluster has, in the order of the document's entities: whether
+            they mean the same thing. Positive if a cluster says so, else negative if one does, else masked.
+            Two that were both rejected from a cluster are negative where coreference is done, masked elsewhere.
+        settled: Positive entities whose links are complete: everything that is not positive in ``pairs`` is
+            negative, so that a mention without a positive earlier one begins a cluster, or is alone. Empty
+            where coreference is not done. Elsewhere only ``pairs`` count; that a mention is not the first of
+            its cluster is known wherever a pair with an earlier one is positive. Pairs with a masked entity
+            are masked, also when they are not in ``pairs``.
+    """
+
+    entities: Mapping[str, Verdict]
+    spans: Mapping[Fragments, Verdict]
+    relations: Mapping[str, Verdict]
+    mentions: Mapping[Pair, Verdict]
+    pairs: Mapping[Pair, Verdict]
+    settled: frozenset[str]
+
+
+def verdicts_of(document: TrainingDocument) -> Verdicts:
+    """The verdicts on all items of a document."""
+    annotations = document.annotated.annotations
+    judge = _Judge(annotations, document.complete)
+    mentions = dict(judge.mentions())
+    done = Layer.COREFERENCE in document.complete
+    pairs = judge.pairs(mentions)
+    unclear = {
+        each for pair, verdict in pairs.items() if verdict is Verdict.MASKED for each in pair
+    }
+    clear = (each for each in judge.entities if each not in unclear) if done else ()
+    return Verdicts(
+        entities=judge.entities,
+        spans=judge.spans,
+        relations={each.id: judge.relation(each) for each in annotations.relations},
+        mentions=mentions,
+        pairs=pairs,
+        settled=frozenset(each for each in clear if judge.entities[each] is Verdict.POSITIVE),
+    )
+
+
+def positive_part(document: TrainingDocument) -> AnnotatedDocument:
+    """A document with its positive items only: the gold to compare predictions with."""
+    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+    # What is negative or masked is no gold: only what a person or a file says is there.
+    clusters = []
+    for each in annotations.clusters:
+        kept = [m for m in each.mentions if verdicts.mentions[each.id, m] is Verdict.POSITIVE]
+        clusters.append(replace(each, mentions=tuple(kept), mention_scores=(), mention_states=()))
+    positive = Annotations(
+        tuple(e for e in annotations.entities if verdicts.entities[e.id] is Verdict.POSITIVE),
+        tuple(e for e in annotations.relations if verdicts.relations[e.id] is Verdict.POSITIVE),
+        tuple(clusters),
+    )
+    return replace(document.annotated, annotations=positive)
+
+
+def verdict_of(state: State) -> Verdict:
+    """What an item of that state says, taken by itself."""
+    if state in IN_VIEW:
+        return Verdict.POSITIVE
+    return Verdict.NEGATIVE if state is State.REJECTED else Verdict.MASKED
+
+
+def mention_states(cluster: Cluster) -> tuple[State, ...]:
+    """Per mention the state of its place in the cluster."""
+    return cluster.mention_states or (cluster.state,) * len(cluster.mentions)
+
+
+class _Judge:
+    def __init__(self, annotations: Annotations, complete: frozenset[Layer]) -> None:
+        self._annotations = annotations
+        self._complete = complete
+        self.entities = {each.id: verdict_of(each.state) for each in annotations.entities}
+        order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
+        self.spans: dict[Fragments, Verdict] = {}
+        for each in annotations.entities:
+            verdicts = (self.entities[each.id], self.spans.get(each.fragments, Verdict.NEGATIVE))
+            self.spans[each.fragments] = min(verdicts, key=order.index)
+
+    def relation(self, relation: Relation) -> Verdict:
+        ends = (relation.head, relation.tail)
+        return self._with_entities(relation.state, ends, Layer.RELATIONS)
+
+    def mentions(self) -> Iterator[tuple[Pair, Verdict]]:
+        for cluster in self._annotations.clusters:
+            for entity, state in zip(cluster.mentions, mention_states(cluster), strict=True):
+                verdict = self._with_entities(state, (entity,), Layer.COREFERENCE)
+                yield (cluster.id, entity), verdict
+
+    def _with_entities(self, state: State, entities: tuple[str, ...], layer: Layer) -> Verdict:
+        """What an item says, given what is known of the entities that it needs."""
+        verdicts = {self.entities[each] for each in entities}
+        if Verdict.MASKED in verdicts:
+            return Verdict.MASKED
+        if Verdict.NEGATIVE not in verdicts:
+            return verdict_of(state)
+        gone = [each for each in entities if self.entities[each] is Verdict.NEGATIVE]
+        there_now = {self.spans[self._annotations.entity(each).fragments] for each in gone}
+        there_now -= {Verdict.NEGATIVE}
+        known = not there_now or (layer in self._complete and Verdict.MASKED not in there_now)
+        return Verdict.NEGATIVE if state is State.REJECTED and known else Verdict.MASKED
+
+    def pairs(self, mentions: Mapping[Pair, Verdict]) -> dict[Pair, Verdict]:
+        """Whether each two mentions of some cluster mean the same, given their places in clusters."""
+        order = (Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED)
+        position = {each.id: place for place, each in enumerate(self._annotations.entities)}
+        done = Layer.COREFERENCE in self._complete
+        by_pair: dict[Pair, Verdict] = {}
+        for cluster in self._annotations.clusters:
+            ordered = sorted(set(cluster.mentions), key=position.__getitem__)
+            for first, second in combinations(ordered, _TWO):
+                places = [mentions[cluster.id, each] for each in (first, second)]
+                # Two that do not belong to a cluster may still belong together, unless they are all that it had,
+                # or somebody looked through the whole abstract for links.
+                apart = Verdict.POSITIVE in places or done or len(ordered) == _TWO
+                if Verdict.MASKED in places:
+                    verdict = Verdict.MASKED
+                elif Verdict.NEGATIVE not in places:
+                    verdict = Verdict.POSITIVE
+                else:
+                    verdict = Verdict.NEGATIVE if apart else Verdict.MASKED
+                verdicts = (verdict, by_pair.get((first, second), Verdict.MASKED))
+                by_pair[first, second] = min(verdicts, key=order.index)
+        return by_pair

@@ -22,12 +22,13 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
+    TokenRange,
 )
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.document_state import Stored
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import documents, events, label_changes, views
-from sciextract.store.document_state import DocumentState, Stored
+from sciextract.store import documents, events, label_changes
+from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, Stored, annotated
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
 from sciextract.store.sqlite import decoded
@@ -105,7 +105,7 @@ def _replayed(
 ) -> AnnotatedDocument:
     """What the changes from the beginning made of an abstract."""
     rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
-    found = views.annotated(DocumentState(stored, rows), project.sources, states)
+    found = annotated(DocumentState(stored, rows), project.sources, states)
     schema = project.schema  # types may have had other names by then
     annotations = found.annotations.renamed(schema.entity_names, schema.relation_names)
     return replace(found, annotations=annotations)
@@ -129,7 +129,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
             # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
-                before = _replayed(project, stored, changes, views.WITH_UNDECIDED)
+                before = _replayed(project, stored, changes, WITH_UNDECIDED)
             # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)
@@ -152,7 +152,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
         return None
     layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
     adapter, other, name = _read_suggestions(project, number, touched)
-    gold, document = views.annotated(doc, project.sources), stored.document
+    gold, document = annotated(doc, project.sources), stored.document
     event_id, at = done
     return Finished(
         *(number, document.doc_key, at, event_id, layers, gold, before),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
-from sciextract.store.document_state import Context, DocumentState, find_broken_rules
+from sciextract.store.document_state import Context, DocumentState, annotated, find_broken_rules
 from sciextract.store.incoming import free_id, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
@@ -23,7 +23,6 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
 )
-from sciextract.store.views import annotated
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project

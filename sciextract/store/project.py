@@ -13,7 +13,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError, SciextractError
-from sciextract.store import documents, events, project_settings, search, state_tables, views
+from sciextract.store import documents, events, project_settings, search, state_tables
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
 from sciextract.store.document_state import (
@@ -23,6 +23,7 @@ from sciextract.store.document_state import (
     Outcome,
     Stored,
     Tables,
+    annotated,
 )
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import wrong_values
@@ -221,7 +222,7 @@ class Project:
             number: The document's number: see :meth:`numbers`.
             states: States of the items to include; by default imported, accepted, edited and added ones.
         """
-        return views.annotated(self.document_state(number), self.sources, states)
+        return annotated(self.document_state(number), self.sources, states)
 
     def numbers(self) -> list[int]:
         """Numbers of all documents, in the order of import."""

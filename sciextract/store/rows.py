@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sciextract.documents.annotations import LabelScore, Layer, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import LabelScore, Layer, Span, State
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.text.characters import SUPERSCRIPT
 from sciextract.text.tokenizer import AbbreviationRule, first_words, rule_of_abbreviation, tokenize
 

@@ -80,7 +80,7 @@ def bracketed(text: str, entities: Iterable[Entity]) -> Iterator[tuple[str, str]
     """Pieces of a text and the brackets between them, each with the label of the innermost mention there.
 
     >>> from sciextract.documents.annotations import Entity
-    >>> from sciextract.documents.spans import Span
+    >>> from sciextract.documents.annotations import Span
     >>> parser = Entity("E1", (Span(4, 10),), "Method")
     >>> "".join(piece for piece, _ in bracketed("Our parser works.", [parser]))
     'Our [parser|Method] works.'

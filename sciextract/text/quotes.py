@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.text.english import singular
 
 _ALIKE = {

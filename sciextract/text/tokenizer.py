@@ -13,8 +13,8 @@ from enum import Enum
 from functools import cache
 from importlib.resources import files
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.text.characters import BLANK, SUPERSCRIPT, WORD
 

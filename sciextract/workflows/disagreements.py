@@ -9,18 +9,16 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Layer, State
+from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions.editing import Edit
-from sciextract.store.document_state import Context
+from sciextract.store.document_state import Context, annotated
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.views import annotated
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.formats.base import FieldChoice, Side
 from sciextract.metrics.bootstrap import intervals

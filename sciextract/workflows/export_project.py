@@ -13,13 +13,13 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
-from sciextract.snapshot.augmented import Augmented
+from sciextract.snapshot.gathering import Augmented
 from sciextract.store import Project
+from sciextract.store.document_state import WITH_UNDECIDED
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.views import WITH_UNDECIDED
 from sciextract.workflows.output import check_target, refuse_standard_output, write_whole
 
 

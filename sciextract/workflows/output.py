@@ -25,9 +25,8 @@ from sciextract.errors import (
     explain_write_errors,
 )
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
-from sciextract.formats.packing import refuse_packed_output
+from sciextract.formats.opening import is_url, refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
-from sciextract.formats.urls import is_url
 from sciextract.text.characters import printable_on
 
 

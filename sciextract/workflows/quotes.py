@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from sciextract.documents.annotations import Annotations, Entity, Relation, State, new_id
+from sciextract.documents.annotations import Annotations, Entity, Relation, Span, State, new_id
 from sciextract.documents.document import Document, text_hash
-from sciextract.documents.spans import Span
 from sciextract.errors import UsageError
 from sciextract.formats.base import BadRecord, Place, Source, quoted
 from sciextract.formats.inputs import expand_inputs

@@ -9,13 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from sciextract.documents.annotations import Annotations, Entity, Relation, new_id
+from sciextract.documents.annotations import Annotations, Entity, Relation, Span, new_id
 from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError, UsageError
-from sciextract.formats.base import Source
-from sciextract.formats.decoding import decoded_content
+from sciextract.formats.base import Source, decoded_content
 from sciextract.formats.json_streams import json_objects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor

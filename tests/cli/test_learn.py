@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from sciextract import Extractor
 from sciextract.cli.main import make_app
+from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest

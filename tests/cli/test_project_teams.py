@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, RelationRef, open_project
 from tests.cli.conftest import Command

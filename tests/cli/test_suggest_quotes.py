@@ -10,7 +10,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, open_project
-from sciextract.store.views import WITH_UNDECIDED
+from sciextract.store.document_state import WITH_UNDECIDED
 from tests.cli.conftest import Command
 from tests.cli.projects import write_lines
 

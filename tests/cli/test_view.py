@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.cli.annotate_screen import ViewWriter
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.text.analyse import make_document
 from tests.cli.conftest import Command
 

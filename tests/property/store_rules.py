@@ -26,9 +26,9 @@ from sciextract.store import (
     RelationRef,
     open_project,
 )
+from sciextract.store.document_state import EVERYTHING
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import differing, summarise, tally
-from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import all_state, new_project
 
 HUMAN = ("accepted", "edited", "added", "rejected")

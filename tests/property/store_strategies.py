@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import Document
-from sciextract.documents.spans import Span
 from tests.unit.store.projects import document
 
 TEXTS = (

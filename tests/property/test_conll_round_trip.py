@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from nervaluate import Evaluator
 from seqeval.metrics.sequence_labeling import get_entities
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import State, TokenRange
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import TokenRange
 from sciextract.formats import open_writer
 from sciextract.formats.base import Source
 from sciextract.formats.conll import read_conll

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
 from sciextract.formats.safe_xml import LOSS, xml_safe
 from tests.shared_data import shared_path

@@ -20,11 +20,11 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object

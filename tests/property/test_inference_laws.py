@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.annotations import TokenRange
 from sciextract.inference import candidates
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.decoding import (

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.annotations import TokenRange
 from sciextract.inference.candidates import antecedent_pairs, sentence_ends
 from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.inference.network import Floats, Ints

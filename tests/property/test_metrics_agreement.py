@@ -12,12 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.metrics.agreement import agreement, kappa
-from sciextract.metrics.coreference import partition, without_singletons
-from sciextract.metrics.counts import Mention, scorable
+from sciextract.metrics.counts import Mention, partition, scorable, without_singletons
 from sciextract.metrics.differences import (
     Difference,
     DifferenceKind,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from sciextract.metrics.coreference import best_assignment
+from sciextract.metrics.counts import best_assignment
 from tests.tiers import examples
 
 optimize = pytest.importorskip("scipy.optimize")

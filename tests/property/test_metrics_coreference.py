@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.metrics.coreference import (
+from sciextract.metrics.counts import (
     Overlap,
     Partition,
+    Tally,
     b_cubed,
     ceaf_e,
     lea,
@@ -18,7 +19,6 @@ from sciextract.metrics.coreference import (
     partition,
     without_singletons,
 )
-from sciextract.metrics.counts import Tally
 from tests.tiers import examples
 
 Metric = Callable[[Overlap], Tally]

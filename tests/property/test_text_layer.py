@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.text.analyse import analyse, join_title, split_at
 from sciextract.text.characters import visible
 from sciextract.text.offsets import OffsetMap

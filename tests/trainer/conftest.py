@@ -181,7 +181,7 @@ def model_folder(
     """The model folder of that network, with both graphs, really traced. Tests that change it work on a copy."""
     import torch
 
-    from sciextract_trainer.families import as_joint
+    from sciextract_trainer.build import as_joint
     from sciextract_trainer.package import Packaging, write_model_folder
 
     folder = tmp_path_factory.mktemp("models") / "tiny"

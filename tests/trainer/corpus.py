@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.text.analyse import analyse
 
 MENTION = re.compile(r"\[([^|\]]+)\|([^|\]]*)(?:\|(\w+))?\]")

@@ -16,11 +16,9 @@ from torch import nn
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer.build import labels_of, load_subword_rules
+from sciextract_trainer.build import family_of, labels_of, load_subword_rules
 from sciextract_trainer.config import config_from
-from sciextract_trainer.families import family_of
-from sciextract_trainer.hardware.device import CPU
-from sciextract_trainer.hardware.distributed import Group, joined
+from sciextract_trainer.hardware import CPU, Group, joined
 from sciextract_trainer.loop import LossError, TrainingData, train
 from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES
 

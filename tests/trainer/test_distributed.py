@@ -23,12 +23,11 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.errors import UsageError
+from sciextract_trainer.build import JOINT
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.families import JOINT
-from sciextract_trainer.hardware.device import CPU
-from sciextract_trainer.hardware.distributed import Group, own_device, require_alone
-from sciextract_trainer.hardware.launch import ProcessLostError, run_together
+from sciextract_trainer.hardware import CPU, Group, own_device, require_alone
+from sciextract_trainer.launch import ProcessLostError, run_together
 from sciextract_trainer.loop import TrainingData, documents_of_step, train
 from tests.trainer import group_child
 from tests.trainer.corpus import TEN_SENTENCES
@@ -155,11 +154,11 @@ def _by_torchrun(mode: str, folder: Path) -> None:
 
 def test_nobody_trains_on_when_the_launcher_is_killed(tmp_path: Path) -> None:
     member = (
-        "import os, time; from sciextract_trainer.hardware.distributed import CPU, joined\n"
+        "import os, time; from sciextract_trainer.hardware import CPU, joined\n"
         f"with joined(CPU) as group: open(f'{tmp_path}/{{group.rank}}', 'w').close(); time.sleep(120)"
     )
     code = (
-        "import sys; from sciextract_trainer.hardware.launch import run_together; import torch;"
+        "import sys; from sciextract_trainer.launch import run_together; import torch;"
         f"run_together([sys.executable, '-c', {member!r}], 2, torch.device('cpu'))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

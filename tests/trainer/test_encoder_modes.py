@@ -19,7 +19,7 @@ from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
-from sciextract_trainer.hardware.device import CPU, enable_checkpointing
+from sciextract_trainer.hardware import CPU, enable_checkpointing
 from sciextract_trainer.loop import Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
 from tests.trainer.corpus import TEN_SENTENCES

@@ -19,9 +19,8 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.export import EXPORTED, PARITY, assert_parity, random_pairs
-from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
 
 if TYPE_CHECKING:

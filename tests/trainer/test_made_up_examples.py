@@ -12,10 +12,9 @@ import pytest
 pytest.importorskip("torch")
 
 from benchmarks.training_documents import WORDS_MEAN, made_up_examples
-from sciextract_trainer.build import SubwordRules, build_network
+from sciextract_trainer.build import JOINT, SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import collate
-from sciextract_trainer.families import JOINT
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels

@@ -16,10 +16,9 @@ from safetensors.torch import load_file
 from torch import nn
 
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer.build import SubwordRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network, family_of
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.optimisation import AdamP, make_optimiser, parameter_groups
 from tests.trainer.corpus import TEN_SENTENCES

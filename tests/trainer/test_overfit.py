@@ -12,10 +12,9 @@ pytest.importorskip("torch")
 
 from torch import nn
 
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import JOINT, SubwordRules, as_joint, family_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import DevScores, dev_report, headline
-from sciextract_trainer.families import JOINT, as_joint, family_of
 from sciextract_trainer.loop import TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 

@@ -16,8 +16,7 @@ from sciextract_trainer.build import SubwordRules, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import collate, examples_from
 from sciextract_trainer.loop import TrainingData
-from sciextract_trainer.probing import RememberedStates, probe
-from sciextract_trainer.warm_start import open_start_model
+from sciextract_trainer.warm_start import RememberedStates, open_start_model, probe
 from tests.trainer.corpus import TEN_SENTENCES
 
 

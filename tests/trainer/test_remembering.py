@@ -14,9 +14,8 @@ from sciextract.inference.network import Network, PairInput, PairScores, WordSta
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotate
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.evaluate import DEV_SETTINGS
-from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import RememberingNetwork, TorchNetwork
 from tests.trainer.corpus import TEN_SENTENCES
 

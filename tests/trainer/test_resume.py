@@ -15,10 +15,9 @@ from safetensors.torch import load_file
 
 from sciextract.errors import ModelDamagedError, SciextractError, UsageError
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, family_of
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import BEST, TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 

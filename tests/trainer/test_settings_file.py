@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.files import packaged_file, read_toml
+from sciextract_trainer.config import packaged_file, read_toml
 
 
 def test_a_packaged_file_has_a_name_and_any_file_a_path(tmp_path: Path) -> None:

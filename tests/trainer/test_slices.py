@@ -19,11 +19,9 @@ from safetensors import SafetensorError
 from sciextract.errors import OutputError
 from sciextract.retraining.events import as_mappings
 from sciextract_trainer import checkpoint
-from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp, save_checkpoint
+from sciextract_trainer.build import SubwordRules, family_of
+from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp, replacing, save_checkpoint
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.families import family_of
-from sciextract_trainer.files import replacing
 from sciextract_trainer.loop import BEST, TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 

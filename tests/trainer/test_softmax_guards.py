@@ -21,9 +21,8 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer import export
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.export import drop_guards, has_full_attention, quantise_int8
-from sciextract_trainer.families import as_joint
 
 BUNDLED = Path(sciextract.__file__).parent / "bundled"
 TEXTS = [["otters"], ["river", "kite"] * 30, ["we", "count", "."]]

@@ -19,7 +19,7 @@ from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
-from sciextract_trainer.hardware.device import CPU, choose_device, moved
+from sciextract_trainer.hardware import CPU, choose_device, moved
 from sciextract_trainer.loop import L2SP, Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
 from tests.trainer.corpus import TEN_SENTENCES

@@ -22,12 +22,11 @@ from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
 from sciextract.retraining.events import as_mappings
-from sciextract_trainer.build import SubwordRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network, family_of
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import collate, examples_from
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_settings, learned_layers, scored_layers
-from sciextract_trainer.families import family_of
-from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware import CPU
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses

@@ -33,10 +33,9 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.resources import bundled_models
 from sciextract.text.analyse import make_document
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import PARITY, assert_parity, random_pairs
-from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.warm_start import ENCODER, WEIGHTS, StartModel, open_start_model
 from tests.trainer.corpus import TEN_SENTENCES

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +19,11 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from sciextract.errors import ModelDamagedError, UsageError
+from sciextract import atomic
+from sciextract.errors import ModelDamagedError, UsageError, explain_write_errors
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import Run, WorkSession, now
-from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import describe
-from sciextract_trainer.hardware.distributed import Group
+from sciextract_trainer.hardware import Group, describe
 from sciextract_trainer.optimisation import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
@@ -264,3 +265,33 @@ def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[Non
         run.folder.mkdir(parents=True, exist_ok=True)
         sessions = (*run.record().sessions, WorkSession(began, spent, describe(device), processes))
         run.note(sessions=sessions, seconds=round(sum(each.seconds for each in sessions), 1))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file or folder to write next to ``path``, which takes its place when the block is done.
+
+    Raises:
+        OutputError: The disk is full; ``path`` is as it was before.
+    """
+    # alone: what a killed process left under the same name is removed first.
+    with explained(path), atomic.replacing(path, alone=True) as temporary:
+        yield temporary
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what a full disk ends in into an error that says how to continue.
+
+    Raises:
+        OutputError: The disk is full, or ``path`` cannot be written.
+    """
+    again = "make room, then give the same command again: what was finished is kept"
+    with explain_write_errors(path, again, when_full=again):
+        try:
+            yield
+        except SafetensorError as error:
+            # safetensors tells the number of the system's error in words only.
+            if found := re.search(r"os error (\d+)\)", str(error)):
+                raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+            raise

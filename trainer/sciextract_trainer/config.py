@@ -1,17 +1,17 @@
-"""The training configuration: frozen, validated, read from TOML."""
+"""The training configuration: frozen, validated, read from TOML; packaged TOML files are found by their names."""
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sciextract.codec import convert, plain
-from sciextract.errors import UsageError
+from sciextract.errors import InputMissingError, UsageError
 from sciextract.retraining.run_folder import RANGES
-from sciextract_trainer.files import read_toml
 
 TASKS = ("entity", "relation", "coreference")
 
@@ -261,3 +261,45 @@ def config_from(values: Mapping[str, Any], place: str) -> TrainConfig:
     return convert(
         dict(values), TrainConfig, place, closed=True, error=UsageError, hint="see docs/recipes.md"
     )
+
+
+def packaged_file(name: str, folder: Path, what: str, prefix: str = "") -> Path:
+    """A file by its path, or one that comes with the trainer by its name.
+
+    Args:
+        name: A path, or a name without ``prefix`` and ``.toml``.
+        folder: Where the packaged ones are.
+        what: What it is, for the message: ``plan``, ``distillation recipe``.
+        prefix: What the names of the packaged files begin with.
+
+    Raises:
+        InputMissingError: Neither a file nor a packaged one; names the packaged ones.
+    """
+    path, packaged = Path(name), folder / f"{prefix}{name}.toml"
+    if path.is_file() or packaged.is_file():
+        return path if path.is_file() else packaged
+    names = sorted(file.stem.removeprefix(prefix) for file in folder.glob(f"{prefix}*.toml"))
+    noun = what.rpartition(" ")[2]
+    raise InputMissingError(
+        f"no {what} is called {name!r}", f"packaged {noun}s: {', '.join(names)}"
+    )
+
+
+def read_toml(path: Path, what: str, hint: str) -> dict[str, Any]:
+    """The values of a TOML file, not checked any further.
+
+    Args:
+        path: The file.
+        what: What it is, for the message: ``no WHAT at PATH``.
+        hint: What such a file looks like.
+
+    Raises:
+        InputMissingError: There is no such file.
+        UsageError: It is not TOML in UTF-8.
+    """
+    if not path.is_file():
+        raise InputMissingError(f"no {what} at {path}")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", hint) from error

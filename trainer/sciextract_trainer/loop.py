@@ -28,13 +28,14 @@ from sciextract.retraining.events import (
     Step,
     Warned,
 )
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import Family, SubwordRules, family_of
 from sciextract_trainer.checkpoint import (
     Progress,
     Slice,
     TrainingState,
     load_checkpoint,
     load_weights,
+    replacing,
     require_time,
     save_checkpoint,
     trainable,
@@ -42,10 +43,7 @@ from sciextract_trainer.checkpoint import (
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
-from sciextract_trainer.families import Family, family_of
-from sciextract_trainer.files import replacing
-from sciextract_trainer.hardware.device import CPU, enable_checkpointing, moved, repeatable
-from sciextract_trainer.hardware.distributed import ALONE, Group
+from sciextract_trainer.hardware import ALONE, CPU, Group, enable_checkpointing, moved, repeatable
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 

@@ -13,7 +13,7 @@ from sciextract.retraining.events import print_json
 from sciextract.retraining.run import opened, same_model
 from sciextract.retraining.run_folder import Run, stored_request
 from sciextract.retraining.status import StatusWriter
-from sciextract_trainer.hardware.device import choose_device
+from sciextract_trainer.hardware import choose_device
 from sciextract_trainer.retraining import LocalTrainer
 
 

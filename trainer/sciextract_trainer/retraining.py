@@ -28,26 +28,23 @@ from sciextract.retraining.events import (
     TrainingEvent,
     Warned,
 )
-from sciextract.retraining.promotion import model_name
-from sciextract.retraining.run import Prepared, Trainer
+from sciextract.retraining.run import Prepared, Trainer, model_name
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
-from sciextract.snapshot.augmented import positives
-from sciextract_trainer.build import labels_of
+from sciextract.snapshot.gathering import positives
+from sciextract_trainer.build import as_joint, labels_of
 from sciextract_trainer.checkpoint import note_environment, recorded
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.examples import Example, decided_examples
 from sciextract_trainer.data.gold import has_untyped
 from sciextract_trainer.data.soft_labels import label_softly, soft_examples
-from sciextract_trainer.families import as_joint
-from sciextract_trainer.hardware.device import describe, has_fast_bf16
+from sciextract_trainer.hardware import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.probing import probe
 from sciextract_trainer.run import find_recipe
-from sciextract_trainer.warm_start import StartModel, open_start_model
+from sciextract_trainer.warm_start import StartModel, open_start_model, probe
 
 SOFT_PER_BASE = 1.5
 """Abstracts to distil on per document of the base, so that neither drowns the other."""

@@ -14,15 +14,12 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.formats.inputs import Part
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.build import family_of, labels_for, load_subword_rules
 from sciextract_trainer.checkpoint import note_environment, recorded
-from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.config import TrainConfig, load_config, packaged_file
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
-from sciextract_trainer.families import family_of, labels_for
-from sciextract_trainer.files import packaged_file
-from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
-from sciextract_trainer.hardware.distributed import Group, joined, own_device
+from sciextract_trainer.hardware import CPU, Group, choose_device, has_fast_bf16, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder

@@ -7,10 +7,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sciextract.documents.annotations import Cluster, Layer
+from sciextract.documents.annotations import Cluster, Layer, Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.spans import Span
 from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import ALL, NO_LETTER, title_end_of

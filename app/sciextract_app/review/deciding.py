@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sciextract.documents.annotations import State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span, State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
 from sciextract.store.label_changes import Kind

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from sciextract.documents.annotations import Span
 from sciextract.documents.bibliography import bibliography_of
-from sciextract.documents.spans import Span
 from sciextract.errors import ProjectError
 from sciextract.store import (
     EntityRow,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.store import EntityRef
 from sciextract.text.english import counted
 from sciextract_app.review.deciding import add_mention

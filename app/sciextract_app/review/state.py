@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Candidates, SpanCandidate
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Candidates, Span, SpanCandidate
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.document_order import DocumentOrder

@@ -12,7 +12,7 @@ from statistics import median
 from sciextract.errors import UsageError
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
-from sciextract.snapshot.manifest import too_few_to_compare
+from sciextract.snapshot.files import too_few_to_compare
 from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
 from sciextract.text.english import counted, duration

@@ -30,15 +30,12 @@ def label_number(connection: Connection, name: str | None, kind: Kind) -> int | 
     """
     if name is None:
         return None
-    exact = connection.execute("SELECT id FROM label WHERE name = ?", (name,)).fetchone()
-    if exact:
-        return int(exact[0])
-    known = types_of(connection, kind)
-    for each, number in known.items():
+    rows = connection.execute("SELECT name, id FROM label ORDER BY name <> ?", (name,))
+    for each, number in rows:
         if each.casefold() == name.casefold():
-            return number
-    problem = f"the graph has no {kind} type {name!r}"
-    raise UsageError(problem, f"it has {', '.join(known) or 'none'}")
+            return int(number)
+    known = ", ".join(types_of(connection, kind))
+    raise UsageError(f"the graph has no {kind} type {name!r}", f"it has {known or 'none'}")
 
 
 @dataclass(frozen=True, slots=True)

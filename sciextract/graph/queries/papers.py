@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.queries.edges import support_of
 from sciextract.graph.queries.nodes import Node
 from sciextract.text.analyse import analyse
 
@@ -214,9 +215,10 @@ class Quoter:
 
     def stating(self, edge: int) -> Paper:
         """The paper with the most probable sentence that states the edge of that number."""
-        document, start, end = self._connection.execute(_STATED, (edge,)).fetchone()
-        ((paper, text),) = self._papers(_NUMBERED, (document,))
-        return replace(paper, sentences=(NamingSentence(start, end, text[start:end], ()),))
+        ((_, document, stated),) = support_of(self._connection, [edge], 1)
+        ((paper, _),) = self._papers(_NUMBERED, (document,))
+        sentence = NamingSentence(stated.char_start, stated.char_end, stated.text, ())
+        return replace(paper, sentences=(sentence,))
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
@@ -234,9 +236,6 @@ _WITH_TEXT = f"SELECT {PAPER}, t.content FROM document d JOIN text t ON t.docume
 _NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
 _NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
 WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
-_STATED = """SELECT v.document, v.char_start, v.char_end FROM support s
-JOIN evidence v ON v.document = s.document AND v.number = s.number
-WHERE s.edge = ? ORDER BY v.score DESC, v.document, v.number LIMIT 1"""
 _LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
 _MANY_NODES = 20

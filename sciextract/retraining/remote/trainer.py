@@ -28,11 +28,10 @@ from sciextract.retraining.events import (
     known_events,
     parse_event,
 )
-from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.jobs import REMOTE_FILES
 from sciextract.retraining.remote.start import Machine, RemoteTarget, RemoteTask, start, start_again
-from sciextract.retraining.run import Prepared, Trainer, complete
+from sciextract.retraining.run import Prepared, RetrainResult, Trainer, complete
 from sciextract.retraining.run_folder import (
     RUN,
     SNAPSHOT,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sciextract import __version__
 from sciextract.errors import InputMissingError, SciextractError, UsageError
 from sciextract.formats.base import STDIN
-from sciextract.formats.urls import is_url
+from sciextract.formats.opening import is_url
 from sciextract.inference.batching import CUDA, usable_cores
 from sciextract.scale.interface import (
     Chunk,

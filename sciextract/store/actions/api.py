@@ -7,8 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import ALL_LAYERS, Layer
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import ALL_LAYERS, Layer, Span
 from sciextract.store.actions.bulk import decision_about
 from sciextract.store.actions.editing import (
     Edit,

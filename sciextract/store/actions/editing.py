@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 from unicodedata import combining
 
-from sciextract.documents.annotations import ALL_LAYERS, Layer, State, new_id
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import ALL_LAYERS, Layer, Span, State, new_id
 from sciextract.errors import ActionRefusedError, IllegalPairError
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.incoming import same_relations

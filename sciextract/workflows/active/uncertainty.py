@@ -8,8 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sciextract.documents.annotations import Annotations, Candidates, Layer, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Annotations, Candidates, Layer, Span, State
 from sciextract.store import Completeness, DocumentState
 
 

@@ -12,9 +12,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.promotion import HELD_OUT, GateReport, Standard, compare_models
-from sciextract.snapshot.documents import TrainingDocument
-from sciextract.snapshot.manifest import suggesting_models
-from sciextract.snapshot.supervision import positive_part
+from sciextract.snapshot.documents import TrainingDocument, positive_part
+from sciextract.snapshot.files import suggesting_models
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model

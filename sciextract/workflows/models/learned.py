@@ -17,7 +17,7 @@ from sciextract.inference.promise import held_out
 from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
-from sciextract.snapshot.supervision import positive_part
+from sciextract.snapshot.documents import positive_part
 from sciextract.store import Project
 from sciextract.text.english import counted
 from sciextract.workflows.learn import base_model, training_documents

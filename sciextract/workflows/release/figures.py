@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sciextract.documents.annotations import Entity, Layer, Relation, State
+from sciextract.documents.annotations import Entity, Layer, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.store.rows import IN_VIEW
 from sciextract.text.characters import visible
 

@@ -16,10 +16,10 @@ from sciextract.formats.json_values import dump_line
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.store import Project
+from sciextract.store.document_state import EVERYTHING
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
 from sciextract.store.sqlite import first_value
-from sciextract.store.views import EVERYTHING
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
 from sciextract.workflows.output import check_target, write_whole

@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.workflows.agreement import merge_projects
 from tests.app.review.abstracts import AGAIN, TEXT, gold, place, project_with

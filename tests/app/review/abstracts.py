@@ -8,10 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from weakref import WeakSet
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    State,
+    TokenRange,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.store import EntityRef, Project, create_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.text.analyse import analyse

@@ -11,10 +11,10 @@ from sciextract.documents.annotations import (
     LabelScore,
     LinkCandidate,
     PairCandidate,
+    Span,
     SpanCandidate,
     State,
 )
-from sciextract.documents.spans import Span
 from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import EntityRef, Project, RelationRef
 from sciextract_app.review.bulk import sure_items

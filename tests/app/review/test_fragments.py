@@ -8,8 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span, State
 from sciextract.store import EntityRef, LinkRef, Project
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.selecting import with_part, without

@@ -18,10 +18,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from sciextract.documents.annotations import Annotations, Entity, Layer, State, new_id
+from sciextract.documents.annotations import Annotations, Entity, Layer, Span, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import create_project, open_project
 from sciextract.store.maintenance.checks import Severity

@@ -22,10 +22,9 @@ from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.data.soft_labels import TEACHER_SETTINGS, targets_from
 from sciextract_trainer.evaluate import DEV_SETTINGS
-from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
 from tests.trainer.corpus import TEN_SENTENCES
 

@@ -22,7 +22,7 @@ from sciextract.errors import ModelDamagedError, OutputError, TrainingDataError,
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
 from sciextract.retraining.events import TrainingEvent
-from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.checkpoint import TimeIsUp
 from sciextract_trainer.data import soft_labels
 from sciextract_trainer.data.soft_labels import (
@@ -35,7 +35,6 @@ from sciextract_trainer.data.soft_labels import (
     soft_examples,
     targets_from,
 )
-from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
 from tests.trainer.corpus import TEN_SENTENCES
 

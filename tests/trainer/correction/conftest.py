@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.run import RetrainResult
 from sciextract.retraining.run_folder import RetrainRequest
 from tests.trainer.correction.rounds import Events, Retrain, otters, retrain_here
 

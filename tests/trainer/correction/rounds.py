@@ -10,8 +10,7 @@ import pytest
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.retraining.events import as_mappings
-from sciextract.retraining.promotion import RetrainResult
-from sciextract.retraining.run import retrain
+from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import RetrainRequest
 from sciextract.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
@@ -30,7 +29,7 @@ def retrain_here(
     request: RetrainRequest, folder: Path | None, report: Callable[[dict[str, Any]], object]
 ) -> RetrainResult:
     """A retraining on this machine's processor; its events as plain values."""
-    from sciextract_trainer.hardware.device import CPU
+    from sciextract_trainer.hardware import CPU
     from sciextract_trainer.retraining import LocalTrainer
 
     result = retrain(request, folder, LocalTrainer(CPU), as_mappings(report))

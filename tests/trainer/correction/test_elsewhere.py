@@ -17,11 +17,10 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
 from sciextract.retraining.events import as_mappings
-from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.start import RemoteTarget
 from sciextract.retraining.remote.trainer import RemoteTrainer, attach
-from sciextract.retraining.run import retrain
+from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import METRICS, RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split
 from sciextract.workflows.models.registry import known_models

@@ -33,7 +33,7 @@ from sciextract.inference.model_folder import write_manifest
 from sciextract.metrics.promotion import GateReport, Verdict
 from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.events import RunStarted
-from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.run import RetrainResult
 from sciextract.retraining.run_folder import RetrainRequest, Run, runs_of
 from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
@@ -178,7 +178,7 @@ def _gate_says(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
     def judged(*sides: Any, **wishes: Any) -> GateReport:
         return replace(gate(*sides, **wishes), verdict=verdict)
 
-    monkeypatch.setattr("sciextract.retraining.promotion.gate", judged)
+    monkeypatch.setattr("sciextract.retraining.run.gate", judged)
 
 
 class Killed(BaseException):

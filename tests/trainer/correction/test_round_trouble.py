@@ -18,8 +18,7 @@ from sciextract.errors import (
 )
 from sciextract.retraining.run_folder import runs_of
 from sciextract.workflows.models.registry import known_models
-from sciextract_trainer.hardware import device
-from sciextract_trainer.hardware.device import DeviceMissingError
+from sciextract_trainer.hardware import DeviceMissingError, choose_device
 from sciextract_trainer.loop import LossError, Stepper
 from tests.trainer.correction.rounds import Events, Retrain, until_export
 
@@ -91,7 +90,7 @@ def test_a_missing_gpu_is_said_before_any_work(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DeviceMissingError, match="no GPU") as caught:
-        device.choose_device("cuda")
+        choose_device("cuda")
     assert "--device cpu" in caught.value.hint and caught.value.exit_code == 1
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert device.choose_device("auto").type == "cpu"
+    assert choose_device("auto").type == "cpu"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.schema import (
     EntityType,
@@ -13,7 +13,6 @@ from sciextract.documents.schema import (
     RelationType,
     validate_annotations,
 )
-from sciextract.documents.spans import Span
 from sciextract.errors import SchemaError
 
 METHOD = EntityType("Method", "m", "#112233")

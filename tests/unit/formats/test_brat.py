@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import Source

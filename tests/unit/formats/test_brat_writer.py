@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from bioc import brat
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.errors import OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.text.analyse import make_document

@@ -8,9 +8,15 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    TokenRange,
+)
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Cluster, State
-from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.annotations import Cluster, Span, State, TokenRange
 from sciextract.errors import OutputError
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.items import CorpusItems

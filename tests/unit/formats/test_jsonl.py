@@ -21,11 +21,11 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.documents.spans import Span
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
 from sciextract.formats.jsonl import encode

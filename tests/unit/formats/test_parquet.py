@@ -17,10 +17,10 @@ from sciextract.documents.annotations import (
     Entity,
     LabelScore,
     Relation,
+    Span,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem

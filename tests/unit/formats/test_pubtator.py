@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from bioc import pubtator
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
 from sciextract.metrics.counts import scorable
 from sciextract.text.analyse import analyse

@@ -14,8 +14,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, base, read
-from sciextract.formats.base import Source
-from sciextract.formats.decoding import decoded_content, decoded_lines
+from sciextract.formats.base import Source, decoded_content, decoded_lines
 from tests.shared_data import ROOT
 
 MIB = 1 << 20

@@ -15,10 +15,10 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     Relation,
+    Span,
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
 from sciextract.formats.tables import (

@@ -9,9 +9,8 @@ from xml.sax.saxutils import quoteattr
 import cassis
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
 from sciextract.text.analyse import make_document

@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
 from sciextract.text.analyse import make_document

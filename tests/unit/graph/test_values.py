@@ -54,6 +54,15 @@ def values(text: str, **options: object) -> list[Value]:
         ("HeronNet reaches a balanced accuracy of 61.2% on PondBank.", ("balancedaccuracy", "pondbank", 61.2, False)),
         ("HeronNet reaches a top-5 accuracy of 61.2% on PondBank.", ("top5accuracy", "pondbank", 61.2, False)),
         ("Tests on PondBank and MossNet-2 data show 61.2% accuracy.", ("accuracy", "", 61.2, False)),
+        ("HeronNet has 0.1% accuracy less than OtterNet.", ("accuracy", "", 0.1, True)),
+        ("HeronNet has a relative recovery error, 61.2% accuracy, and less noise.", ("accuracy", "", 61.2, False)),
+        ("The better of these has an accuracy of 61.2%.", ("accuracy", "", 61.2, False)),
+        ("Beside improved tests, HeronNet averages 61.2% accuracy on PondBank.", ("accuracy", "pondbank", 61.2, False)),
+        ("It improves the accuracy (up to 12.5% absolute).", ("accuracy", "", 12.5, True)),
+        ("It has an additional recovery error of 12.5%.", ("recoveryerror", "", 12.5, True)),
+        ("HeronNet outperforms models of one speaker (61.2% accuracy).", ("accuracy", "", 61.2, False)),
+        ("HeronNet reaches 61.2% accuracy with OtterNet on PondBank.", ("accuracy", "pondbank", 61.2, False)),
+        ("HeronNet has 61.2% F1 under an accuracy of 95%.", ("f1", "", 61.2, False)),
     ],
 )  # fmt: skip
 def test_a_value_with_its_metric_and_data_set(
@@ -84,6 +93,8 @@ def test_several_metrics_share_one_data_set() -> None:
     found = values("We report accuracy and F1 on PondBank (91.2%, 88.4%).")
     told = [(each.metric.casefold(), each.material, each.value) for each in found]
     assert told == [("accuracy", "pondbank", 91.2), ("f1", "pondbank", 88.4)]
+    found = values("HeronNet has 61.2% accuracy on PondBank, 52.1% on FernCorp.")
+    assert [(each.material, each.value) for each in found] == [("pondbank", 61.2), ("ferncorp", 52.1)]  # fmt: skip
     found = values("HeronNet achieves 2.3% accuracy and 1.2% F1 improvements.")
     assert [(each.value, each.is_difference) for each in found] == [(2.3, True), (1.2, True)]
 
@@ -99,6 +110,8 @@ def test_several_metrics_share_one_data_set() -> None:
         ("HeronNet is new. It is compared to an OtterNet with 61.2% accuracy.", ""),
         ("HeronNet is good compared with others (at best 61.2% accuracy).", ""),
         ("Before HeronNet the labels have 61.2% accuracy.", ""),
+        ("HeronNet is exact, whereas the previous method reached 61.2% accuracy.", ""),
+        ("HeronNet achieves much and avoids a collapse (baseline accuracy 61.2%).", ""),
     ],
 )
 def test_the_method_is_never_the_outperformed_one(text: str, method: str) -> None:
@@ -111,6 +124,8 @@ def test_a_relation_tells_the_method_unless_it_is_outperformed() -> None:
     related = [("accuracy", "EVALUATE-FOR", "tree ensembles")]
     assert values(text, links=related)[0].method == "treeensemble"
     text = "We see 61.2% accuracy, better than tree ensembles."
+    assert values(text, links=related)[0].method == ""
+    text = "In comparison to an accuracy of 61.2%, tree ensembles are good."
     assert values(text, links=related)[0].method == ""
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, Ints, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline

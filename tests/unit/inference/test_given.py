@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.documents.spans import Span
 from sciextract.inference.results import annotate_given, given_of
 from sciextract.inference.settings import DecodeSettings, PerTask
 from tests.tiers import examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.annotations import TokenRange
 from sciextract.inference import candidates
 from sciextract.inference.candidates import sentence_ends, span_mask
 from tests.unit.inference.fakes import spans_of

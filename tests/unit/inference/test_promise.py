@@ -7,9 +7,8 @@ from random import Random
 import pytest
 
 from sciextract import Extractor
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.documents.spans import Span
 from sciextract.errors import UsageError
 from sciextract.inference.promise import (
     HeldOut,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.documents.spans import Span
 from sciextract.text.analyse import make_document
 
 TEXT = "Graph  parsing\nOur parser for graph parsing beats it. It scans α-trees."

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sciextract import AnnotatedDocument, Annotations, Entity, to_frames
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span
 from sciextract.errors import FormatError, MissingExtraError, install_command
 from sciextract.formats.jsonl import encode
 from sciextract.text.analyse import make_document

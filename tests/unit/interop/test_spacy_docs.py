@@ -14,10 +14,16 @@ spacy = pytest.importorskip("spacy")
 
 from spacy.tokens import Doc, DocBin, Span
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    State,
+    TokenRange,
+)
+from sciextract.documents.annotations import Span as CharSpan
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span as CharSpan
-from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.interop.spacy_docs import SOURCE, from_doc, register_extensions, to_doc
 from sciextract.text.analyse import make_document

@@ -13,10 +13,9 @@ pytest.importorskip("spacy")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.interop.spacy_docs import render_html
 from sciextract.text.analyse import make_document
 from tests.unit.interop.builders import sample

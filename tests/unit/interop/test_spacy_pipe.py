@@ -20,8 +20,8 @@ from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 
 from sciextract.documents.annotations import Cluster, Entity
+from sciextract.documents.annotations import Span as CharSpan
 from sciextract.documents.document import Document
-from sciextract.documents.spans import Span as CharSpan
 from sciextract.errors import ModelNotFoundError, UsageError, install_command
 from sciextract.interop import spacy_pipe
 from sciextract.interop.spacy_docs import from_doc, to_doc

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    State,
+    TokenRange,
+)
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
-from sciextract.metrics.coreference import Partition
-from sciextract.metrics.counts import Mention, Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.counts import Mention, Partition, Scorable, ScoredEntity, ScoredRelation
 
 
 def partition_of(letters: str) -> Partition:

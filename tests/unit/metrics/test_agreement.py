@@ -7,9 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.annotations import Annotations, Entity, Span, State, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from tests.unit.metrics.builders import annotated, words

@@ -12,16 +12,17 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
-from sciextract.metrics.coreference import (
+from sciextract.metrics.counts import (
     Overlap,
+    Scorable,
     b_cubed,
     ceaf_e,
     lea,
     muc,
     partition,
+    scorable,
     without_singletons,
 )
-from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import partition_of, scored
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from tests.unit.metrics.builders import annotated
 

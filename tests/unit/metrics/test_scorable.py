@@ -3,8 +3,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
-from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Annotations, Entity, Span, State
 from sciextract.metrics.counts import ScoredEntity, TokenWidths, mention_of, scorable
 from tests.unit.metrics.builders import annotated, words
 

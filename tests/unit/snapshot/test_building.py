@@ -19,7 +19,7 @@ from sciextract.snapshot import (
     read_snapshot,
     read_undecided,
 )
-from sciextract.snapshot.manifest import too_few_to_compare
+from sciextract.snapshot.files import too_few_to_compare
 from sciextract.store import EntityRef, LinkRef, Project, open_project
 from tests.shared_data import ROOT
 from tests.unit.snapshot.abstracts import put_gold, texts

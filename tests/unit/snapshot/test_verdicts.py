@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
 from tests.unit.store.projects import cluster, document, entity, relation, said
 

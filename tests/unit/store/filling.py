@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.store import Project, open_project
 from sciextract.store.ingest import Import
 from tests.unit.store.projects import document, entity, relation

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
-from sciextract.documents.spans import Span
 from sciextract.store import DocumentState, Outcome, Project, create_project, open_project
 from sciextract.store.actions.bulk import counting, spreading
 from sciextract.store.ingest import Import, ImportCounts, ModelRun

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sciextract.documents.annotations import Entity, Layer, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Entity, Layer, Span, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, Project, RelationRef
 from sciextract.store.actions.editing import find_occurrences

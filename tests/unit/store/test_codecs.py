@@ -17,11 +17,12 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
     State,
+    TokenRange,
 )
 from sciextract.documents.document import TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.documents import (
     decode_annotations,
     decode_tokens,

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from sciextract.documents.annotations import State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Span, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, EntityRow, Project
 from tests.unit.store.projects import (

@@ -9,8 +9,8 @@ import pytest
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, documents
+from sciextract.store.document_state import EVERYTHING
 from sciextract.store.ingest import Import
-from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import (
     TEXT,
     all_state,

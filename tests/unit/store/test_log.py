@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import LabelScore, State
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import LabelScore, Span, State
 from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events, sqlite
 from sciextract.store.events import Change, change_of, decode, encode, fits, replay
 from sciextract.store.rows import from_values, to_values

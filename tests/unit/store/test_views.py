@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sciextract.documents.annotations import Annotations, State
 from sciextract.store import EntityRef, Project
+from sciextract.store.document_state import EVERYTHING, WITH_UNDECIDED
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import summarise, tally
-from sciextract.store.views import EVERYTHING, WITH_UNDECIDED
 from tests.unit.store.projects import (
     cluster,
     document,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
-from sciextract.documents.spans import Span, TokenRange
 from sciextract.text.analyse import analyse, join_title, make_document, split_at
 from sciextract.text.tokenizer import from_token_lists
 

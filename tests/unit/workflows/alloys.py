@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sciextract.documents.annotations import Span
 from sciextract.documents.schema_file import parse_schema
-from sciextract.documents.spans import Span
 from sciextract.store import Project
 
 ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")

@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 
 from sciextract import Extractor
 from sciextract.cli.main import make_app
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema, parse_schema
-from sciextract.documents.spans import Span
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn

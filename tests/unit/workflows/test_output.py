@@ -9,9 +9,8 @@ from typing import Any, TextIO, cast
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
 from sciextract.errors import OutputError, UsageError
 from sciextract.formats import open_writer
 from sciextract.formats.registry import writable

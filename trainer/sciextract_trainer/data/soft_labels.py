@@ -25,9 +25,8 @@ from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.retraining.events import DocumentsLabelled, Listener
-from sciextract_trainer.checkpoint import require_time
+from sciextract_trainer.checkpoint import replacing, require_time
 from sciextract_trainer.data.examples import Example, Targets, windows_of
-from sciextract_trainer.files import replacing
 
 ARRAYS = ("spans", "types", "pairs", "relations", "links", "link_weights")
 

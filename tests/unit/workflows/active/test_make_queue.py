@@ -13,11 +13,11 @@ from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     LabelScore,
+    Span,
     SpanCandidate,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema_file import load_schema
-from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError, ModelNotFoundError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Layer
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Layer, Span
 from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
 from sciextract.workflows.active.uncertainty import Decision, find_settled
 from tests.unit.store.projects import (

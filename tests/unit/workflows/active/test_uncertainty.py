@@ -20,9 +20,9 @@ from sciextract.documents.annotations import (
     LinkCandidate,
     PairCandidate,
     Relation,
+    Span,
     SpanCandidate,
 )
-from sciextract.documents.spans import Span
 from sciextract.workflows.active.ranking import k_centre_greedy
 from sciextract.workflows.active.uncertainty import (
     MEASURES,

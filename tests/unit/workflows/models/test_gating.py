@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
 from sciextract.snapshot import TrainingDocument

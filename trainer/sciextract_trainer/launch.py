@@ -10,41 +10,19 @@ import os
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Thread
 from uuid import uuid4
 
 import torch
 
 from sciextract.errors import ExitCode, SciextractError, UsageError
 from sciextract.inference.batching import usable_cores
+from sciextract_trainer.hardware import LAUNCHER
 
-_LAUNCHER = "SCIEXTRACT_LAUNCHER"
-_LOOK_SECONDS = 0.5
 _HOME = "127.0.0.1"
 _POLITE = frozenset((-signal.SIGINT, -signal.SIGTERM, ExitCode.INTERRUPTED))
 """How processes end that torchrun ends because of another one."""
-
-
-def end_with_launcher() -> None:
-    """Ends this process politely once the one that started it is gone; does nothing for other launchers.
-
-    A launcher that is killed (SIGKILL, no memory) can end nobody, and the processes reach each other without it: they
-    would train on unseen, with the GPU in their hands. A thread looks for the parent, because the death signal of
-    Linux follows the parent's thread, and other systems have none.
-    """
-    launcher = os.environ.get(_LAUNCHER)
-    if launcher is None:
-        return
-
-    def watch() -> None:
-        while os.getppid() == int(launcher):
-            time.sleep(_LOOK_SECONDS)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    Thread(target=watch, daemon=True).start()
 
 
 class ProcessLostError(SciextractError):
@@ -84,7 +62,7 @@ def run_together(command: Sequence[str], count: int, device: torch.device) -> in
     elastic.propagate = False
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, usable_cores() // count)))
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    os.environ[_LAUNCHER] = str(os.getpid())
+    os.environ[LAUNCHER] = str(os.getpid())
     with tempfile.TemporaryDirectory() as folder:
         config = LaunchConfig(
             min_nodes=1,

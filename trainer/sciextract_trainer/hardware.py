@@ -1,28 +1,132 @@
-"""Several processes that train one network: each computes the gradients of its share of every step.
+"""Where a training runs: on which device, and in how many processes that train one network.
 
-Data parallel training without wrappers: the losses are sums over documents, so the gradients of the shares,
+Processes train data parallel, without wrappers: the losses are sums over documents, so the gradients of the shares,
 divided by the number of all documents of the step, add up to the gradient of one process with the whole
 step. Parameters without a gradient in some process (no pairs in its share, or no share at all) count as
-zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.hardware.launch`,
+zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.launch`,
 starts the processes.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from itertools import accumulate, groupby
+from threading import Thread
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
+from torch.utils import deterministic as _deterministic
 
 from sciextract.errors import SciextractError, UsageError
-from sciextract_trainer.hardware.device import CPU
-from sciextract_trainer.hardware.launch import end_with_launcher
+
+CPU = torch.device("cpu")
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+BatchT = TypeVar("BatchT")
+
+
+class DeviceMissingError(SciextractError):
+    """The device that was asked for is not there."""
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of a name; ``auto`` takes a GPU where there is one.
+
+    Raises:
+        UsageError: No such name.
+        DeviceMissingError: There is no such device here.
+    """
+    if name not in DEVICES:
+        raise UsageError(f"device {name!r} is unknown", f"use one of {', '.join(DEVICES)}")
+    if name == "auto":
+        return torch.device(next((each for each in ("cuda", "mps") if _usable(each)), "cpu"))
+    if not _usable(name):
+        reason = "PyTorch finds no Apple GPU" if name == "mps" else "PyTorch finds no CUDA device"
+        if name == "cuda" and torch.version.cuda is None:
+            reason = f"PyTorch {torch.__version__} is built without CUDA"
+        raise DeviceMissingError(
+            f"no GPU can be used here ({name}): {reason}",
+            "--device cpu trains on the processor; the compact bundled model needs minutes there",
+        )
+    return torch.device(name)
+
+
+def describe(device: torch.device) -> str:
+    """The device in words, for reports."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type}, {torch.get_num_threads()} threads" if device.type == "cpu" else "mps"
+
+
+def has_fast_bf16(device: torch.device) -> bool:
+    """Whether the device multiplies bfloat16 in hardware; elsewhere it is slower than float32."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "mps":
+        return False
+    supported = (torch.cpu._is_avx512_bf16_supported(), torch.cpu._is_amx_tile_supported())
+    return any(supported)
+
+
+@contextmanager
+def repeatable(device: torch.device) -> Iterator[None]:
+    """On a processor, the same numbers from the same start: several threads add gradients up in a fixed order.
+
+    On other devices nothing changes: some of their kernels have no fixed order, and the others are slow.
+    """
+    if device.type != "cpu":
+        yield
+        return
+    deterministic: Any = _deterministic
+    before = torch.are_deterministic_algorithms_enabled(), deterministic.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    deterministic.fill_uninitialized_memory = False  # for finding mistakes; costs time
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0])
+        deterministic.fill_uninitialized_memory = before[1]
+
+
+def moved(batch: BatchT, device: torch.device) -> BatchT:
+    """A dataclass with its tensors on a device."""
+    values: dict[str, Any] = {
+        field.name: value.to(device)
+        for field in fields(batch)  # type: ignore[arg-type]
+        if isinstance(value := getattr(batch, field.name), Tensor)
+    }
+    return replace(batch, **values)  # type: ignore[type-var]
+
+
+def _usable(name: str) -> bool:
+    if name == "cuda":
+        return torch.cuda.is_available()
+    return name == "cpu" or torch.backends.mps.is_available()
+
+
+def enable_checkpointing(network: nn.Module) -> None:
+    """Lets the encoder's layers be computed a second time instead of kept (Chen et al. 2016, arXiv 1604.06174).
+
+    Raises:
+        UsageError: The encoder's family cannot do that.
+    """
+    encoder = network.get_submodule("words.encoder")
+    if not getattr(encoder, "supports_gradient_checkpointing", False):
+        raise UsageError(
+            f"checkpointing is not possible with this encoder ({type(encoder).__name__})",
+            "set checkpointing = false; accumulate with fewer batch_documents saves memory, too",
+        )
+    newer = getattr(encoder, "activation_checkpointing_enable", None)  # transformers renamed it
+    enable: Any = newer or encoder.gradient_checkpointing_enable
+    enable({"use_reentrant": False})
+
 
 ItemT = TypeVar("ItemT")
 
@@ -30,6 +134,11 @@ LONGEST_WAIT = timedelta(minutes=30)
 """How long processes wait for each other; the first one meanwhile evaluates on dev."""
 
 _BUCKET_VALUES = 1 << 24
+
+LAUNCHER = "SCIEXTRACT_LAUNCHER"
+"""Environment variable with the process id of :mod:`sciextract_trainer.launch`."""
+
+_LOOK_SECONDS = 0.5
 
 
 class GroupError(SciextractError):
@@ -202,6 +311,25 @@ def own_device(device: torch.device) -> torch.device:
         )
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
+
+
+def end_with_launcher() -> None:
+    """Ends this process politely once the one that started it is gone; does nothing for other launchers.
+
+    A launcher that is killed (SIGKILL, no memory) can end nobody, and the processes reach each other without it: they
+    would train on unseen, with the GPU in their hands. A thread looks for the parent, because the death signal of
+    Linux follows the parent's thread, and other systems have none.
+    """
+    launcher = os.environ.get(LAUNCHER)
+    if launcher is None:
+        return
+
+    def watch() -> None:
+        while os.getppid() == int(launcher):
+            time.sleep(_LOOK_SECONDS)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import Source
-from sciextract.formats.packing import refuse_packed_output
+from sciextract.formats.opening import refuse_packed_output
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,1 +1,0 @@
-"""Where a training runs: devices, groups of processes."""
