@@ -27,7 +27,13 @@ from research.models.stage import (
     Stage,
 )
 from research.pretraining.network import HEAD, has_head
-from sciextract.errors import InputMissingError, ModelMismatchError, SciextractError, UsageError
+from sciextract.errors import (
+    InputMissingError,
+    ModelDamagedError,
+    ModelMismatchError,
+    SciextractError,
+    UsageError,
+)
 from sciextract.formats.inputs import Part
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
@@ -94,7 +100,9 @@ def make(
 
 def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[str, Any]) -> None:
     require_time(context.until)
-    folder = context.folder(name)
+    folder, before = context.folder(name), ""
+    if folder.is_dir():
+        before = context.record.stage(name).get("sha256", "")
     folder.mkdir(parents=True, exist_ok=True)
     context.record.note_stage(name, **fingerprint)
     began = time.monotonic()
@@ -104,6 +112,13 @@ def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[
     finally:
         context.record.spent(name, time.monotonic() - began)
     made = stage.product(context, folder).sha256()
+    if before not in ("", made):
+        # Taken for finished, it would let later stages be refused, and nothing would say that this one is at fault.
+        raise ModelDamagedError(
+            f"{folder} has the sha256 {made[:12]}, and had {before[:12]} when stage {name!r} was finished: "
+            "it was changed, or labelled again by another processor",
+            f"put back what was there, or remove this folder, those of the stages made of it, and their entries in {context.record.path}",
+        )
     context.record.finish_stage(name, sha256=made, **stage.outcome(folder))
 
 
@@ -139,7 +154,7 @@ def _is_finished(
                 f"{context.folder(name)} was made with {part} {_first_difference(known, fingerprint, part)}",
                 f"remove that folder and the entry {name!r} of {context.record.path}, or give another --runs",
             )
-    if "finished" not in known:
+    if "finished" not in known or not context.folder(name).is_dir():
         return False
     return stage.product(context, context.folder(name)).sha256() == known.get("sha256")
 
