@@ -1,4 +1,4 @@
-"""What a project keeps of its own settings: the label schema with its earlier versions, the chosen models, the terms of its releases."""
+"""What a project keeps of its own settings: new types of its label schema, the chosen models, the terms of its releases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,8 @@ from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
 from sciextract.store.documents import decode_annotations
-from sciextract.store.sqlite import decoded, first_value, now
+from sciextract.store.sqlite import first_value, now
+from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -31,37 +31,9 @@ COLOURS = (
 _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def current(connection: sqlite3.Connection) -> LabelSchema:
-    """The schema that holds now: the newest version.
-
-    Raises:
-        ProjectDamagedError: It cannot be understood.
-    """
-    row = connection.execute(
-        "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
-    ).fetchone()
-    with decoded(connection, "the label schema"):
-        return parse(*row)
-
-
-@lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
-def parse(version: int, body: str) -> LabelSchema:
-    """The schema of a version, from its JSON."""
-    return parse_schema(json.loads(body), f"label schema version {version} of the project")
-
-
-def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
-    """Make a schema the newest version, inside the caller's transaction; returns the version."""
-    cursor = connection.execute(
-        "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
-        (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
-    )
-    return int(cursor.lastrowid or 0)
-
-
 def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations:
     """What a source said, as it is kept, with the names that types have now."""
-    schema, said = current(connection), decode_annotations(body)
+    schema, said = label_schema(connection), decode_annotations(body)
     return said.renamed(schema.entity_names, schema.relation_names)
 
 
