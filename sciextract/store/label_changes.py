@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.schema_file import is_label, parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.errors import SchemaError, UndoRefusedError
 from sciextract.store import events, project_settings, state_tables
 from sciextract.store.document_state import Outcome
@@ -248,4 +248,4 @@ def _tables(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any]
     if label not in labels:
         problem = f"the schema has no type {label} any more"
         raise SchemaError(problem, f"there are: {', '.join(labels) or 'none'}")
-    return schema_to_mapping(schema), labels.index(label)
+    return schema.to_mapping(), labels.index(label)

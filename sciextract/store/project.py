@@ -21,10 +21,10 @@ from sciextract.store.document_state import (
     DocumentState,
     NothingChanged,
     Outcome,
-    Stored,
     Tables,
     annotated,
 )
+from sciextract.store.documents import Stored
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW

@@ -1,4 +1,4 @@
-"""What a project keeps of its own settings: new types of its label schema, the chosen models, the terms of its releases."""
+"""What a project keeps of its own settings: new types of its label schema, the terms of its releases."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import events
 from sciextract.store.documents import decode_annotations
-from sciextract.store.sqlite import first_value, now
+from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
         if label not in schema.relation_labels:
             link = RelationType(label, *_choose_look([each.key for each in schema.relations]))
             schema = replace(schema, relations=(*schema.relations, link))
-    return parse_schema(schema_to_mapping(schema), f"schema {schema.name!r}")
+    return parse_schema(schema.to_mapping(), f"schema {schema.name!r}")
 
 
 def _choose_look(taken: list[str]) -> tuple[str, str]:
@@ -58,53 +57,6 @@ def _choose_look(taken: list[str]) -> tuple[str, str]:
     return next(key for key in chain(_KEYS, further) if key not in used), COLOURS[
         len(taken) % len(COLOURS)
     ]
-
-
-KEY = "models"
-
-
-def read(project: Project) -> list[dict[str, Any]]:
-    """All choices and rollbacks, oldest first.
-
-    Raises:
-        ProjectDamagedError: They cannot be understood.
-    """
-    entries = _load(project.connection)
-    if entries is None:
-        raise not_understood(project)
-    return entries
-
-
-def not_understood(project: Project) -> ProjectDamagedError:
-    """The error for choices that make no sense."""
-    return ProjectDamagedError(
-        f"{project.path}: the project's choice of models cannot be understood",
-        "sciextract doctor checks the project; --model NAME selects one for a single command",
-    )
-
-
-def append(project: Project, entry: dict[str, Any]) -> None:
-    """Add a choice (``name``, ``hash``, ``bundled``) or a ``rollback``, and tell it in the log.
-
-    One that comes from another file keeps its time ``at``.
-
-    Raises:
-        ProjectError: The project cannot be written.
-    """
-    with project.writing() as connection:
-        entries = [*(_load(connection) or []), {"at": now(), **entry}]
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEY, json.dumps(entries)))
-        events.append(connection, project.author_id, events.MODEL, entry)
-
-
-def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", KEY)
-    try:
-        entries = json.loads(body or "[]")
-    except (ValueError, TypeError):
-        return None
-    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
-    return entries if known else None
 
 
 _TERMS = "release terms"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.schema_file import parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import parse_schema
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, changes_of_document, replay
@@ -236,7 +236,7 @@ def save_label_schema(connection: sqlite3.Connection, schema: LabelSchema) -> in
     """Make a schema the newest version, inside the caller's transaction; returns the version."""
     cursor = connection.execute(
         "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
-        (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
+        (schema.content_hash, json.dumps(schema.to_mapping()), now()),
     )
     return int(cursor.lastrowid or 0)
 
