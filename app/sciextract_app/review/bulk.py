@@ -261,6 +261,8 @@ def sure_score(state: ReviewState, task: str) -> float:
 def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
     """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
     of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
+    if of_mentions == of_relations == inf:
+        return [], []
     view = state.open_view
     waiting = {
         each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED

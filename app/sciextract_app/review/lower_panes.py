@@ -13,12 +13,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Static
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
 from sciextract_app.widgets.lines import (
     FOCUS,
+    LineBar,
     LinesPane,
     RowsPane,
     fit,
@@ -228,16 +228,16 @@ _BORDERS, _LEAST_FOCUS = 2, 6
 TABS = ("Relations", "Clusters", "Focus")
 
 
-class PaneTabs(Static):
+class PaneTabs(LineBar):
     """The names of the panes, shown where only one of them has room."""
 
-    def show(self, current: str) -> None:
-        """Mark the pane that is shown."""
+    def line(self, width: int) -> Text:
+        """The line, with the pane that is shown marked."""
         line = Text()
         for name in TABS:
-            line.append(f" {name} ", "reverse bold" if name == current else "dim")
+            line.append(f" {name} ", "reverse bold" if name == self._shown else "dim")
             line.append(" ")
-        self.update(line, layout=False)
+        return line
 
     def on_resize(self) -> None:
         """Draw the pane of the focus when the screen has got narrow; hidden containers hear of no size."""
@@ -303,7 +303,7 @@ class LowerPanes(Vertical):
         # The first value is watched before the panes are there.
         if self.is_mounted and self.screen.has_class("-narrow"):
             panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
-            self.query_one(PaneTabs).show(current)
+            self.query_one(PaneTabs).keep(current)
             self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
 
     def show(
@@ -318,12 +318,12 @@ class LowerPanes(Vertical):
         self.query_one(InspectorPane).show(inspector)
         in_clusters = any(each.focused is not None for each in clusters)
         in_relations = any(each.focused for each in relations)
+        self.query_one(RelationsPane).mark(in_relations)
+        self.query_one(ClustersPane).mark(in_clusters)
         before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]
         # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
-            self.query_one(RelationsPane).set_class(in_relations, "-active")
-            self.query_one(ClustersPane).set_class(in_clusters, "-active")
         if self.current == before:
             self.watch_current(before)
 

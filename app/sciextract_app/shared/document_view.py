@@ -213,12 +213,17 @@ class ClusterLetters:
         return next((each for each in view.members if self._of.get(each) == letter), None)
 
 
+_Look = tuple[str, int, str]
+"""Key of the label, depth, letters of the clusters."""
+
+
 class MarkCache:
-    """The marks of the last view without focus, kept from key to key."""
+    """The marks of the last view without focus; those of rows that a key has not changed serve again."""
 
     def __init__(self) -> None:
         self._view: DocumentView | None = None
         self._marks: list[Mark] = []
+        self._known: dict[str, tuple[EntityRow, _Look, tuple[Mark, ...]]] = {}
 
     def of(
         self,
@@ -236,7 +241,7 @@ class MarkCache:
             partners: Mentions that belong to the focus, with their roles; of a link its own mention, too.
         """
         if view is not self._view:
-            self._view, self._marks = view, list(_marks(view, letters))
+            self._read(view, letters)
         changed = {*partners, focused}
         return tuple(
             replace(
@@ -250,6 +255,18 @@ class MarkCache:
             for mark in self._marks
         )
 
+    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
+        keys = {each.label: each.key for each in view.schema.entities}
+        before, self._known, self._marks, self._view = self._known, {}, [], view
+        for row, depth in zip(view.entities, depths(view.entities), strict=True):
+            clusters = "".join(letters.of(link.cluster_id) for link in view.homes.get(row.id, ()))
+            look = keys.get(row.label) or letter(view.schema, row.label), depth, clusters
+            known = before.get(row.id)
+            if known is None or known[0] is not row or known[1] != look:
+                known = row, look, tuple(_marks(row, *look))
+            self._known[row.id] = known
+            self._marks += known[2]
+
 
 def depths(rows: list[EntityRow]) -> Iterator[int]:
     """How many other mentions enclose each one; rows come in text order."""
@@ -260,23 +277,20 @@ def depths(rows: list[EntityRow]) -> Iterator[int]:
         insort(ends, end)
 
 
-def _marks(view: DocumentView, letters: ClusterLetters) -> Iterator[Mark]:
-    keys = {each.label: each.key for each in view.schema.entities}
-    for row, depth in zip(view.entities, depths(view.entities), strict=True):
-        clusters = [letters.of(link.cluster_id) for link in view.homes.get(row.id, ())]
-        for fragment in row.fragments:
-            yield Mark(
-                char_start=fragment.char_start,
-                char_end=fragment.char_end,
-                item_id=row.id,
-                key=keys.get(row.label) or letter(view.schema, row.label),
-                label=row.label,
-                state=row.state,
-                score=row.score,
-                depth=depth,
-                cluster="".join(clusters),
-                last=fragment is row.fragments[-1],
-            )
+def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
+    for fragment in row.fragments:
+        yield Mark(
+            char_start=fragment.char_start,
+            char_end=fragment.char_end,
+            item_id=row.id,
+            key=key,
+            label=row.label,
+            state=row.state,
+            score=row.score,
+            depth=depth,
+            cluster=cluster,
+            last=fragment is row.fragments[-1],
+        )
 
 
 class CandidateCache:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from sciextract.text.characters import visible
 from sciextract_app.shared.view_models import Feedback, Header, Hint, Mode
-from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
+from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit, ink
 
 _GAP = "   "
 _LEAST_PROJECT = 12
@@ -148,23 +148,26 @@ def footer_lines(
         live = Text().append(key, "" if hint.seldom else "bold").append(f" {words}")
         kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
     place = -1  # of the ellipsis
+    needed = _needed([part for _, part in kept])
     while True:
-        parts, group = [], kept[0][0].group if kept else 0
-        for hint, part in kept:
-            behind = "│ " if hint.group != group else ""
-            parts.append(Text().append(behind, "dim").append_text(part))
-            group = hint.group
-        if place >= 0:
-            parts.insert(place, Text(ELLIPSIS))
-        lines = tuple(flowing(sign, parts, width))
-        if len(lines) <= height and all(each.cell_len <= width for each in lines):
-            return lines
-        if len(kept) <= 1:
-            return lines[:height]
+        # Put together only where there may be room for it: that takes longest.
+        if needed <= (width + len(_FOOTER_BAR_GAP)) * height or len(kept) <= 1:
+            parts, group = [], kept[0][0].group if kept else 0
+            for hint, part in kept:
+                behind = "│ " if hint.group != group else ""
+                parts.append(Text().append(behind, "dim").append_text(part))
+                group = hint.group
+            if place >= 0:
+                parts.insert(place, Text(ELLIPSIS))
+            lines = tuple(flowing(sign, parts, width))
+            if len(lines) <= height and all(each.cell_len <= width for each in lines):
+                return lines
+            if len(kept) <= 1:
+                return lines[:height]
         free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
         free = [at for at in free if kept[at][0].seldom] or free
         place = free[-1] if free else len(kept) - 2
-        kept.pop(place)
+        needed -= kept.pop(place)[1].cell_len + len(_FOOTER_BAR_GAP)
 
 
 def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
@@ -199,7 +202,7 @@ class LegendBar(LineBar):
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         labels = [hint.label for hint in self._shown if hint.label]
-        colours = {each: Style(color=self.label_look(each).color) for each in labels}
+        colours = {each: ink(self.label_look(each)) for each in labels}
         width, height = self.size
         lines = legend_lines(self._shown, colours, width, height)
         return self.strip_of(lines[y] if y < len(lines) else Text(), width)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
 from rich.color import Color as RichColor
@@ -34,6 +34,13 @@ def score(value: float | None) -> str:
     (' .91', '1.00', '    ')
     """
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
+
+
+# A style that is made takes much longer than one that is looked up.
+@lru_cache(maxsize=1024)
+def ink(look: Style) -> Style:
+    """The colour of a style alone."""
+    return Style(color=look.color)
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -121,10 +128,14 @@ class KeptLines(Widget):
                 name = y, width, self.border_title
                 if name not in self._edges_kept:
                     self._edges_kept[name] = super().render_lines(Region(0, y, width, 1))[0]
-                kept[y] = self._edges_kept[name]
+                kept[y] = self.edge(self._edges_kept[name])
             strips.append(kept[y] if crop.width == width else kept[y].crop(crop.x, crop.right))
         self._frame = crop, strips
         return strips
+
+    def edge(self, strip: Strip) -> Strip:
+        """A line of the border as it looks now."""
+        return strip
 
     def _content_strip(self, y: int, left: int, width: int) -> Strip:
         background = self._own_looks()[1]
@@ -243,15 +254,17 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
 class LinesPane(Scrolled, can_focus=False):
     """Lines in a pane that scrolls; subclasses write each of them for a width."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--active"}
     DEFAULT_CSS = """
     LinesPane {
         padding: 0 1;
         border-top: solid $panel;
         border-title-color: $text-muted;
     }
-    LinesPane.-active { border-top: heavy $primary; border-title-color: $primary; border-title-style: bold; }
+    LinesPane > .lines--active { color: $primary; }
     """
 
+    _is_active = False
     _count = 0
     _written: Mapping[int, tuple[int, Text | None]] = {}
 
@@ -278,10 +291,28 @@ class LinesPane(Scrolled, can_focus=False):
             width = self.scrollable_content_region.width
             self.click(where.y + self.scroll_offset.y, where.x, width)
 
+    def mark(self, active: bool) -> None:
+        """Show by the line of its title whether the pane has the focus."""
+        # A pane that is hidden hears of it when it is seen: to draw it would take a layout of the screen.
+        if active != self._is_active and (width := self.outer_size.width):
+            self._is_active = active
+            self.refresh(Region(-1, -1, width, 1))
+
+    def edge(self, strip: Strip) -> Strip:
+        """The line of the title, heavy where the pane has the focus: a class for that would match all styles anew."""
+        if not self._is_active:
+            return strip
+        style = self.get_component_rich_style("lines--active", partial=True)
+        line, title = Style(bold=False) + style, Style(bold=True) + style
+        parts = [(text.replace("─", "━"), line if "─" in text else title) for text, _, _ in strip]
+        return Strip([Segment(*part) for part in parts]).apply_style(self.own_style)
+
     def redraw(self, focused: int | None = None) -> None:
         """Draw all lines anew, with one of them in sight."""
         width = self.scrollable_content_region.width
-        self._count = self.count(width) if width else 0
+        if not width:
+            return  # what is hidden is drawn when it is seen
+        self._count = self.count(width)
         self.fit(self._count)
         if focused is not None:
             where = Region(0, focused, 1, 1)

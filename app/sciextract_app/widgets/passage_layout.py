@@ -71,7 +71,12 @@ class PassageLayout:
         number, _ = self._paragraph_at(y)
         line = self.line_as_numbered(y)
         index_of = dict(zip(self.paragraphs[number].numbers, self._touching[number], strict=True))
-        atoms = (a._replace(marks=tuple(index_of[m] for m in a.marks)) for a in line.atoms)
+        # Most atoms have no mention, and neighbours the same ones: to make each anew takes longer than to paint it.
+        named = {
+            numbers: tuple(index_of[m] for m in numbers)
+            for numbers in {a.marks for a in line.atoms}
+        }
+        atoms = [a._replace(marks=named[a.marks]) if a.marks else a for a in line.atoms]
         return line._replace(atoms=tuple(atoms))
 
     def line_as_numbered(self, y: int) -> Line:

@@ -162,7 +162,9 @@ class DrawnPassage(Scrolled, can_focus=False):
             return
         for y in lines:
             self._strips.discard(y)
-            self.refresh_line(y)
+        if lines:
+            top, width = self.scroll_offset.y, self.size.width
+            self.refresh(*(Region(0, y - top, width, 1) for y in lines))
 
     def _current_look(self) -> Look:
         """The styles of the theme, which take longer to look up than a line to draw."""

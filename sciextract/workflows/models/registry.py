@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tarfile
-import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +22,6 @@ from sciextract.errors import (
     UsageError,
     explain_write_errors,
 )
-from sciextract.formats.archive import open_archive
 from sciextract.inference.model_folder import (
     BASE,
     CARD,
@@ -276,6 +273,9 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
     if target.suffix not in SUFFIXES:
         problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
         raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
+    import tarfile
+    import zipfile
+
     model = find_model(word)
     files = _files(model.open(), with_base=with_base)
     check_target(target, force=force, kept=[model.folder])
@@ -330,6 +330,8 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         return register(path, name)
     if not path.is_file():
         raise InputMissingError(f"{path}: no such file or folder")
+    from sciextract.formats.archive import open_archive
+
     with open_archive(str(path), tar=True) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [
