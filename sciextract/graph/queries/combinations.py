@@ -143,14 +143,16 @@ def _named_with(
             "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
-    # By sets, because a node may have hundreds of kinds.
+    # By sets, because a node may have hundreds of kinds; few names hold the first word of one.
     names = {normal_form(each.name).spaced for each in nodes}
     parts = {part for name in names for part in _parts(name)}
+    firsts = {name.partition(" ")[0] for name in names}
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
         name = normal_form(node.name).spaced
-        if name not in parts and names.isdisjoint(_parts(name)):
+        apart = firsts.isdisjoint(name.split()) or names.isdisjoint(_parts(name))
+        if apart and name not in parts:
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
     return found
@@ -221,33 +223,38 @@ def gaps(
         hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
         raise UsageError(problem, hint)
     label = label or ("Task" if node.label == "Method" else "Method")
-    company = _named_with(connection, [node], TogetherQuestion(label, least=1, generic=generic))
-    partners = {each.node.id: each for each in company}
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
     where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
     number = label_number(connection, label, "entity")
     own = normal_form(node.name).spaced
-    tested, by_chance, found = 0, 0.0, []
-    for other in nodes_where(connection, where, (number, generic, least)):
-        name = normal_form(other.name).spaced
-        if own in _parts(name) or name in _parts(own):
-            continue
-        tested += 1
+    others = [
+        each
+        for each in nodes_where(connection, where, (number, generic, least))
+        if own not in _parts(name := normal_form(each.name).spaced) and name not in _parts(own)
+    ]
+    counts = dict(connection.execute(_COUNTED, (json.dumps([each.id for each in others]), node.id)))
+    by_chance, found = 0.0, []
+    for other in others:
         expected = node.documents * other.documents / total
         sizes = node.documents, other.documents, total
         by_chance += _chance_of_at_most(int(_FEW * expected), *sizes)
-        documents = partners[other.id].documents if other.id in partners else 0
+        documents = counts.get(other.id, 0)
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    return Passed(_with_nearest(connection, found[:limit], company), tested, by_chance)
+    company = _named_with(connection, [node], TogetherQuestion(label, generic=generic))
+    return Passed(_with_nearest(connection, found[:limit], company), len(others), by_chance)
+
+
+_COUNTED = """SELECT node, count(*) FROM node_document WHERE node IN (SELECT value FROM json_each(?))
+AND document IN (SELECT document FROM node_document WHERE node = ?) GROUP BY node"""
 
 
 def _with_nearest(
     connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
-    known = {each.node.id: each for each in company if each.documents > 1}
+    known = {each.node.id: each for each in company}
     near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
     # The plus keeps SQLite from looking for each partner in each abstract.
     for gap, partner, documents in connection.execute(
