@@ -94,13 +94,9 @@ def together(
     Raises:
         UsageError: The graph has no such type.
     """
-    found = _named_with(connection, nodes, question)
-    if question.surely:
-        found = [each for each in found if each.low > 1]
-    first = attrgetter("documents" if question.by == "count" else "low")
-    found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
+    found = named_with(connection, nodes, question)
     if versus:
-        others = _named_with(connection, [versus], replace(question, least=1))
+        others = named_with(connection, [versus], replace(question, least=1))
         counts = {each.node.id: each.documents for each in others}
         found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
     quoter = Quoter(connection, [each.id for each in nodes])
@@ -125,9 +121,10 @@ _RELATED = """SELECT r.*, (
 ) r"""
 
 
-def _named_with(
+def named_with(
     connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
+    """All of :func:`together` in its order, without sentences."""
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT o.document, d.year FROM node_document o JOIN document d ON d.id = o.document
@@ -155,7 +152,10 @@ def _named_with(
         if apart and name not in parts:
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
-    return found
+    if asked.surely:
+        found = [each for each in found if each.low > 1]
+    measure = attrgetter("documents" if asked.by == "count" else "low")
+    return sorted(found, key=lambda each: (-measure(each), -each.lift, each.node.id))
 
 
 def _parts(name: str) -> set[str]:
@@ -242,7 +242,7 @@ def gaps(
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    company = _named_with(connection, [node], TogetherQuestion(label, generic=generic))
+    company = named_with(connection, [node], TogetherQuestion(label, generic=generic))
     return Passed(_with_nearest(connection, found[:limit], company), len(others), by_chance)
 
 
