@@ -100,9 +100,8 @@ def make(
 
 def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[str, Any]) -> None:
     require_time(context.until)
-    folder, before = context.folder(name), ""
-    if folder.is_dir():
-        before = context.record.stage(name).get("sha256", "")
+    folder = context.folder(name)
+    before = context.record.stage(name).get("sha256") if folder.is_dir() else None
     folder.mkdir(parents=True, exist_ok=True)
     context.record.note_stage(name, **fingerprint)
     began = time.monotonic()
@@ -112,7 +111,7 @@ def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[
     finally:
         context.record.spent(name, time.monotonic() - began)
     made = stage.product(context, folder).sha256()
-    if before not in ("", made):
+    if before and before != made:
         # Taken for finished, it would let later stages be refused, and nothing would say that this one is at fault.
         raise ModelDamagedError(
             f"{folder} has the sha256 {made[:12]}, and had {before[:12]} when stage {name!r} was finished: "
@@ -127,16 +126,9 @@ def _fingerprint(context: BuildContext, stage: Stage) -> dict[str, Any]:
     used = {name: context.made(name, kind).sha256() for name, kind in stage.uses().items()}
     return {
         "kind": type(stage).__name__,
-        "settings": _plain(stage.settings()),
+        "settings": json.loads(json.dumps(stage.settings())),  # as the record gives it back
         "inputs": {**stage.inputs(context), **used},
     }
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON gives it back."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _is_finished(
