@@ -21,11 +21,10 @@ from sciextract.errors import (
 )
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
-from sciextract.resources import data_root
+from sciextract.resources import SUFFIX, data_root, implied_project
 from sciextract.store import create_project, sqlite
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
-from sciextract.workflows.project_choice import SUFFIX, implied_project
 from sciextract_app.settings import user_folder
 
 SAMPLE = "sample"

@@ -35,9 +35,10 @@ from sciextract_app.graph.presenter import (
     read_support,
     summarise_graph,
 )
-from sciextract_app.shared.actions import key_label, plain
+from sciextract_app.shared.actions import key_label
 from sciextract_app.shared.jobs import Job, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
+from sciextract_app.shared.presenters import plain, refusal
+from sciextract_app.shared.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.dialogs import TextDialog

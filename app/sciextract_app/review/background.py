@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract.errors import FormatError, SciextractError
+from sciextract.resources import SUFFIX
 from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.text.english import counted
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.pasted import import_pasted
-from sciextract.workflows.project_choice import SUFFIX
 from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
 from sciextract_app.review import bulk

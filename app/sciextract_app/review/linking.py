@@ -15,7 +15,8 @@ from sciextract_app.review.state import LETTERS, Hints, ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, key_label
 from sciextract_app.shared.document_view import DocumentView
-from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem, refusal
+from sciextract_app.shared.presenters import refusal
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
