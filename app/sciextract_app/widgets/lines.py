@@ -180,6 +180,7 @@ class LineBar(KeptLines, Generic[Row]):
     """
 
     _shown: Row
+    _written: Sequence[Text] = ()
 
     def show(self, shown: Row) -> None:
         """Draw this; the same is drawn already."""
@@ -197,8 +198,10 @@ class LineBar(KeptLines, Generic[Row]):
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        lines = self.lines(*self.size)
-        return self.strip_of(lines[y] if y < len(lines) else Text(), self.size.width)
+        if not self._lines_kept:  # the first one after a change
+            self._written = self.lines(*self.size)
+        line = self._written[y] if y < len(self._written) else Text()
+        return self.strip_of(line, self.size.width)
 
 
 class KeptBar(KeptLines, ScrollBar):
