@@ -73,7 +73,7 @@ class _Writer:
         digest = hashlib.sha256(text.encode()).hexdigest()
         spaced = {each.surface: each.surface.casefold().replace("-", " ") for each in namings}
         return Extraction(
-            f"synthetic:{number}", packed(text), digest,
+            f"synthetic:{number}", packed(text), ((0, len(text)),), digest,
             Bibliography(title=text[:60], year=1990 + number % 35),
             namings, (), evidence, (), spaced, 2, 0, 0, (), digest[:16].encode(),
         )  # fmt: skip

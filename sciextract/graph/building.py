@@ -343,7 +343,8 @@ class Facts:
 
     def _insert(self, document: int, facts: Extraction) -> None:
         many = self._connection.executemany
-        many("INSERT INTO text VALUES (?, ?)", [(document, facts.content)])
+        text = document, facts.content, json.dumps(facts.sentences)
+        self._connection.execute("INSERT INTO text VALUES (?, ?, ?)", text)
         many(_NAMING, [(document, *naming, mentions) for naming, mentions in facts.namings.items()])
         many(_COREFERENT, [(document, *link) for link in facts.coreferents])
         many(_EVIDENCE, [(document, number, *each) for number, each in enumerate(facts.evidence)])

@@ -9,7 +9,6 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from sciextract.errors import ExitCode, SciextractError
-from sciextract.graph.normalisation import NAMING_VERSION
 
 FACTS = (
     "CREATE TABLE property (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -25,7 +24,8 @@ FACTS = (
     doi TEXT, pmid TEXT, title TEXT, year INTEGER, venue TEXT, authors TEXT NOT NULL
 )""",
     "CREATE INDEX document_key ON document (doc_key)",
-    "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL)",
+    # Sentences are a JSON list of where each begins and ends.
+    "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL, sentences TEXT NOT NULL)",
     """CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
@@ -117,6 +117,7 @@ INDEXES = (
     "CREATE INDEX support_document ON support (document, edge)",
     "CREATE INDEX edge_head ON edge (head, documents DESC)",
     "CREATE INDEX edge_tail ON edge (tail, documents DESC)",
+    "CREATE INDEX edge_label ON edge (label, documents DESC)",
     "CREATE INDEX result_metric ON result (metric)",
     "CREATE INDEX result_material ON result (material)",
 )
@@ -141,8 +142,8 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 9
-"""Of the tables: counts up with every change of them, and older graphs are built anew."""
+VERSION = 10
+"""Counts up when the tables change, or a mention gets another normal form: no graph mixes both, older ones are built anew."""
 
 
 _PROBLEMS = {
@@ -192,7 +193,6 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]
                     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                     connection.execute(f"PRAGMA user_version={VERSION}")
                     run_statements(connection, FACTS)
-                    set_property(connection, "naming", str(NAMING_VERSION))
                     set_property(connection, "state", "unfinished")
             _check(connection, file, write=write)
             connection.execute(_MEANING)
@@ -233,17 +233,13 @@ def _check(connection: Connection, file: Path, *, write: bool) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")
-    again = "build the graph again, into another file"
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         problem = f"{file}: version {version} found, the newest known version is {VERSION}"
         raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
     if version < VERSION:
-        raise GraphError(f"{file}: version {version} found, this sciextract needs {VERSION}", again)
-    naming = property_of(connection, "naming")
-    if naming != str(NAMING_VERSION):
-        problem = f"{file}: made with naming rules {naming}, this sciextract has {NAMING_VERSION}"
-        raise GraphError(problem, again)
+        problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
+        raise GraphError(problem, "build the graph again, into another file")
     if not write and property_of(connection, "state") != "finished":
         problem = f"{file}: its last build was not finished"
         raise GraphError(problem, "repeat the same sciextract graph build to resume it")

@@ -89,6 +89,7 @@ class Extraction(NamedTuple):
     Attributes:
         doc_key: The abstract's name.
         content: Its text, packed: see :func:`unpacked`.
+        sentences: Where each sentence of it begins and ends, in characters.
         text_sha256: The hash of the text: the same text is the same abstract.
         paper: What the input tells of its publication.
         namings: How often each name stands there in which form.
@@ -106,6 +107,7 @@ class Extraction(NamedTuple):
 
     doc_key: str
     content: bytes
+    sentences: tuple[tuple[int, int], ...]
     text_sha256: str
     paper: Bibliography
     namings: Mapping[Naming, int]
@@ -158,7 +160,15 @@ def extract(
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
     said = document.text_sha256 + json.dumps((*facts, values), separators=(",", ":"))
-    identity = clean(document.doc_key), packed(document.text), document.text_sha256, paper
+    places = map(document.tokens.char_span, document.tokens.sentences)
+    sentences = tuple([(each.char_start, each.char_end) for each in places])
+    identity = (
+        clean(document.doc_key),
+        packed(document.text),
+        sentences,
+        document.text_sha256,
+        paper,
+    )
     spaced = {each: normal_form(each).spaced for each in forms}
     digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(

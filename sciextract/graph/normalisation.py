@@ -55,9 +55,6 @@ _WORDS = {
 }
 
 
-NAMING_VERSION = 4
-"""Counts up when the same mention gets another normal form, so that no graph mixes both."""
-
 _DETERMINERS = frozenset(
     ("a", "an", "the", "this", "that", "these", "those", "our", "their", "its", "his", "her", "my",
      "your", "such", "some", "any", "each", "every", "both", "all", "another", "other", "said")

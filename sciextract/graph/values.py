@@ -118,8 +118,10 @@ _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
 )
+# "a gain in accuracy of", "the discrepancy between both AUC values was"
 _CHANGE_OF = re.compile(
-    rf"(?i)\b(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}$"
+    rf"(?i)\b(?:(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}"
+    r"|(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*)$"
 )
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
@@ -131,26 +133,22 @@ _DISTANCE = (
     r"|(?:absolute|relative)(?!\s\w*\s?(?:error|deviation))|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared)[^.;]|\.[0-9]){{0,40}}|within\s)$"
+    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared|,\sand\san?\s)[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
-# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
+# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"; "is better
+# than others (up to 20 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
+    r"|\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
 )
 # "achieves up to 5 % accuracy improvement", "is 0.1 % mIoU less than it", whatever comes before.
 _CHANGE_AFTER = re.compile(
     r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
     r"|decreases?|declines?|degradations?|(?:points?\s)?(?:less|more|lower|higher|better|worse)\sthan|absolute)\b"
 )
-# "the discrepancy between both AUC values was 6 %"
-_CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
-# "is better than others (up to 20 %"
-_BETTER_UP_TO = re.compile(
-    r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
-)
 _OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
-_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s")
+_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s|\(")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
 _REACHED = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b|averages\b|demonstrat|exhibit)\w*"
@@ -160,6 +158,8 @@ _TO = re.compile(
     rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
 )
 _NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
+# "to detect them requires 100 % recall"
+_REQUIRED = re.compile(r"\brequir(?:es?|ing)\s(?:an?\s|at\sleast\s)?$")
 _LEAST_POINTS = 10.0
 # What measures nothing by itself, and bare words for data.
 _NO_METRIC = re.compile(
@@ -185,7 +185,7 @@ _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
-    r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
+    r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:(?!and\b)[\w-]+\s){0,3}(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
     r"|(?:improv(?:es?|ing)|using|with|from|by|via)\s(?:(?!on\b)[\w-]+\s){0,3})$"
 )
 # A proper name that no model has marked: "72.7 F1 on SQuAD".
@@ -412,8 +412,10 @@ def _groups(
         # Whole numbers before a plain word count it: "814 usefulness assessments".
         counts = whole and after and not _PROPER.search(after[0].name)
         if after and followed and _OF.fullmatch(sentence, end, after[0].start):
-            counts = counts or not _MEASURE.search(after[0].name)  # "6.7 % of the force" is a share
-        # "F-score of 0.91 for the fields" is no number of fields.
+            # "6.7 % of the force", "95 % of the other's accuracy" are shares
+            share = " the " in sentence[end : after[0].start]
+            counts = counts or share or not _MEASURE.search(after[0].name)
+        # "F-score of 0.91 for the fields", "accuracy of 0.8 (F1 0.7)": the number is of what stands before.
         if before and after and _FOR_THE.search(sentence[end : after[0].start]):
             is_measure = _MEASURE.search(before[-1].name)
             if is_measure and _IS.fullmatch(sentence, before[-1].end, start):
@@ -441,6 +443,7 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
     for number in NUMBER.finditer(sentence):
         named = any(each.start <= number.start() < each.end for each in spots)
         named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
+        named = named or bool(_REQUIRED.search(sentence[: number.start()]))
         named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
         if _FROM.search(sentence[: number.start()]):
             named, listed = False, []
@@ -478,15 +481,12 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        before = sentence[: metric.start]
-        changed = _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
-        return bool(changed or _IS_DISTANCE.search(words))
+        return bool(_CHANGE_OF.search(sentence[: metric.start]) or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
         or _IS_DISTANCE.search(between)
         or _GAINS_OF.search(sentence[:start])
-        or _BETTER_UP_TO.search(sentence[:start])
         or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])

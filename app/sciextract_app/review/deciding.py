@@ -117,7 +117,7 @@ def ask_letter(state: ReviewState, action: Action) -> Feedback:
     return Feedback()
 
 
-def press_letter(state: ReviewState, key: str) -> Feedback:
+def press_letter(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """The letter of a type, after ``;``."""
     schema = state.open_view.schema
     relation = isinstance(state.focus, RelationRef)

@@ -228,8 +228,10 @@ _BORDERS, _LEAST_FOCUS = 2, 6
 TABS = ("Relations", "Clusters", "Focus")
 
 
-class PaneTabs(LineBar):
+class PaneTabs(LineBar[str]):
     """The names of the panes, shown where only one of them has room."""
+
+    _shown = ""
 
     def line(self, width: int) -> Text:
         """The line, with the pane that is shown marked."""
@@ -303,7 +305,7 @@ class LowerPanes(Vertical):
         # The first value is watched before the panes are there.
         if self.is_mounted and self.screen.has_class("-narrow"):
             panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
-            self.query_one(PaneTabs).keep(current)
+            self.query_one(PaneTabs).show(current)
             self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
 
     def show(

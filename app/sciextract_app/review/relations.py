@@ -277,9 +277,8 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
         lanes.append((lane, arc))
     width = len(free)
     grid = [[" "] * (width + 2) for _ in range(height)]
-    for lane, arc in sorted(
-        lanes, key=lambda each: -each[0]
-    ):  # inner ones first, outer ones cross them
+    # Inner ones first: outer ones cross them.
+    for lane, arc in sorted(lanes, key=lambda each: -each[0]):
         top, bottom = sorted((arc.head, arc.tail))
         for y in range(top + 1, bottom):
             grid[y][lane] = "│" if grid[y][lane] in " │" else "├"
@@ -392,9 +391,9 @@ class OverReview(Screen[Feedback]):
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""
-        self.query_one(MessageBar).show(feedback)
+        self.query_one(MessageBar).tell(feedback)
         self.query_one(LegendBar).show(self._desk.legend())
-        self.query_one(FooterBar).show(self._takes_keys.footer(), Mode.REVIEW)
+        self.query_one(FooterBar).show((self._takes_keys.footer(), Mode.REVIEW))
 
 
 class RelationsScreen(OverReview):

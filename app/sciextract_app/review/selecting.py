@@ -28,7 +28,7 @@ def jump(state: ReviewState, action: Action | None = None) -> Feedback:
     return Feedback("jump to the mention with which letter, or the word with which two?")
 
 
-def press_jump(state: ReviewState, key: str) -> Feedback:
+def press_jump(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """A letter of a hint."""
     found = state.press_hint(key, "word")
     if isinstance(found, Feedback):
@@ -121,7 +121,7 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
 
 
-def press_type(state: ReviewState, key: str) -> Feedback:
+def press_type(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """The letter of an entity type, for the selection."""
     label = document_view.by_letter(state.open_view.schema.entities, key)
     if label is None:

@@ -156,7 +156,7 @@ class DashboardScreen(PlotScreen):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
+        self.query_one(FooterBar).show((_HINTS, Mode.REVIEW))
         self._draw()
         self._gather()
 

@@ -18,7 +18,7 @@ Kind = Literal["entity", "relation"]
 def types_of(connection: Connection, kind: Kind) -> dict[str, int]:
     """The types that the nodes or the edges of a graph have, in alphabetical order, with their numbers."""
     table = {"entity": "node", "relation": "edge"}[kind]
-    query = f"SELECT name, id FROM label WHERE id IN (SELECT label FROM {table}) ORDER BY name"
+    query = f"SELECT name, id FROM label l WHERE EXISTS (SELECT 1 FROM {table} WHERE label = l.id) ORDER BY name"
     return dict(connection.execute(query).fetchall())
 
 
@@ -344,9 +344,13 @@ def top(
         return nodes_where(connection, rest, values)
     if by != "count":
         raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
+    # No node that fewer abstracts name in all years comes before the last of the most frequent ones.
+    recent = f"""SELECT (SELECT total(documents) FROM node_year WHERE node = n.id AND year >= :since) AS recent
+    FROM node n {where} ORDER BY n.documents DESC LIMIT :limit"""
     rows = connection.execute(
         f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
         JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
+        AND n.documents >= (SELECT min(recent) FROM ({recent}))
         GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit""",
         values,
     )

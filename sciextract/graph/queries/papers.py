@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from heapq import nlargest
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from sciextract.graph.extraction import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import support_of
 from sciextract.graph.queries.nodes import Node
-from sciextract.text.analyse import analyse
 
 Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
@@ -109,8 +109,8 @@ def papers_of(
     patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
     both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     found: list[Paper] = []
-    for *row, mentions, content in connection.execute(
-        f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content
+    for *row, mentions, content, ends in connection.execute(
+        f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content, t.sentences
         FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
         WHERE n.node = :node {both} AND {IN_YEARS}
         ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
@@ -122,7 +122,7 @@ def papers_of(
         if sentences:
             text = unpacked(content)
             places = [_spans(own, text) or _spans(borrowed, text) for own, borrowed in patterns]
-            quoted = sentences_with(paper, text, places)[:sentences]
+            quoted = sentences_with(text, ends, places)[:sentences]
         stated = tuple(sorted(relations.get(paper.document, ())))
         found.append(replace(paper, mentions=mentions, relations=stated, sentences=tuple(quoted)))
         if len(found) == limit:
@@ -176,8 +176,8 @@ class Quoter:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
-        # Many nodes are looked for among those of each abstract, few of them by themselves.
-        self._both = _BOTH.format(plus="+" if len(nodes) > _MANY_NODES else "")
+        rows = connection.execute(_OWN, (self._nodes,))
+        self._own = {document: (mentions, year) for document, mentions, year in rows}
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
@@ -187,14 +187,12 @@ class Quoter:
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
-        values = {"nodes": self._nodes, "other": node, "relation": relation}
-        for paper, text in self._papers(self._both, values):
+        named = self._connection.execute(_OTHER, {"other": node, "relation": relation})
+        shared = [self._rank(*each) for each in named if each[0] in self._own]
+        for *_, document in nlargest(_MOST_LOOKED_AT, shared):
+            ((paper, text, ends),) = self._papers(_NUMBERED, (-document,))
             ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
-            # To find sentences takes far longer than to see that none can hold both.
-            near = any(abs(a - b) < _LONGEST_SENTENCE for a, _ in ours for b, _ in theirs)
-            if not near and (apart or not (ours and theirs)):
-                continue
-            found = sentences_with(paper, text, [ours, theirs])
+            found = sentences_with(text, ends, [ours, theirs])
             one = [each for each in found if not {*ours}.isdisjoint(each.mentions)]
             other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
             if both := [each for each in one if each in other]:
@@ -203,47 +201,52 @@ class Quoter:
                 apart = replace(paper, sentences=(one[0], other[0]))
         return apart
 
+    def _rank(self, document: int, mentions: int) -> tuple[int, int, int]:
+        own, year = self._own[document]
+        return min(own, mentions), year, -document
+
     def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
-        for paper, text in self._papers(_NAMED, {"nodes": self._nodes}):
+        for paper, text, ends in self._papers(_NAMED, {"nodes": self._nodes}):
             named = _spans(self._pattern, text)
             places = [
                 (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
             ]
             if places:
-                yield replace(paper, sentences=tuple(sentences_with(paper, text, [places])[:1]))
+                yield replace(paper, sentences=tuple(sentences_with(text, ends, [places])[:1]))
 
     def stating(self, edge: int) -> Paper:
         """The paper with the most probable sentence that states the edge of that number."""
         ((_, document, stated),) = support_of(self._connection, [edge], 1)
-        ((paper, _),) = self._papers(_NUMBERED, (document,))
+        ((paper, *_),) = self._papers(_NUMBERED, (document,))
         sentence = NamingSentence(stated.char_start, stated.char_end, stated.text, ())
         return replace(paper, sentences=(sentence,))
 
     def named_in(self, document: int) -> Paper:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
-        ((paper, text),) = self._papers(_NUMBERED, (document,))
-        found = sentences_with(paper, text, [_spans(self._pattern, text)])
+        ((paper, text, ends),) = self._papers(_NUMBERED, (document,))
+        found = sentences_with(text, ends, [_spans(self._pattern, text)])
         found.sort(key=lambda each: each.text == paper.published.title)
         return replace(paper, sentences=tuple(found[:1]))
 
-    def _papers(self, query: str, values: Any) -> Iterator[tuple[Paper, str]]:
-        for *row, content in self._connection.execute(query, values):
-            yield paper_of(row), unpacked(content)
+    def _papers(self, query: str, values: Any) -> Iterator[tuple[Paper, str, str]]:
+        for *row, content, ends in self._connection.execute(query, values):
+            yield paper_of(row), unpacked(content), ends
 
 
-_WITH_TEXT = f"SELECT {PAPER}, t.content FROM document d JOIN text t ON t.document = d.id "
+_WITH_TEXT = (
+    f"SELECT {PAPER}, t.content, t.sentences FROM document d JOIN text t ON t.document = d.id "
+)
 _NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
 _NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
 WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
-_LONGEST_SENTENCE = 600
 _MOST_LOOKED_AT = 20
-_MANY_NODES = 20
-_BOTH = f"""{_WITH_TEXT} JOIN node_document a ON a.document = d.id JOIN node_document b ON b.document = d.id
-WHERE b.node = :other AND {{plus}}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR d.id IN (
+# Joined here, not by SQLite: the abstracts of the node are the same for all others, and may be those of hundreds of kinds.
+_OWN = """SELECT n.document, max(n.mentions), coalesce(d.year, 0) FROM node_document n JOIN document d ON d.id = n.document
+WHERE n.node IN (SELECT value FROM json_each(?)) GROUP BY n.document"""
+_OTHER = """SELECT document, mentions FROM node_document WHERE node = :other AND (:relation IS NULL OR document IN (
     SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
-    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
-GROUP BY d.id ORDER BY min(max(a.mentions), b.mentions) DESC, d.year DESC, d.id LIMIT {_MOST_LOOKED_AT}"""
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))"""
 
 
 _DEFINES = re.compile(
@@ -262,18 +265,16 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)")
 
 
-def sentences_with(
-    paper: Paper, text: str, places: Sequence[Sequence[Place]]
-) -> list[NamingSentence]:
+def sentences_with(text: str, ends: str, places: Sequence[Sequence[Place]]) -> list[NamingSentence]:
     """The sentences with any of the places, those with places of most groups first, else in text order.
 
-    A title in front is a sentence.
+    Args:
+        text: The abstract.
+        ends: Where its sentences begin and end, as the graph keeps them.
+        places: Groups of places in it.
     """
     found: list[tuple[int, NamingSentence]] = []
-    title = paper.published.title
-    table = analyse(text, title_length=len(title) if title and text.startswith(title) else 0)
-    for each in map(table.char_span, table.sentences):
-        start, end = each.char_start, each.char_end
+    for start, end in json.loads(ends):
         groups = [[place for place in some if start <= place[0] < end] for some in places]
         if mentions := sorted({place for some in groups for place in some}):
             sentence = NamingSentence(start, end, text[start:end], tuple(mentions))

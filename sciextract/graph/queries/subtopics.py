@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from sqlite3 import Connection
@@ -51,7 +50,7 @@ _EVERYWHERE = 0.15
 """What a larger share of the abstracts names is what the whole field is about, and joins all its subtopics."""
 _FEW_DOCUMENTS = 20
 _TITLE_NODES = 3
-_ROWS = 10_000
+_COLUMNS = 10_000
 
 _Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -83,8 +82,6 @@ def subtopics(
     Raises:
         UsageError: No such type, or no two nodes that are named together so often.
     """
-    import networkx as nx  # here, because it takes a quarter of a second
-
     whole = connection.execute("SELECT count(*) FROM document").fetchone()
     total = of.documents if of else whole[0]
     values = {
@@ -92,63 +89,100 @@ def subtopics(
         # In a handful of abstracts nothing is everywhere: two of ten are no large share.
         "most": max(_EVERYWHERE * total, _FEW_DOCUMENTS),
     }  # fmt: skip
-    here = "(:of IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = :of))"
+    counted = "SELECT id AS node, documents AS uses FROM node"
+    if of:
+        counted = """SELECT o.node, count(*) AS uses FROM node_document h JOIN node_document o ON o.document = h.document
+        WHERE h.node = :of GROUP BY o.node"""
     nodes = nodes_where(
         connection,
-        f"""JOIN node_document o ON o.node = n.id
-        WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label) AND n.documents >= :least
-        AND {here} AND n.id IS NOT :of GROUP BY n.id HAVING count(*) BETWEEN :least AND :most
-        ORDER BY count(*) DESC, n.id LIMIT {_MOST_NODES}""",
+        f"""JOIN ({counted}) c ON c.node = n.id WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label)
+        AND n.id IS NOT :of AND c.uses BETWEEN :least AND :most ORDER BY c.uses DESC, n.id LIMIT {_MOST_NODES}""",
         values,
     )
-    pairs = connection.execute(
-        f"""SELECT j.key, o.document, coalesce(d.year, 0) FROM json_each(:nodes) j
-        JOIN node_document o ON o.node = j.value JOIN document d ON d.id = o.document WHERE {here}""",
-        {**values, "nodes": json.dumps([each.id for each in nodes])},
-    )
-    table = np.array(pairs.fetchall(), np.int64).reshape(-1, 3)
-    documents, firsts, places = np.unique(table[:, 1], return_index=True, return_inverse=True)
-    years = table[firsts, 2]
-    named = np.zeros((len(documents), len(nodes)), bool)
-    named[places, table[:, 0]] = True
+    here = "WHERE id IN (SELECT document FROM node_document WHERE node = :of)" if of else ""
+    dated = f"SELECT id, coalesce(year, 0) FROM document {here} ORDER BY id"
+    table = np.array(connection.execute(dated, values).fetchall(), np.int64).reshape(-1, 2)
+    documents, years = table.T
+    place_of = np.full(documents.max(initial=0) + 1, -1)
+    place_of[documents] = np.arange(len(documents))
+    named = np.zeros((len(nodes), len(documents)), bool)
+    # As text, because a row for each place takes ten times as long; the last abstracts may lack the node at hand.
+    listing = "SELECT group_concat(document) FROM node_document WHERE node = ? AND document < ?"
+    for node, row in zip(nodes, named, strict=True):
+        (listed,) = connection.execute(listing, (node.id, len(place_of))).fetchone()
+        places = place_of[np.fromstring(listed, np.int64, sep=",")]
+        row[places[places >= 0]] = True
     counts = np.zeros((len(nodes), len(nodes)), np.float32)
     for some in _parts(named):
-        counts += some.T @ some
+        counts += some @ some.T
     uses = counts.diagonal()
     expected = np.outer(uses, uses) / total
     unused = 1 - uses / total
     # The standard error of a hypergeometric distribution, which is that of independent nodes.
     surprising = counts > expected + 2 * np.sqrt(expected * np.outer(unused, unused))
     often = (counts >= _FEWEST_TOGETHER) & surprising
-    net = nx.Graph()
-    for one, other in zip(*np.nonzero(np.triu(often, 1)), strict=True):
-        net.add_edge(int(one), int(other), weight=float(counts[one, other] / expected[one, other]))
-    if not net:
+    np.fill_diagonal(often, val=False)
+    joined = np.flatnonzero(often.any(axis=1))
+    if not len(joined):
         problem = "no two nodes are named together more often than by chance"
         raise UsageError(problem, "lower --least, or leave out --type")
-    known = {"resolution": resolution}
-    tries = [nx.community.louvain_communities(net, seed=seed, **known) for seed in _SEEDS]
-    quality = [nx.community.modularity(net, each, **known) for each in tries]
-    best = max(quality)
-    groups = sorted(map(sorted, tries[quality.index(best)]))
+    net = np.where(often, counts / np.maximum(expected, 1e-9), 0)[np.ix_(joined, joined)]
+    best, homes = max(
+        (_communities(net, resolution, seed) for seed in _SEEDS), key=lambda found: found[0]
+    )
+    groups = [joined[homes == each].tolist() for each in range(homes.max() + 1)]
     member = np.zeros((len(nodes), len(groups)), np.float32)
-    for place, group in enumerate(groups):
-        member[group, place] = 1
-    shares = np.concatenate([part @ member for part in _parts(named)])
+    member[joined, homes] = 1
+    shares = np.concatenate([part.T @ member for part in _parts(named)])
     home = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
     found = []
     for place, group in enumerate(groups):
-        here = home == place
-        telling = _log_odds(named[here].sum(axis=0, dtype=np.float32), uses)
+        mine = home == place
+        telling = _log_odds(named[:, mine].sum(axis=1, dtype=np.float32), uses)
         title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
         members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
-        dated = years[here & (years > 0)]
-        mean_year = float(dated.mean()) if len(dated) else None
+        known = years[mine & (years > 0)]
+        mean_year = float(known.mean()) if len(known) else None
         names = ", ".join([nodes[each].name for each in title])
         part = tuple([nodes[each] for each in members])
-        found.append(Subtopic(names, part, int(here.sum()), mean_year))
+        found.append(Subtopic(names, part, int(mine.sum()), mean_year))
     found.sort(key=lambda each: (-each.documents, each.title))
     return Subtopics(tuple(found), best)
+
+
+def _communities(
+    weights: npt.NDArray[np.float64], resolution: float, seed: int
+) -> tuple[float, npt.NDArray[np.int64]]:
+    """The modularity and the community of each node, by the Louvain method.
+
+    Args:
+        weights: How strongly nodes are joined, symmetric (nodes, nodes); 0 for pairs that are not.
+        resolution: Higher gives more and smaller communities.
+        seed: Of the order in which nodes are looked at.
+    """
+    chance, home = np.random.default_rng(seed), np.arange(len(weights))
+    while True:
+        degree, own = weights.sum(axis=0), np.arange(len(weights))
+        sums, total, moved = degree.copy(), degree.sum(), True
+        while moved:
+            moved = False
+            for node in chance.permutation(len(weights)):
+                before = own[node]
+                sums[before] -= degree[node]
+                # What it adds to the modularity of each community (Blondel et al., equation 2), up to a factor.
+                gain = np.bincount(own, weights[node], len(weights))
+                gain[before] -= weights[node, node]
+                gain -= resolution * degree[node] / total * sums
+                best = int(gain.argmax())
+                if gain[best] > gain[before] + 1e-9:
+                    own[node], moved = best, True
+                sums[own[node]] += degree[node]
+        names, own = np.unique(own, return_inverse=True)
+        if len(names) == len(weights):
+            within = weights.diagonal().sum() / total
+            return float(within - resolution * np.square(degree / total).sum()), home
+        home, group = own[home], np.eye(len(names))[own]
+        weights = group.T @ weights @ group
 
 
 def _log_odds(here: _Floats, everywhere: _Floats) -> _Floats:
@@ -163,6 +197,6 @@ def _log_odds(here: _Floats, everywhere: _Floats) -> _Floats:
 
 
 def _parts(named: npt.NDArray[np.bool_]) -> Iterator[_Floats]:
-    """Some rows at a time, as numbers that multiply quickly."""
-    for start in range(0, len(named), _ROWS):
-        yield named[start : start + _ROWS].astype(np.float32)
+    """Some columns at a time, as numbers that multiply quickly."""
+    for start in range(0, named.shape[1], _COLUMNS):
+        yield named[:, start : start + _COLUMNS].astype(np.float32)

@@ -63,6 +63,9 @@ def values(text: str, **options: object) -> list[Value]:
         ("HeronNet outperforms models of one speaker (61.2% accuracy).", ("accuracy", "", 61.2, False)),
         ("HeronNet reaches 61.2% accuracy with OtterNet on PondBank.", ("accuracy", "pondbank", 61.2, False)),
         ("HeronNet has 61.2% F1 under an accuracy of 95%.", ("f1", "", 61.2, False)),
+        ("HeronNet has an accuracy of 0.83 (F1 unknown).", ("accuracy", "", 0.83, False)),
+        ("HeronNet has less noise, and a 61.2% accuracy.", ("accuracy", "", 61.2, False)),
+        ("We trained a new model on PondBank and saw 61.2% accuracy.", ("accuracy", "", 61.2, False)),
     ],
 )  # fmt: skip
 def test_a_value_with_its_metric_and_data_set(
@@ -78,6 +81,8 @@ def test_a_value_with_its_metric_and_data_set(
         "We gain (2) accuracy on PondBank.",  # a list's number
         "It is best on PondBank (61.2%) and MossNet-9 (52.1%).",  # a data set that is marked as a metric
         "It takes 61.2% of the recovery error.",
+        "It reaches 61.2% of the accuracy that OtterNet has.",
+        "Such tests require 61.2% accuracy.",
         "The F1 at 95% accuracy of 61.2% is good.",
         "It beats OtterNet, whose accuracy was high, surpassing its accuracy of 63.2%.",
         "We see 61.2% accuracy on PondBank and MossNet-2.",
