@@ -166,7 +166,7 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
     if not path.is_file():
         raise UsageError(
             f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some; so have the bundled models",
+            "sciextract learn --project DB makes a model that has some, from 4 finished abstracts on; so have the bundled models",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
     for each in (item for items in held.items.values() for item in items):
