@@ -464,10 +464,11 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         return False
     if _CHANGE_AFTER.match(sentence, end):
         return True
-    # "outperforms models of one speaker (3.13 MOS)" tells their value.
+    # "outperforms models of one speaker (3.13 MOS)", "over a baseline (F1 0.58)" tell their value.
     between = sentence[numbers[-1].end() : metric.start]
-    named = between and not numbers[0]["sign"] and _OF_NAMED.search(sentence[:start])
-    if named and not _IS_DISTANCE.search(between):
+    beside = between or not sentence[metric.end : start].strip()
+    plain = not numbers[0]["sign"] and not _IS_DISTANCE.search(f"{between} {metric.name}")
+    if beside and plain and _OF_NAMED.search(sentence[: min(start, metric.start)]):
         return False
     words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")

@@ -68,7 +68,7 @@ IN_MODE: Mapping[Mode, Callable[[ReviewState, str, Action | None], Feedback]] = 
     Mode.SELECT: selecting.press_select,
     Mode.FRAGMENT: selecting.press_fragment,
     Mode.CHARACTERS: deciding.press_characters,
-    Mode.TYPE: deciding.press_letter,
+    Mode.TYPE: selecting.press_type,
     Mode.RELATE: linking.press_relate,
     Mode.RELATE_TYPE: linking.press_relation_type,
     Mode.OFFER: linking.press_offer,
@@ -134,8 +134,6 @@ def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
 def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
     if key == "escape":
         return _escape(state)
-    if state.mode is Mode.TYPE and selecting.selected(state):
-        return selecting.press_type(state, key)
     if state.mode in IN_MODE:
         return IN_MODE[state.mode](state, key, action)
     pending = state.pending

@@ -58,22 +58,18 @@ def targets(
     view: DocumentView, head: EntityRow, *, far: bool, any_type: bool = False
 ) -> list[EntityRow]:
     """Mentions to which the schema allows a relation from the head, or from them to it."""
-    sentence = _sentence(view, head)
+    sentence = view.sentence_of(head.id)
     return [
         row
         for row in view.entities
         if row.id != head.id
-        and (far or _sentence(view, row) == sentence)
+        and (far or view.sentence_of(row.id) == sentence)
         and (
             any_type
             or document_view.legal(view.schema, head, row)
             or document_view.legal(view.schema, row, head)
         )
     ]
-
-
-def _sentence(view: DocumentView, row: EntityRow) -> int:
-    return view.tokens.sentence_of(view.token_at(row.char_start))
 
 
 def press_relate(state: ReviewState, key: str, action: Action | None = None) -> Feedback:

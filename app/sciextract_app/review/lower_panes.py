@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -192,32 +193,26 @@ class InspectorPane(LinesPane):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._item = Inspector("", ())
-        self._lines: dict[int, list[Text]] = {}
 
     def show(self, inspector: Inspector) -> None:
         """Draw an item from its beginning."""
         if inspector != self._item:
             self._item = inspector
-            self._lines.clear()
             self.redraw(0)
 
     def count(self, width: int) -> int:
         """As many lines as its values need."""
-        return len(self._wrapped_to(width))
+        return len(inspector_lines(self._item, width))
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        lines = self._wrapped_to(width)
+        lines = inspector_lines(self._item, width)
         return lines[y].copy() if y < len(lines) else Text()
 
-    def _wrapped_to(self, width: int) -> list[Text]:
-        """The lines at a width: its own, or that of the strip."""
-        if width not in self._lines:
-            self._lines[width] = inspector_lines(self._item, width)
-        return self._lines[width]
 
-
-def inspector_lines(item: Inspector, width: int) -> list[Text]:
+# Asked for once a line, by the pane or by the strip.
+@lru_cache(maxsize=16)
+def inspector_lines(item: Inspector, width: int) -> Sequence[Text]:
     """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
     title = word_lines([item.title], width, "bold") if item.title else []
     return [*title, *named_lines(item.lines, width, NAMES)]

@@ -274,13 +274,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
-        desk = self.desk
-        if (
-            key == "escape"
-            and desk.mode is Mode.REVIEW
-            and not desk.bulk.pending
-            and self.search_text
-        ):
+        leaves_nothing = self.desk.mode is Mode.REVIEW and not self.desk.bulk.pending
+        if key == "escape" and leaves_nothing and self.search_text:
             self.clear_search()
             return
         # Suggestions for what is opened are not written from here on.
@@ -402,9 +397,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """The footer speaks of what has the focus."""
         self.draw_keys()
 
-    def on_descendant_blur(self) -> None:
-        """The footer speaks of what has the focus."""
-        self.draw_keys()
+    on_descendant_blur = on_descendant_focus
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:

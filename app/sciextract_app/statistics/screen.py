@@ -128,11 +128,7 @@ def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
         line.append_text(before).append("━", MARK).append_text(after)
 
 
-_HINTS = (
-    Hint("Tab", "next page"),
-    Hint("↑ ↓", "scroll"),
-    Hint("Esc", "back to the desk"),
-)
+_HINTS = (Hint("Tab", "next page"), Hint("↑ ↓", "scroll"), Hint("Esc", "back to the desk"))
 
 
 class DashboardScreen(PlotScreen):

@@ -180,6 +180,7 @@ class LineBar(KeptLines, Generic[Row]):
     """
 
     _shown: Row
+    _written: Sequence[Text] = ()
 
     def show(self, shown: Row) -> None:
         """Draw this; the same is drawn already."""
@@ -197,8 +198,10 @@ class LineBar(KeptLines, Generic[Row]):
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
-        lines = self.lines(*self.size)
-        return self.strip_of(lines[y] if y < len(lines) else Text(), self.size.width)
+        if not self._lines_kept:  # the first one after a change
+            self._written = self.lines(*self.size)
+        line = self._written[y] if y < len(self._written) else Text()
+        return self.strip_of(line, self.size.width)
 
 
 class KeptBar(KeptLines, ScrollBar):
@@ -302,17 +305,18 @@ class LinesPane(Scrolled, can_focus=False):
 
     def mark(self, active: bool) -> None:
         """Show by the line of its title whether the pane has the focus."""
-        # A pane that is hidden hears of it when it is seen: to draw it would take a layout of the screen.
-        if active != self._is_active and (width := self.outer_size.width):
+        if active != self._is_active:
             self._is_active = active
-            self.refresh(Region(-1, -1, width, 1))
+            # To draw a hidden pane would take a layout of the screen.
+            if width := self.outer_size.width:
+                self.refresh(Region(-1, -1, width, 1))
 
     def edge(self, strip: Strip) -> Strip:
         """The line of the title, heavy where the pane has the focus: a class for that would match all styles anew."""
         if not self._is_active:
             return strip
-        style = self.component_look("lines--active")
-        line, title = Style(bold=False) + style, Style(bold=True) + style
+        line = self.component_look("lines--active")
+        title = line + Style(bold=True)
         parts = [(text.replace("─", "━"), line if "─" in text else title) for text, _, _ in strip]
         return Strip([Segment(*part) for part in parts]).apply_style(self.own_style)
 
