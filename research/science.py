@@ -43,14 +43,13 @@ from sciextract.retraining.events import Step, TrainingEvent
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.build import as_joint, labels_of
 from sciextract_trainer.calibration import Dev, fit_calibrated, stated
-from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.config import TrainConfig, find_recipe, load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, served
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, model_card, write_model_folder
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import StartModel, open_start_model, probe
 
 FOLDS, OF_A_FIELD, ALL = 3, 7, "all"

@@ -151,6 +151,10 @@ class OutputError(SciextractError):
     """The output cannot be written: read-only, full disk, or it would overwrite something."""
 
 
+NOTHING_CHANGED = "nothing was changed"
+"""What is whole when something that is written as a whole could not be."""
+
+
 @contextmanager
 def explain_write_errors(
     place: object,

@@ -11,8 +11,6 @@ from datetime import date
 from importlib.resources import as_file
 from pathlib import Path
 
-from sciextract.workflows.project_choice import SUFFIX, implied_project
-
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import (
@@ -23,7 +21,7 @@ from sciextract.errors import (
 )
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
-from sciextract.resources import data_root
+from sciextract.resources import SUFFIX, data_root, implied_project
 from sciextract.store import create_project, sqlite
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of

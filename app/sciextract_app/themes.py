@@ -161,6 +161,8 @@ def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
     return _style(found[name], found[f"{name}-tint"])
 
 
+# Asked for with every line that has labels.
+@lru_cache(maxsize=1024)
 def variable_name(label: str) -> str:
     """The theme variable of a label.
 

@@ -27,7 +27,13 @@ from research.models.stage import (
     Stage,
 )
 from research.pretraining.network import HEAD, has_head
-from sciextract.errors import InputMissingError, ModelMismatchError, SciextractError, UsageError
+from sciextract.errors import (
+    InputMissingError,
+    ModelDamagedError,
+    ModelMismatchError,
+    SciextractError,
+    UsageError,
+)
 from sciextract.formats.inputs import Part
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
@@ -95,6 +101,7 @@ def make(
 def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[str, Any]) -> None:
     require_time(context.until)
     folder = context.folder(name)
+    before = context.record.stage(name).get("sha256") if folder.is_dir() else None
     folder.mkdir(parents=True, exist_ok=True)
     context.record.note_stage(name, **fingerprint)
     began = time.monotonic()
@@ -104,6 +111,13 @@ def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[
     finally:
         context.record.spent(name, time.monotonic() - began)
     made = stage.product(context, folder).sha256()
+    if before and before != made:
+        # Taken for finished, it would let later stages be refused, and nothing would say that this one is at fault.
+        raise ModelDamagedError(
+            f"{folder} has the sha256 {made[:12]}, and had {before[:12]} when stage {name!r} was finished: "
+            "it was changed, or labelled again by another processor",
+            f"put back what was there, or remove this folder, those of the stages made of it, and their entries in {context.record.path}",
+        )
     context.record.finish_stage(name, sha256=made, **stage.outcome(folder))
 
 
@@ -112,16 +126,9 @@ def _fingerprint(context: BuildContext, stage: Stage) -> dict[str, Any]:
     used = {name: context.made(name, kind).sha256() for name, kind in stage.uses().items()}
     return {
         "kind": type(stage).__name__,
-        "settings": _plain(stage.settings()),
+        "settings": json.loads(json.dumps(stage.settings())),  # as the record gives it back
         "inputs": {**stage.inputs(context), **used},
     }
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON gives it back."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _is_finished(
@@ -139,7 +146,7 @@ def _is_finished(
                 f"{context.folder(name)} was made with {part} {_first_difference(known, fingerprint, part)}",
                 f"remove that folder and the entry {name!r} of {context.record.path}, or give another --runs",
             )
-    if "finished" not in known:
+    if "finished" not in known or not context.folder(name).is_dir():
         return False
     return stage.product(context, context.folder(name)).sha256() == known.get("sha256")
 

@@ -191,14 +191,10 @@ class Label(Stage):
         # The fp32 graphs run on the processor only and take longer: 133 ms instead of 96 for 110 million parameters.
         quick = made if has_fast_bf16(device) else []
         pipelines = [half_precision(each, panel.labels, device) for each in quick]
+        target = self.product(context, folder)
         with one_thread_each():
             label_texts(
-                panel,
-                self._texts(context),
-                folder / LABELS,
-                context.report,
-                context.until,
-                pipelines,
+                panel, target.texts, target.folder, context.report, context.until, pipelines
             )
 
     def product(self, context: BuildContext, folder: Path) -> LabelsArtifact:

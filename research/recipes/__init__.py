@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sciextract_trainer.config import find_recipe as find_trainer_recipe
 from sciextract_trainer.config import packaged_file
-from sciextract_trainer.run import find_recipe as find_trainer_recipe
 
 RECIPES = Path(__file__).resolve().parent
 

@@ -29,12 +29,11 @@ from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import compare_models
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract_trainer.build import as_joint, labels_of
-from sciextract_trainer.config import load_config
+from sciextract_trainer.config import find_recipe, load_config
 from sciextract_trainer.data.examples import decided_examples
 from sciextract_trainer.hardware import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import TorchNetwork
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import open_start_model, probe
 
 FINISHED, TEST = 50, 60

@@ -261,7 +261,7 @@ def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
 
 def _find_project(options: AnnotateOptions) -> Path | None:
     """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
-    from sciextract.workflows.project_choice import SUFFIX, implied_project
+    from sciextract.resources import SUFFIX, implied_project
 
     if options.project is None:
         if given := [each for each in options.inputs or () if each.endswith(SUFFIX)]:

@@ -396,7 +396,7 @@ def find_chosen_project(named: str | None) -> Path:
     Raises:
         ProjectMissingError: There is none. UsageError: Several are here and none is named.
     """
-    from sciextract.workflows.project_choice import find_project
+    from sciextract.resources import find_project
 
     return find_project(named, partial(say, "Note"))
 

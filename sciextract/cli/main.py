@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any, NoReturn
 
 import typer
@@ -13,21 +16,7 @@ from typer.completion import shell_complete
 from typer.core import TyperGroup
 
 from sciextract import __version__
-from sciextract.cli.annotate import annotate
 from sciextract.cli.console import HELP, FormatCommand, flag, run_guarded
-from sciextract.cli.evaluate import evaluate
-from sciextract.cli.graph import graph
-from sciextract.cli.jobs import jobs
-from sciextract.cli.maintenance import backup, doctor, log, redo, undo
-from sciextract.cli.models import models
-from sciextract.cli.project_files import convert, export, import_, init
-from sciextract.cli.queue import queue
-from sciextract.cli.schemas import schema
-from sciextract.cli.status import search, stats, status
-from sciextract.cli.suggest import suggest
-from sciextract.cli.teams import adjudicate, agree, merge
-from sciextract.cli.training import learn, retrain
-from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
@@ -66,19 +55,6 @@ class _Sections(TyperGroup):
                     formatter.write_dl(rows)
 
 
-app = typer.Typer(
-    name="sciextract", cls=_Sections, rich_markup_mode=None, pretty_exceptions_enable=False,
-    context_settings=HELP,
-)  # fmt: skip
-for command in (
-    annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
-    doctor, stats, merge, agree, adjudicate, tui, learn, retrain,
-):  # fmt: skip
-    app.command(command.__name__.rstrip("_"), cls=FormatCommand)(command)
-for group in (models, jobs, queue, schema, graph):
-    app.add_typer(group)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit.
 
@@ -86,10 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: The words after ``sciextract``; those of the process when ``None``.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    # Looking for garbage takes a twentieth of a start's time, and at the desk longer than most keys may.
+    gc.set_threshold(50_000, 20, 100)
     sys.exit(run_guarded(lambda: _run(words)))
 
 
-@app.callback(invoke_without_command=True)
 def _start(context: typer.Context, version: bool = flag("Show the version.", "--version")) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
@@ -105,10 +82,49 @@ def _start(context: typer.Context, version: bool = flag("Show the version.", "--
         raise typer.Exit(ExitCode.USAGE)
 
 
+# The module of each command, and of each group of commands.
+_MODULES = {
+    "annotate": "sciextract.cli.annotate", "evaluate": "sciextract.cli.evaluate",
+    "convert": "sciextract.cli.project_files", "init": "sciextract.cli.project_files",
+    "import": "sciextract.cli.project_files", "suggest": "sciextract.cli.suggest",
+    "export": "sciextract.cli.project_files", "status": "sciextract.cli.status",
+    "search": "sciextract.cli.status", "log": "sciextract.cli.maintenance",
+    "undo": "sciextract.cli.maintenance", "redo": "sciextract.cli.maintenance",
+    "backup": "sciextract.cli.maintenance", "doctor": "sciextract.cli.maintenance",
+    "stats": "sciextract.cli.status", "merge": "sciextract.cli.teams", "agree": "sciextract.cli.teams",
+    "adjudicate": "sciextract.cli.teams", "tui": "sciextract.cli.tui", "learn": "sciextract.cli.training",
+    "retrain": "sciextract.cli.training", "models": "sciextract.cli.models", "jobs": "sciextract.cli.jobs",
+    "queue": "sciextract.cli.queue", "schema": "sciextract.cli.schemas", "graph": "sciextract.cli.graph",
+}  # fmt: skip
+
+
+@cache
+def make_app(only: str | None = None) -> typer.Typer:
+    """The command line with all commands, or with one of them.
+
+    To import all of them and have Typer make them takes 70 ms, which whoever calls one does not pay.
+    """
+    app = typer.Typer(
+        name="sciextract", cls=_Sections, rich_markup_mode=None, pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )  # fmt: skip
+    app.callback(invoke_without_command=True)(_start)
+    for name in [only] if only else _MODULES:
+        module = import_module(_MODULES[name])
+        found = getattr(module, "import_" if name == "import" else name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found)
+        else:
+            app.command(name, cls=FormatCommand)(found)
+    return app
+
+
 def _run(words: list[str]) -> int:
     """Parse and invoke without Typer's own frame, which would answer for closed pipes and Ctrl-C."""
-    command = typer.main.get_command(app)
-    if instruction := os.environ.get(_COMPLETE):
+    instruction = os.environ.get(_COMPLETE)
+    only = words[0] if words and words[0] in _MODULES and not instruction else None
+    command = typer.main.get_command(make_app(only))
+    if instruction:
         return shell_complete(command, {}, "sciextract", _COMPLETE, instruction)
     try:
         with command.make_context("sciextract", words) as context:

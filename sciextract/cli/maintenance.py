@@ -143,10 +143,10 @@ def backup(
     """
     from pathlib import Path
 
+    from sciextract.resources import VARIABLE
     from sciextract.store import open_project
     from sciextract.store.maintenance import backup as backups
     from sciextract.store.sqlite import check_project
-    from sciextract.workflows.project_choice import VARIABLE
 
     if restore is not None:
         # A lost project comes back to its own place, not over the only other one here.

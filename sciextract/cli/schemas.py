@@ -59,11 +59,11 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
         sciextract schema show alloys.toml --json
     """
-    from sciextract.documents.schema_file import load_schema, schema_to_mapping
+    from sciextract.documents.schema_file import load_schema
 
     found = load_schema(name)
     if as_json:
-        typer.echo(json.dumps(schema_to_mapping(found)))
+        typer.echo(json.dumps(found.to_mapping()))
         return
     lines = [f"{found.name}: {found.title}", _summary(found)]
     for entity in found.entities:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shlex
 import subprocess
@@ -70,9 +69,6 @@ def tui(
             "the review desk needs a terminal; standard input or output is not one",
             "in scripts: sciextract annotate, import, export",
         )
-    # Looking for garbage among the objects of a long abstract takes longer than most keys may.
-    threshold = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)
     try:
         from sciextract_app.app import run_desk
 
@@ -81,8 +77,6 @@ def tui(
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
             raise MissingExtraError("the review desk", "tui") from error
         raise
-    finally:
-        gc.set_threshold(*threshold)
     raise typer.Exit(ExitCode.DONE if code is None else code)
 
 

@@ -10,8 +10,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument, warnings_of
@@ -140,6 +140,14 @@ class LabelSchema:
     def legal_relations(self, head_label: str, tail_label: str) -> tuple[str, ...]:
         """Labels of the relations that may lead from one entity type to another, in order."""
         return tuple([r.label for r in self.relations if r.allows(head_label, tail_label)])
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The schema as plain values for JSON; :func:`~sciextract.documents.schema_file.parse_schema` reads them back."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        for each in (*values["entities"], *values["relations"]):
+            if not each["formerly"]:
+                del each["formerly"]  # earlier versions do not know it
+        return values
 
     @property
     def content_hash(self) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,7 +65,7 @@ def load_schema(name_or_path: str | Path) -> LabelSchema:
 
 
 def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
-    """The schema in a mapping of the shape that a schema file has (:func:`schema_to_mapping`).
+    """The schema in a mapping of the shape that a schema file has (:meth:`LabelSchema.to_mapping`).
 
     Args:
         place: What error messages call the source: a file name.
@@ -103,21 +103,9 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     )
 
 
-def schema_to_mapping(schema: LabelSchema) -> dict[str, Any]:
-    """The schema as plain values for JSON; :func:`parse_schema` reads them back."""
-    return {
-        "name": schema.name,
-        "title": schema.title,
-        "version": schema.version,
-        "coreference": schema.coreference,
-        "entities": [_plain(entity, _ENTITY_KEYS) for entity in schema.entities],
-        "relations": [_plain(relation, _RELATION_KEYS) for relation in schema.relations],
-    }
-
-
 def schema_to_toml(schema: LabelSchema) -> str:
     """The schema as the text of a TOML file; :func:`load_schema` reads it back."""
-    values = schema_to_mapping(schema)
+    values = schema.to_mapping()
     tables = [(name, each) for name in ("entities", "relations") for each in values.pop(name)]
     lines = [*_toml_lines(values)]
     for name, table in tables:
@@ -245,14 +233,3 @@ def _common_values(section: _Section) -> dict[str, Any]:
             raise section.error(name, problem)
         made[name] = tuple(strings)
     return {**made, "definition": section.get("definition", str, "")}
-
-
-def _plain(each: EntityType | RelationType, keys: Iterable[str]) -> dict[str, Any]:
-    values = {key: _as_lists(getattr(each, key)) for key in keys}
-    if not each.formerly:
-        del values["formerly"]  # earlier versions do not know it
-    return values
-
-
-def _as_lists(value: object) -> object:
-    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value

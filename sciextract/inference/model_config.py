@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sciextract.documents.annotations import Layer
+from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.decoding import RelationLayout, columns_of
@@ -103,6 +104,13 @@ class ModelConfig:
             "cuts_words": self.cuts_words,
             "adapter": self.adapter and asdict(self.adapter),
         }
+
+    def labels_unknown_to(self, schema: LabelSchema) -> list[str]:
+        """Labels of the model that a schema lacks, and that no type of it had before."""
+        entities = {*schema.entity_labels, *schema.entity_names}
+        relations = {*schema.relation_labels, *schema.relation_names}
+        lacking = [label for label in self.labels.types if label not in entities]
+        return lacking + [each for each in self.labels.relations.labels if each not in relations]
 
     @staticmethod
     def from_json(values: dict[str, Any], place: str) -> ModelConfig:

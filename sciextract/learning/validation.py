@@ -16,9 +16,17 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.settings import TASKS
 from sciextract.learning.adapter import WRITTEN, learn
-from sciextract.metrics.bootstrap import Floats, counts_of, draws, f1_of
 from sciextract.metrics.counts import scorable
-from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.metrics.scorer import (
+    CONLL_METRICS,
+    Floats,
+    ScorePath,
+    Tallies,
+    counts_of,
+    draws,
+    f1_of,
+    tally,
+)
 from sciextract.snapshot.documents import TrainingDocument, positive_part
 
 FOLDS = 5

@@ -16,7 +16,6 @@ import numpy as np
 
 from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
-from sciextract.metrics.bootstrap import RESAMPLES, SEED, Floats, draws, interval
 from sciextract.metrics.counts import (
     NOTHING,
     HasLabel,
@@ -41,7 +40,18 @@ from sciextract.metrics.report import (
     SpanLabelAgreement,
     TokenAgreement,
 )
-from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, relation_keys, tally
+from sciextract.metrics.scorer import (
+    CONLL_METRICS,
+    RESAMPLES,
+    SEED,
+    Floats,
+    ScorePath,
+    Tallies,
+    draws,
+    interval,
+    relation_keys,
+    tally,
+)
 
 #: The labels of a document's units by one annotator and by the other; of equal length.
 LabelPair: TypeAlias = tuple[Sequence[Hashable], Sequence[Hashable]]

@@ -14,19 +14,17 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.bootstrap import (
-    HEADLINES,
-    Floats,
-    counts_of,
-    f1_of,
-    resample_f1,
-    share_better,
-)
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.scorer import (
+    HEADLINES,
+    Floats,
     ScorePath,
     Tallies,
+    counts_of,
+    f1_of,
     relation_label_tallies,
+    resample_f1,
+    share_better,
     tally,
 )
 

@@ -16,13 +16,12 @@ from typing import Any
 
 from sciextract import __version__
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.schema_file import parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import ModelMismatchError, ProjectError, as_command
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import ModelFolder, open_folder
 from sciextract.metrics.promotion import GateReport
-from sciextract.retraining.cross_validation import Fold, TrainedOn, cross_validated, plan_folds
 from sciextract.retraining.events import GateScored, Listener, RunDone
 from sciextract.retraining.run_folder import (
     MODEL,
@@ -41,9 +40,8 @@ from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import base_for
 from sciextract.workflows.models.choice import current, use
-from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.compare import Fold, TrainedOn, cross_validated, gate, plan_folds
 from sciextract.workflows.models.registry import KnownModel, find_model, known_at, register
-from sciextract.workflows.predict_project import unknown_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +159,10 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
             schema = project.schema
             build_snapshot(project, run.folder / SNAPSHOT, base=base, gate=gate)
             snapshot = read_snapshot(run.folder / SNAPSHOT)
-            folds = plan_folds(snapshot, request, folder, project)
+            wanted = not request.no_cross_validation
+            folds = plan_folds(snapshot, folder, project) if wanted else None
         files = snapshot.manifest.files
-        run.note(schema=schema_to_mapping(schema), snapshot=files, folds=folds)
+        run.note(schema=schema.to_mapping(), snapshot=files, folds=folds)
         return Prepared(run, request, folder, schema, snapshot, folds)
     return opened(run, request, folder)
 
@@ -234,7 +233,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     today, blind = _suggesting_now(prepared), bool(request.blind_gate)
     snapshot = prepared.snapshot
     if prepared.folds is not None:
-        report = cross_validated(run, snapshot, prepared.folds, today, after, blind=blind)
+        report = cross_validated(run.folder, snapshot, prepared.folds, today, after, blind=blind)
     else:
         report = gate(snapshot.gate, today(snapshot.train), after, blind=blind)
     run.note(gate=report.to_json())
@@ -264,7 +263,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
 def _suggesting_now(prepared: Prepared) -> TrainedOn:
     """What suggests in the project now: the start model, or an adapter on it where the labels are others."""
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
-    if not unknown_labels(prepared.schema, start.config):
+    if not start.config.labels_unknown_to(prepared.schema):
         return lambda documents: start
     from sciextract.inference.adapter.states import EncoderStates
     from sciextract.learning.adapter import WRITTEN, learn

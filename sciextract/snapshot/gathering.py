@@ -30,7 +30,7 @@ from sciextract.snapshot.documents import (
 )
 from sciextract.store import Completeness, Project
 from sciextract.store.document_state import whole
-from sciextract.store.queries import known_by_text, known_documents, positive_labels
+from sciextract.store.documents import known_by_text, known_documents, positive_labels
 from sciextract.store.rows import IN_VIEW, ProgressRow
 
 

@@ -21,8 +21,9 @@ from sciextract.documents.annotations import (
     Span,
     State,
 )
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
+from sciextract.store.documents import Stored
 from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
     IN_VIEW,
@@ -48,19 +49,6 @@ _TABLE_OF = {
     Layer.RELATIONS: RelationRow.TABLE,
     Layer.COREFERENCE: LinkRow.TABLE,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A document as it is kept: its number, its text and tokens."""
-
-    number: int
-    document: Document
-
-    @property
-    def text(self) -> str:
-        """The document's text."""
-        return self.document.text
 
 
 class DocumentState:

@@ -1,4 +1,4 @@
-"""Documents of a project: texts by hash, their tokens, and every record that came with them."""
+"""Documents of a project: texts by hash, their tokens, every record that came with them, and whether anything was decided about them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import struct
 import sys
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     LabelScore,
+    Layer,
     LinkCandidate,
     PairCandidate,
     Relation,
@@ -29,7 +31,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
-from sciextract.store.document_state import Stored
+from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
 _COUNTS = struct.Struct("<II")
@@ -70,6 +72,19 @@ def _little(numbers: array[int]) -> array[int]:
 
 
 _TITLE_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as it is kept: its number, its text and tokens."""
+
+    number: int
+    document: Document
+
+    @property
+    def text(self) -> str:
+        """The document's text."""
+        return self.document.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,3 +272,76 @@ def _labels(labels: Sequence[LabelScore]) -> list[list[Any]]:
 
 def _to_labels(values: Sequence[Sequence[Any]]) -> tuple[LabelScore, ...]:
     return tuple(LabelScore(label, score) for label, score in values)
+
+
+PAGE = 256
+"""Documents a query: no query stays open while the caller works."""
+
+_ANY_DONE = " OR ".join(f"p.{layer.value} = 'done'" for layer in Layer)
+_DECIDED = f"""({_ANY_DONE} OR EXISTS (
+    SELECT 1 FROM tally t WHERE t.document_id = p.document_id AND t.state != 'undecided'))"""
+_DONE_LAYERS = ", ".join(f"p.{layer.value} = 'done'" for layer in Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document of the project.
+
+    Attributes:
+        number: Its number.
+        text_sha256: The hash of its text.
+        decided: Whether an item of it is decided or imported, or a layer is done.
+        done: The layers that are done.
+    """
+
+    number: int
+    text_sha256: str
+    decided: bool
+    done: frozenset[Layer]
+
+
+_SELECT = f"""SELECT p.document_id, d.sha256, {_DECIDED}, {_DONE_LAYERS}
+    FROM progress p JOIN document d ON d.id = p.document_id"""
+
+
+def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
+    """All documents of the project, in the order in which they came, in constant memory."""
+    last = 0
+    query = f"{_SELECT} WHERE p.document_id > ? ORDER BY p.document_id LIMIT ?"
+    # By number, not by offset: the project may change while the caller works.
+    while rows := connection.execute(query, (last, PAGE)).fetchall():
+        last = rows[-1][0]
+        yield from map(_known, rows)
+
+
+def recently_decided(connection: sqlite3.Connection, most: int) -> list[int]:
+    """Numbers of the documents with decisions, those that were decided last first."""
+    rows = connection.execute(
+        """SELECT p.document_id FROM progress p JOIN summary s ON s.document_id = p.document_id
+        WHERE s.decided > 0 OR 'done' IN (p.entities, p.relations, p.coreference)
+        ORDER BY (SELECT max(event_id) FROM change c WHERE c.document_id = p.document_id) DESC LIMIT ?""",
+        (most,),
+    )
+    return [row[0] for row in rows]
+
+
+def known_by_text(connection: sqlite3.Connection, text_sha256: str) -> Known | None:
+    """The document of that text, ``None`` where the project has none."""
+    row = connection.execute(f"{_SELECT} WHERE d.sha256 = ?", (text_sha256,)).fetchone()
+    return None if row is None else _known(row)
+
+
+def positive_labels(connection: sqlite3.Connection, kind: str) -> Counter[str]:
+    """How many items of the current view each label has; ``kind`` is ``entity`` or ``relation``."""
+    marks = ", ".join("?" * len(IN_VIEW))
+    rows = connection.execute(
+        f"SELECT label, sum(number) FROM tally WHERE kind = ? AND state IN ({marks}) GROUP BY label",
+        (kind, *(state.value for state in IN_VIEW)),
+    )
+    return Counter(dict(rows.fetchall()))
+
+
+def _known(row: tuple[int, str, int, int, int, int]) -> Known:
+    number, text_sha256, decided, *done = row
+    layers = frozenset(layer for layer, is_done in zip(Layer, done, strict=True) if is_done)
+    return Known(number, text_sha256, bool(decided), layers)

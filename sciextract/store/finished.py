@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events, label_changes
-from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, Stored, annotated
+from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, annotated
+from sciextract.store.documents import Stored
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
 from sciextract.store.sqlite import decoded

@@ -10,9 +10,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.schema_file import is_label, parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.errors import SchemaError, UndoRefusedError
-from sciextract.store import events, project_settings
+from sciextract.store import events, project_settings, state_tables
 from sciextract.store.document_state import Outcome
 from sciextract.store.events import Change, Event
 from sciextract.store.sqlite import first_value
@@ -145,27 +145,27 @@ def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) 
             f"{params['what']} cannot be turned around: the labels have been changed since",
             "undo that first; sciextract log lists it",
         )
-    now = project_settings.current(connection)
-    restored = project_settings.parse(wanted, bodies[wanted])
+    now = state_tables.label_schema(connection)
+    restored = state_tables.parse_label_schema(wanted, bodies[wanted])
     for kind in get_args(Kind):
         left = {each.label for each in types_of(restored, kind)}
         for going in {each.label for each in types_of(now, kind)} - left:
             if count := _count(connection, kind, going):
                 problem = f"{counted(count, 'item')} of the project are labelled {going}"
                 raise UndoRefusedError(problem, "give them another type first")
-    project_settings.save(connection, restored)
+    state_tables.save_label_schema(connection, restored)
     return 0, 0
 
 
 def _edit(project: Project, what: str, edit: Callable[[LabelSchema], LabelSchema]) -> Outcome:
     with project.writing() as connection:
         # Read here, so that what another desk has changed meanwhile is kept.
-        schema = project_settings.current(connection)
+        schema = state_tables.label_schema(connection)
         edited = edit(schema)
         if edited == schema:
             return Outcome(None, 0, 0)
         before = first_value(connection, "SELECT max(id) FROM label_schema")
-        after = project_settings.save(connection, edited)
+        after = state_tables.save_label_schema(connection, edited)
         params = {"what": what, "before": before, "after": after}
         return Outcome(events.append(connection, project.author_id, EDIT, params), 0, 0)
 
@@ -174,14 +174,14 @@ def _rename(
     connection: sqlite3.Connection, event_id: int, kind: Kind, old: str, new: str
 ) -> tuple[int, int]:
     """Rename a type inside the caller's transaction; gives how many documents and items had it."""
-    schema = project_settings.current(connection)
+    schema = state_tables.label_schema(connection)
     check_name(schema, kind, new)
     if count := _count(connection, kind, new):
         raise SchemaError(
             f"{counted(count, 'item')} of the project are labelled {new} already",
             "add a type of that name instead, or give them another type first",
         )
-    project_settings.save(connection, _with_name(schema, kind, old, new))
+    state_tables.save_label_schema(connection, _with_name(schema, kind, old, new))
     connection.execute("UPDATE tally SET label = ? WHERE kind = ? AND label = ?", (new, kind, old))
     # By rows of the table, not document by document: a project may have a hundred thousand. They are read before any
     # of them is written.
@@ -248,4 +248,4 @@ def _tables(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any]
     if label not in labels:
         problem = f"the schema has no type {label} any more"
         raise SchemaError(problem, f"there are: {', '.join(labels) or 'none'}")
-    return schema_to_mapping(schema), labels.index(label)
+    return schema.to_mapping(), labels.index(label)

@@ -11,7 +11,7 @@ from sciextract import atomic
 from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError, UsageError
-from sciextract.store import events, project_settings
+from sciextract.store import events
 from sciextract.store.project import Project
 from sciextract.store.sqlite import (
     check_project,
@@ -22,6 +22,7 @@ from sciextract.store.sqlite import (
     transaction,
     translated,
 )
+from sciextract.store.state_tables import save_label_schema
 from sciextract.store.tables import create_tables, find_alterations
 
 USER_VARIABLE = "SCIEXTRACT_USER"
@@ -110,7 +111,7 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
             create_tables(connection)
             about = {"project": new_id(), "made": now()}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
-            version = project_settings.save(connection, schema)
+            version = save_label_schema(connection, schema)
             cursor = connection.execute(
                 "INSERT INTO source(name, kind) VALUES (?, 'person')", (author,)
             )

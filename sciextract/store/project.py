@@ -13,7 +13,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError, SciextractError
-from sciextract.store import documents, events, project_settings, search, state_tables
+from sciextract.store import documents, events, search, state_tables
 from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
 from sciextract.store.document_state import (
@@ -21,10 +21,10 @@ from sciextract.store.document_state import (
     DocumentState,
     NothingChanged,
     Outcome,
-    Stored,
     Tables,
     annotated,
 )
+from sciextract.store.documents import Stored
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
@@ -148,7 +148,7 @@ class Project:
     @property
     def schema(self) -> LabelSchema:
         """The label schema that holds now."""
-        return project_settings.current(self.connection)
+        return state_tables.label_schema(self.connection)
 
     @property
     def author_id(self) -> int:
@@ -339,7 +339,7 @@ class Project:
     def set_schema(self, schema: LabelSchema) -> None:
         """Give the project another label schema; the earlier one stays in the file. Annotations stay as they are."""
         with self.writing() as connection:
-            version = project_settings.save(connection, schema)
+            version = state_tables.save_label_schema(connection, schema)
             params = {"name": schema.name, "version": version}
             events.append(connection, self.author_id, "schema", params)
 

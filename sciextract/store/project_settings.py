@@ -1,4 +1,4 @@
-"""What a project keeps of its own settings: the label schema with its earlier versions, the chosen models, the terms of its releases."""
+"""What a project keeps of its own settings: new types of its label schema, the terms of its releases."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import json
 import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
+from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import events
 from sciextract.store.documents import decode_annotations
-from sciextract.store.sqlite import decoded, first_value, now
+from sciextract.store.sqlite import first_value
+from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -31,37 +30,9 @@ COLOURS = (
 _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def current(connection: sqlite3.Connection) -> LabelSchema:
-    """The schema that holds now: the newest version.
-
-    Raises:
-        ProjectDamagedError: It cannot be understood.
-    """
-    row = connection.execute(
-        "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
-    ).fetchone()
-    with decoded(connection, "the label schema"):
-        return parse(*row)
-
-
-@lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
-def parse(version: int, body: str) -> LabelSchema:
-    """The schema of a version, from its JSON."""
-    return parse_schema(json.loads(body), f"label schema version {version} of the project")
-
-
-def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
-    """Make a schema the newest version, inside the caller's transaction; returns the version."""
-    cursor = connection.execute(
-        "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
-        (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
-    )
-    return int(cursor.lastrowid or 0)
-
-
 def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations:
     """What a source said, as it is kept, with the names that types have now."""
-    schema, said = current(connection), decode_annotations(body)
+    schema, said = label_schema(connection), decode_annotations(body)
     return said.renamed(schema.entity_names, schema.relation_names)
 
 
@@ -75,7 +46,7 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
         if label not in schema.relation_labels:
             link = RelationType(label, *_choose_look([each.key for each in schema.relations]))
             schema = replace(schema, relations=(*schema.relations, link))
-    return parse_schema(schema_to_mapping(schema), f"schema {schema.name!r}")
+    return parse_schema(schema.to_mapping(), f"schema {schema.name!r}")
 
 
 def _choose_look(taken: list[str]) -> tuple[str, str]:
@@ -86,53 +57,6 @@ def _choose_look(taken: list[str]) -> tuple[str, str]:
     return next(key for key in chain(_KEYS, further) if key not in used), COLOURS[
         len(taken) % len(COLOURS)
     ]
-
-
-KEY = "models"
-
-
-def read(project: Project) -> list[dict[str, Any]]:
-    """All choices and rollbacks, oldest first.
-
-    Raises:
-        ProjectDamagedError: They cannot be understood.
-    """
-    entries = _load(project.connection)
-    if entries is None:
-        raise not_understood(project)
-    return entries
-
-
-def not_understood(project: Project) -> ProjectDamagedError:
-    """The error for choices that make no sense."""
-    return ProjectDamagedError(
-        f"{project.path}: the project's choice of models cannot be understood",
-        "sciextract doctor checks the project; --model NAME selects one for a single command",
-    )
-
-
-def append(project: Project, entry: dict[str, Any]) -> None:
-    """Add a choice (``name``, ``hash``, ``bundled``) or a ``rollback``, and tell it in the log.
-
-    One that comes from another file keeps its time ``at``.
-
-    Raises:
-        ProjectError: The project cannot be written.
-    """
-    with project.writing() as connection:
-        entries = [*(_load(connection) or []), {"at": now(), **entry}]
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEY, json.dumps(entries)))
-        events.append(connection, project.author_id, events.MODEL, entry)
-
-
-def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", KEY)
-    try:
-        entries = json.loads(body or "[]")
-    except (ValueError, TypeError):
-        return None
-    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
-    return entries if known else None
 
 
 _TERMS = "release terms"

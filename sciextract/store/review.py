@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sciextract.documents.annotations import State
-from sciextract.store.events import UNDONE, Event, read_event
+from sciextract.store.events import Event, read_event
 from sciextract.store.sqlite import first_value, from_sql, storable
 
 _DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
@@ -310,17 +310,6 @@ def newest_event(connection: sqlite3.Connection, number: int) -> Event | None:
     query = "SELECT max(event_id) FROM change WHERE document_id = ?"
     newest = first_value(connection, query, number)
     return read_event(connection, newest) if newest else None
-
-
-def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int, int] | None:
-    """Annotation set and source of the newest model run on a document that is not undone."""
-    found: tuple[int, int] | None = connection.execute(
-        f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-        JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
-        ORDER BY a.id DESC LIMIT 1""",
-        (number,),
-    ).fetchone()
-    return found
 
 
 def undecided_items(connection: sqlite3.Connection) -> list[tuple[int, tuple[str, ...]]]:

@@ -1,19 +1,23 @@
-"""State rows in SQLite: loading and changing a document's rows, what is derived from them, and the state that the log gives."""
+"""State in SQLite: a document's rows, loaded and changed, what is derived from them, the label schema that holds now, and the state that the log gives."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import State
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import parse_schema
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, changes_of_document, replay
 from sciextract.store.rows import COLUMNS, ROW_TYPES, Key, Row, Values, from_values
-from sciextract.store.sqlite import decoded, first_value, storable
+from sciextract.store.sqlite import decoded, first_value, now, storable
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -207,6 +211,34 @@ def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
         for kind, counts in (("entity", entities), ("relation", relations), ("link", links))
         for (label, state), count in counts.items()
     }
+
+
+def label_schema(connection: sqlite3.Connection) -> LabelSchema:
+    """The schema that holds now: the newest version.
+
+    Raises:
+        ProjectDamagedError: It cannot be understood.
+    """
+    row = connection.execute(
+        "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    with decoded(connection, "the label schema"):
+        return parse_label_schema(*row)
+
+
+@lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
+def parse_label_schema(version: int, body: str) -> LabelSchema:
+    """The schema of a version, from its JSON."""
+    return parse_schema(json.loads(body), f"label schema version {version} of the project")
+
+
+def save_label_schema(connection: sqlite3.Connection, schema: LabelSchema) -> int:
+    """Make a schema the newest version, inside the caller's transaction; returns the version."""
+    cursor = connection.execute(
+        "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
+        (schema.content_hash, json.dumps(schema.to_mapping()), now()),
+    )
+    return int(cursor.lastrowid or 0)
 
 
 def current_state(connection: sqlite3.Connection, number: int) -> StateValues:

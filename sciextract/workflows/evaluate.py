@@ -13,10 +13,9 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.formats.base import FieldChoice, Side
-from sciextract.metrics.bootstrap import intervals
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.report import EvaluationReport
-from sciextract.metrics.scorer import report, tally_documents
+from sciextract.metrics.scorer import intervals, report, tally_documents
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:

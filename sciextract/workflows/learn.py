@@ -18,11 +18,11 @@ from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
+from sciextract.store.documents import known_documents, recently_decided
 from sciextract.store.ingest import ModelRun, need_prediction
-from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, base_for
-from sciextract.workflows.predict_project import PredictReport, unknown_labels
+from sciextract.workflows.predict_project import PredictReport
 
 if TYPE_CHECKING:
     from sciextract.store import Project
@@ -60,7 +60,7 @@ def base_model(project: Project, named: str | None = None) -> Extractor:
     """
     found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
     if not isinstance(found, Extractor) or (
-        named is None and unknown_labels(project.schema, found.config)
+        named is None and found.config.labels_unknown_to(project.schema)
     ):
         return Extractor.load(base_for(project), RunOptions(threads=1))
     return found.base()
@@ -203,7 +203,7 @@ class Learner:
         """
         with open_project(self._path, read=True) as project:
             states = self._states = self._states or EncoderStates(base_model(project, self._model))
-            known = not unknown_labels(project.schema, states.extractor.config)
+            known = not states.extractor.config.labels_unknown_to(project.schema)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started

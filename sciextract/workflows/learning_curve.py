@@ -15,10 +15,16 @@ import numpy as np
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.promise import Promise, held_out, make_promise
-from sciextract.metrics.bootstrap import counts_of, f1_of, probability_better
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import TASKS
-from sciextract.metrics.scorer import ScorePath, Tallies, tally
+from sciextract.metrics.scorer import (
+    ScorePath,
+    Tallies,
+    counts_of,
+    f1_of,
+    probability_better,
+    tally,
+)
 from sciextract.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
 

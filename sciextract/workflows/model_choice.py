@@ -192,6 +192,8 @@ def parse_promise(words: Collection[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``.
     """
+    if not words:
+        return {}  # without importing what promises are made of
     from sciextract.inference.promise import PROMISED
 
     parts = [part for word in words for part in word.split(",") if part.strip()]

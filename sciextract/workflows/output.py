@@ -130,26 +130,20 @@ _STANDARD_OUTPUT = "standard output"
 
 
 @contextmanager
-def reported_as(
-    name: str, hint: str = "choose another --output", *, lines: bool = True
-) -> Iterator[None]:
-    """Turns operating system errors into an :class:`OutputError` that names the place.
+def reported_as(name: str) -> Iterator[None]:
+    """Turns operating system errors of what is written in lines into an :class:`OutputError` that names the place.
 
     Args:
-        name: The file, folder or stream that is written.
-        hint: The next step when it cannot be.
-        lines: Whether what was written so far stays, as lines do; else nothing is changed.
+        name: The file, folder or stream.
 
     Raises:
         OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
     """
     # Standard output and devices cannot be resumed; what is not there yet will be a file.
     is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
-    kept = "the lines written so far are complete" if lines else "nothing was changed"
-    again = "" if lines else "free some space and repeat the command"
-    if lines and is_file:
-        again = "free some space, then resume with --resume"
-    with explain_write_errors(name, hint, kept=kept, when_full=again):
+    kept = "the lines written so far are complete"
+    again = "free some space, then resume with --resume" if is_file else ""
+    with explain_write_errors(name, "choose another --output", kept=kept, when_full=again):
         yield
 
 

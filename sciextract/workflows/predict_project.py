@@ -9,11 +9,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store import Project, documents
+from sciextract.store.documents import recently_decided
 from sciextract.store.ingest import ModelRun, need_prediction
-from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
         ModelMismatchError: It has some; names them.
     """
     schema = project.schema
-    if lacking := unknown_labels(schema, config):
+    if lacking := config.labels_unknown_to(schema):
         raise ModelMismatchError(
             f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
@@ -123,17 +122,8 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
         )
 
 
-def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
-    """Labels of a model that a schema lacks, and that no type of it had before."""
-    labels = config.labels
-    entities = {*schema.entity_labels, *schema.entity_names}
-    relations = {*schema.relation_labels, *schema.relation_names}
-    lacking = [label for label in labels.types if label not in entities]
-    return lacking + [label for label in labels.relations.labels if label not in relations]
-
-
 def needs_adapter(project: Project, config: ModelConfig) -> bool:
     """Whether a model predicts other labels than the project's, and there are decisions to learn them from."""
     schema = project.schema
-    lacking = schema.entities and unknown_labels(schema, config)
+    lacking = schema.entities and config.labels_unknown_to(schema)
     return bool(lacking) and bool(recently_decided(project.connection, 1))

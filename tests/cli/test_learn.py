@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from typer.testing import CliRunner
 
 from sciextract import Extractor
-from sciextract.cli.main import app
+from sciextract.cli.main import make_app
 from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
@@ -46,7 +46,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def learned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model") / "metals"
     result = CliRunner().invoke(
-        app, ["learn", "--project", str(project), "--output", str(folder), "--json"]
+        make_app(), ["learn", "--project", str(project), "--output", str(folder), "--json"]
     )
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
@@ -92,10 +92,12 @@ def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
             str(output),
             *more,
         ]
-        result = CliRunner().invoke(app, words)
+        result = CliRunner().invoke(make_app(), words)
         assert result.exit_code == 0, result.output
     assert alone.read_bytes() == many.read_bytes()
-    result = CliRunner().invoke(app, ["evaluate", str(alone), "--model", str(learned), "--json"])
+    result = CliRunner().invoke(
+        make_app(), ["evaluate", str(alone), "--model", str(learned), "--json"]
+    )
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
 
 
@@ -122,13 +124,13 @@ def test_it_travels_as_a_small_file_or_with_its_base(
     monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
     for file, more, least, most in (("a.tar", [], 0, 4e6), ("b.tar", ["--with-base"], 2e7, 6e7)):
         result = CliRunner().invoke(
-            app, ["models", "export", str(learned), str(tmp_path / file), *more]
+            make_app(), ["models", "export", str(learned), str(tmp_path / file), *more]
         )
         assert result.exit_code == 0, result.output
         assert least < (tmp_path / file).stat().st_size < most
     assert (
         CliRunner()
-        .invoke(app, ["models", "import", str(tmp_path / "b.tar"), "--name", "metals"])
+        .invoke(make_app(), ["models", "import", str(tmp_path / "b.tar"), "--name", "metals"])
         .exit_code
         == 0
     )
@@ -186,15 +188,16 @@ def test_too_little_to_learn_from(tmp_path: Path) -> None:
         document = make_document("brass", text("brass"))
         Import(opened, "import:t", {}).add([(AnnotatedDocument(document), ())])
     words = ["learn", "--project", str(path), "--output", str(tmp_path / "m")]
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(make_app(), words)
     assert result.exit_code == 1 and not (tmp_path / "m").exists()
     with open_project(path, "ann") as opened:
         opened.actions.add_entity(1, [Span(9, 14)], "Alloy")
         opened.actions.mark_done(1, undecided="reject")
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(make_app(), words)
     assert result.exit_code == 0 and "takes 4 finished abstracts" in result.output
     refused = CliRunner().invoke(
-        app, ["annotate", "--sample", "--model", str(tmp_path / "m"), "--promise", "entity=0.9"]
+        make_app(),
+        ["annotate", "--sample", "--model", str(tmp_path / "m"), "--promise", "entity=0.9"],
     )
     assert isinstance(refused.exception, UsageError)
 
@@ -219,7 +222,7 @@ def test_what_a_promise_holds_back_is_counted(more: list[str], tmp_path: Path) -
     runs = []
     for name, promise in (("all", []), ("sure", ["--promise", "entity=0.8"])):
         output = tmp_path / f"{name}.jsonl"
-        result = CliRunner().invoke(app, [*words, "--output", str(output), *promise, *more])
+        result = CliRunner().invoke(make_app(), [*words, "--output", str(output), *promise, *more])
         assert result.exit_code == 0, result.output
         runs.append(json.loads(result.stdout))
     every, sure = runs

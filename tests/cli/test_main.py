@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from sciextract import __version__
 from sciextract.cli.console import ProgressLine, progress_text
-from sciextract.cli.main import app
+from sciextract.cli.main import make_app
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
@@ -158,5 +158,5 @@ def test_help_shows_every_command_once_in_sections(command: Command) -> None:
     first = [
         line.split()[0] for line in text.splitlines() if line.startswith("  ") and line[2:3] != " "
     ]
-    names = get_command(app).commands  # type: ignore[attr-defined]
+    names = get_command(make_app()).commands  # type: ignore[attr-defined]
     assert all(first.count(name) == 1 for name in names)

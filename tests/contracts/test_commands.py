@@ -13,13 +13,13 @@ from typing import Any
 from typer.main import get_command
 
 from sciextract.cli.console import FormatCommand
-from sciextract.cli.main import app
+from sciextract.cli.main import make_app
 from tests.shared_data import ROOT
 from tools.cli_reference import command_paths
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(?:sh|bash|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_APP: Any = get_command(app)  # typer builds all commands anew at each call
+_APP: Any = get_command(make_app())  # typer builds all commands anew at each call
 _NAMES = "|".join(_APP.commands)
 _COMMAND = re.compile(rf"\b(?:sciextract (?:{_NAMES})|python -m research|ssh|pip) (?:[\w-]+ )*$")
 _INLINE = re.compile(r"`(sciextract [^`\n]+)`")

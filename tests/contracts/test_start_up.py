@@ -38,3 +38,13 @@ def test_help_is_light(words: tuple[str, ...]) -> None:
     )
     assert result.stdout
     assert not HEAVY & set(result.stderr.split())
+
+
+def test_a_command_loads_no_other_command() -> None:
+    script = SCRIPT.replace('.partition(".")[0]', "")
+    words = [sys.executable, "-c", script, "annotate", "--help"]
+    result = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    loaded = set(result.stderr.split())
+    assert "sciextract.cli.annotate" in loaded
+    others = {"cli.training", "cli.graph", "inference.promise", "workflows.models.registry"}
+    assert not {f"sciextract.{each}" for each in others} & loaded

@@ -17,13 +17,13 @@ import pytest
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
-from sciextract.retraining.cross_validation import fold_file
 from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.results import follow
 from sciextract.retraining.remote.start import RemoteTask, job_script, start_again
 from sciextract.retraining.remote.trainer import EventRelay
 from sciextract.retraining.run_folder import JOBS, METRICS, JobLocation, Run
 from sciextract.retraining.status import StatusWriter
+from sciextract.workflows.models.compare import fold_file
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
@@ -77,7 +77,7 @@ def test_predictions_of_a_cross_validation_come_with_the_model(run: Run, task: M
     location = start(run, task("1", "0", model=SCI))
     assert follow(run, location, _silent, _never).exit == 0
     results.fetch_model(run, location)
-    assert fold_file(run, 1).read_text() == "{}\n"
+    assert fold_file(run.folder, 1).read_text() == "{}\n"
 
 
 def test_the_package_of_this_machine_runs_there_without_its_models(

@@ -20,9 +20,9 @@ from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.workflows.evaluate import evaluate_file
 from sciextract_trainer.build import family_of, labels_for
-from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.config import TrainConfig, find_recipe, load_config
 from sciextract_trainer.evaluate import classification_of, dev_report, dev_scores
-from sciextract_trainer.run import TrainingJob, find_recipe, run_training
+from sciextract_trainer.run import TrainingJob, run_training
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 

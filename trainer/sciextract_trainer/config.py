@@ -242,6 +242,18 @@ class TrainConfig:
         return values
 
 
+RECIPES = Path(__file__).resolve().parent / "recipes"
+
+
+def find_recipe(recipe: str) -> Path:
+    """The file of a recipe.
+
+    Raises:
+        InputMissingError: Neither a file nor a packaged recipe; names the packaged ones.
+    """
+    return packaged_file(recipe, RECIPES, "recipe")
+
+
 def load_config(path: Path, **changes: Any) -> TrainConfig:
     """Reads a recipe (TOML) and replaces single settings.
 

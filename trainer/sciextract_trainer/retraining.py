@@ -17,7 +17,6 @@ from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import with_cut_words
-from sciextract.retraining.cross_validation import Fold, fold_file, without, write_fold
 from sciextract.retraining.events import (
     Exporting,
     FoldStarted,
@@ -33,9 +32,10 @@ from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
 from sciextract.snapshot.gathering import positives
+from sciextract.workflows.models.compare import Fold, fold_file, without, write_fold
 from sciextract_trainer.build import as_joint, labels_of
 from sciextract_trainer.checkpoint import note_environment, recorded
-from sciextract_trainer.config import TrainConfig, config_from, load_config
+from sciextract_trainer.config import TrainConfig, config_from, find_recipe, load_config
 from sciextract_trainer.data.examples import Example, decided_examples
 from sciextract_trainer.data.gold import has_untyped
 from sciextract_trainer.data.soft_labels import label_softly, soft_examples
@@ -43,7 +43,6 @@ from sciextract_trainer.hardware import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import StartModel, open_start_model, probe
 
 SOFT_PER_BASE = 1.5
@@ -179,7 +178,7 @@ class _Training:
         folds = {
             number: fold
             for number, fold in enumerate(self._prepared.folds or (), start=1)
-            if not fold_file(self._run, number).is_file()
+            if not fold_file(self._run.folder, number).is_file()
         }
         # The manifest is written last, so a folder that has it is whole.
         trained = (self._run.folder / MODEL / MANIFEST).is_file()
@@ -252,7 +251,7 @@ class _Training:
         )
         extractor = Extractor(pipeline, model.config, ModelId(model.config.name, model.hash))
         left_out = [self._prepared.snapshot.train[place].annotated.document for place in fold]
-        write_fold(fold_file(self._run, number), extractor.stream(left_out))
+        write_fold(fold_file(self._run.folder, number), extractor.stream(left_out))
         # Its checkpoints take as much room as those of the model, and nothing needs them any more.
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -16,7 +16,7 @@ from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import family_of, labels_for, load_subword_rules
 from sciextract_trainer.checkpoint import note_environment, recorded
-from sciextract_trainer.config import TrainConfig, load_config, packaged_file
+from sciextract_trainer.config import TrainConfig, find_recipe, load_config
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
 from sciextract_trainer.hardware import CPU, Group, choose_device, has_fast_bf16, joined, own_device
@@ -24,7 +24,6 @@ from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 
-RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
 
 
@@ -94,15 +93,6 @@ def make_job(
         name=output.name,
         device=chosen,
     )
-
-
-def find_recipe(recipe: str) -> Path:
-    """The file of a recipe.
-
-    Raises:
-        InputMissingError: Neither a file nor a packaged recipe; names the packaged ones.
-    """
-    return packaged_file(recipe, RECIPES, "recipe")
 
 
 def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:

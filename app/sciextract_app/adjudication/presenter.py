@@ -43,9 +43,9 @@ from sciextract_app.adjudication.sides import (
     items_of,
     source_words,
 )
-from sciextract_app.shared.actions import Action, action_hint, key_label, keymap, plain
-from sciextract_app.shared.session import Clock, Stopwatch
-from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Mode, guarded, problem, refusal
+from sciextract_app.shared.actions import Action, action_hint, key_label, keymap
+from sciextract_app.shared.presenters import Clock, Stopwatch, guarded, plain, refusal
+from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Mode, problem
 
 HELP: tuple[tuple[str, str], ...] = (
     ("accept", "accept the side in focus and go to the next difference"),

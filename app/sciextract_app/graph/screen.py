@@ -35,9 +35,10 @@ from sciextract_app.graph.presenter import (
     read_support,
     summarise_graph,
 )
-from sciextract_app.shared.actions import key_label, plain
+from sciextract_app.shared.actions import key_label
 from sciextract_app.shared.jobs import Job, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
+from sciextract_app.shared.presenters import plain, refusal
+from sciextract_app.shared.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.dialogs import TextDialog
@@ -210,7 +211,7 @@ class GraphScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
+        self.query_one(FooterBar).show((_HINTS, Mode.REVIEW))
         self._ask(
             "the overview",
             lambda graph: (summarise_graph(graph), tuple(types_of(graph, "entity"))),
@@ -337,7 +338,7 @@ class GraphScreen(Screen[None]):
                     job.call(show, answer)
 
         def failed(error: SciextractError) -> None:
-            self.query_one(MessageBar).show(refusal(error))
+            self.query_one(MessageBar).tell(refusal(error))
 
         start_job(self, name, work, failed, exclusive=True)
 
@@ -363,7 +364,7 @@ class GraphScreen(Screen[None]):
         self.app.push_screen(TextDialog(page.title, [(support_text(page.parts), "")]))
 
     def _show_message(self, words: str, problem: bool = False) -> None:
-        self.query_one(MessageBar).show(Feedback(words, problem))
+        self.query_one(MessageBar).tell(Feedback(words, problem))
 
 
 def run_graph(path: Path, node: str | None = None) -> int:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.workflows.project_choice import SUFFIX
-
 from sciextract.errors import FormatError, SciextractError
+from sciextract.resources import SUFFIX
 from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.text.english import counted

@@ -100,7 +100,7 @@ def stop(state: ReviewState) -> Feedback:
     return Feedback(f"{decision.name}: {more}", request=STOP)
 
 
-def press_counting(state: ReviewState) -> Feedback:
+def press_counting(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Enter of a person who waits for the count: there is nothing to agree to yet."""
     if state.bulk is None:
         state.leave_mode()
@@ -261,6 +261,8 @@ def sure_score(state: ReviewState, task: str) -> float:
 def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
     """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
     of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
+    if of_mentions == of_relations == inf:
+        return [], []
     view = state.open_view
     waiting = {
         each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED

@@ -29,8 +29,9 @@ from sciextract_app.review.queue import Order
 from sciextract_app.review.saved_queues import Queues
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view, session
-from sciextract_app.shared.actions import BY_ID, keymap, plain
-from sciextract_app.shared.session import Clock, Totals, totals
+from sciextract_app.shared.actions import BY_ID, keymap
+from sciextract_app.shared.presenters import Clock, guarded, plain, refusal
+from sciextract_app.shared.session import Totals, totals
 from sciextract_app.shared.view_models import (
     ClusterLine,
     Feedback,
@@ -40,9 +41,7 @@ from sciextract_app.shared.view_models import (
     Mode,
     Passage,
     RelationLine,
-    guarded,
     problem,
-    refusal,
 )
 
 _FOCUSED = {EntityRef: "mention", RelationRef: "relation", LinkRef: "link", type(None): "word"}

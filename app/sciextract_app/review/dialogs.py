@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.inference.model_folder import AUTO
-from sciextract.store import EntityRef, review
+from sciextract.store import EntityRef, events, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review import bulk
@@ -356,7 +356,7 @@ class ReviewDialogs:
         from sciextract_app.adjudication.backlog import read_abstract
 
         project, number = self._screen.project, self._screen.desk.number
-        newest, decisions = review.newest_prediction(project.connection, number), Decisions(project)
+        newest, decisions = events.newest_prediction(project.connection, number), Decisions(project)
         sides = [
             each
             for each in other_sources(project, decisions)

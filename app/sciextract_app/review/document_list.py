@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
@@ -143,11 +142,11 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         current = row.number == self._current
         style = self.own_style
         if current:
-            style += self._component("list--current")
+            style += self.component_look("list--current")
         if index == self.cursor and self.has_focus:
-            style += self._component("list--cursor")
+            style += self.component_look("list--cursor")
         title, decided, behind = row_parts(row, width, current)
-        track = style + self._component("list--bar")
+        track = style + self.component_look("list--bar")
         strip = Strip([Segment(title, style), Segment(decided, track), Segment(behind, style)])
         return strip.adjust_cell_length(width, self.own_style)
 
@@ -223,6 +222,3 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         if before != self.cursor:
             self.refresh_line(before)
             self.refresh_line(self.cursor)
-
-    def _component(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)

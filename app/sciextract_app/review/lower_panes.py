@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -13,12 +14,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Static
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
 from sciextract_app.widgets.lines import (
     FOCUS,
+    LineBar,
     LinesPane,
     RowsPane,
     fit,
@@ -192,32 +193,26 @@ class InspectorPane(LinesPane):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._item = Inspector("", ())
-        self._lines: dict[int, list[Text]] = {}
 
     def show(self, inspector: Inspector) -> None:
         """Draw an item from its beginning."""
         if inspector != self._item:
             self._item = inspector
-            self._lines.clear()
             self.redraw(0)
 
     def count(self, width: int) -> int:
         """As many lines as its values need."""
-        return len(self._wrapped_to(width))
+        return len(inspector_lines(self._item, width))
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        lines = self._wrapped_to(width)
+        lines = inspector_lines(self._item, width)
         return lines[y].copy() if y < len(lines) else Text()
 
-    def _wrapped_to(self, width: int) -> list[Text]:
-        """The lines at a width: its own, or that of the strip."""
-        if width not in self._lines:
-            self._lines[width] = inspector_lines(self._item, width)
-        return self._lines[width]
 
-
-def inspector_lines(item: Inspector, width: int) -> list[Text]:
+# Asked for once a line, by the pane or by the strip.
+@lru_cache(maxsize=16)
+def inspector_lines(item: Inspector, width: int) -> Sequence[Text]:
     """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
     title = word_lines([item.title], width, "bold") if item.title else []
     return [*title, *named_lines(item.lines, width, NAMES)]
@@ -228,16 +223,18 @@ _BORDERS, _LEAST_FOCUS = 2, 6
 TABS = ("Relations", "Clusters", "Focus")
 
 
-class PaneTabs(Static):
+class PaneTabs(LineBar[str]):
     """The names of the panes, shown where only one of them has room."""
 
-    def show(self, current: str) -> None:
-        """Mark the pane that is shown."""
+    _shown = ""
+
+    def line(self, width: int) -> Text:
+        """The line, with the pane that is shown marked."""
         line = Text()
         for name in TABS:
-            line.append(f" {name} ", "reverse bold" if name == current else "dim")
+            line.append(f" {name} ", "reverse bold" if name == self._shown else "dim")
             line.append(" ")
-        self.update(line, layout=False)
+        return line
 
     def on_resize(self) -> None:
         """Draw the pane of the focus when the screen has got narrow; hidden containers hear of no size."""
@@ -318,12 +315,12 @@ class LowerPanes(Vertical):
         self.query_one(InspectorPane).show(inspector)
         in_clusters = any(each.focused is not None for each in clusters)
         in_relations = any(each.focused for each in relations)
+        self.query_one(RelationsPane).mark(in_relations)
+        self.query_one(ClustersPane).mark(in_clusters)
         before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]
         # Only a move of the focus changes the pane: else nobody could look at another one.
         if front != self._front:
             self._front = self.current = front
-            self.query_one(RelationsPane).set_class(in_relations, "-active")
-            self.query_one(ClustersPane).set_class(in_clusters, "-active")
         if self.current == before:
             self.watch_current(before)
 

@@ -11,7 +11,8 @@ from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
 from sciextract_app.review.document_order import CHECK, DocumentOrder, Listing
 from sciextract_app.review.state import CheckFindings, ReviewState
-from sciextract_app.shared.view_models import Feedback, Guard, guarded, problem
+from sciextract_app.shared.presenters import Guard, guarded
+from sciextract_app.shared.view_models import Feedback, problem
 
 _LONGEST_NAME = 60
 

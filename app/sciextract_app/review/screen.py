@@ -155,6 +155,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._drawn_schema = project.schema
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
+        self._waiting_rows: bool | None = None
 
     # Layout and drawing
 
@@ -184,18 +185,32 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
+        self._draw_text()
+        self._waiting_rows = rows
+        self._draw_rest()
+
+    def _draw_text(self) -> None:
+        """Draw what the person looks at."""
         desk, view = self.desk, self.desk.state.view
         if view is not None and view.schema != self._drawn_schema:
             self._drawn_schema = view.schema
             self.app.refresh_css(animate=False)  # labels have colours of their own
         self._aim()
         self.set_class(not desk.number, "-empty")
-        self.draw_header()
-        self.draw_keys()
         desk.state.searched = self.listing.query.words
         if desk.number:
-            self.query_one(TextBar).show(desk.bibliography())
             self.query_one(PassageView).show(desk.passage())
+
+    def _draw_rest(self) -> None:
+        """Draw what is around the text, unless that is done."""
+        desk, rows = self.desk, self._waiting_rows
+        if rows is None:
+            return
+        self._waiting_rows = None
+        self.draw_header()
+        self.draw_keys()
+        if desk.number:
+            self.query_one(TextBar).show(desk.bibliography())
             lower = self.query_one(LowerPanes)
             many = desk.most_relations(everything=True) > MOST_LISTED
             everything, clusters = self.size.width >= WIDE and not many, desk.clusters()
@@ -209,7 +224,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         in_list, desk = self.query_one(DocumentList).has_focus, self.desk
         footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
         self.query_one(LegendBar).show(() if in_list else desk.legend())
-        self.query_one(FooterBar).show(footer, mode)
+        self.query_one(FooterBar).show((footer, mode))
 
     def draw_header(self) -> None:
         """Draw progress and model."""
@@ -259,18 +274,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
-        desk = self.desk
-        if (
-            key == "escape"
-            and desk.mode is Mode.REVIEW
-            and not desk.bulk.pending
-            and self.search_text
-        ):
+        leaves_nothing = self.desk.mode is Mode.REVIEW and not self.desk.bulk.pending
+        if key == "escape" and leaves_nothing and self.search_text:
             self.clear_search()
             return
-        with (
-            self.predictions.order.lock
-        ):  # suggestions for what is opened are not written from here on
+        # Suggestions for what is opened are not written from here on.
+        with self.predictions.order.lock:
             feedback = self.desk.press(key)
             self._aim()
         self.show_result(feedback)
@@ -288,8 +297,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def show_result(self, feedback: Feedback) -> None:
         """Draw the state after an action, and show its message."""
         self._just_opened = self._just_opened or feedback.moved
-        self.draw(rows=feedback.changed or feedback.moved)
+        self._draw_text()
         self.show_reply(feedback)
+        # In the next frame, as people look at the text; after several quick keys only once.
+        self._waiting_rows = bool(self._waiting_rows) or feedback.changed or feedback.moved
+        self.query_one(PassageView).call_after_refresh(self._draw_rest)
         if feedback.problem and self.project.is_replaced():
             self.offer_to_save_copy()
         if feedback.request:
@@ -314,7 +326,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._draw_messages()
 
     def _draw_messages(self) -> None:
-        self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
+        self.query_one(MessageBar).tell(self.messages.answer, self.messages.news)
 
     @on(Requested)
     def _requested(self, event: Requested) -> None:
@@ -385,9 +397,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """The footer speaks of what has the focus."""
         self.draw_keys()
 
-    def on_descendant_blur(self) -> None:
-        """The footer speaks of what has the focus."""
-        self.draw_keys()
+    on_descendant_blur = on_descendant_focus
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:

@@ -20,7 +20,7 @@ from sciextract_app.shared.document_view import (
     DocumentView,
     MarkCache,
 )
-from sciextract_app.shared.session import Clock, Stopwatch
+from sciextract_app.shared.presenters import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:

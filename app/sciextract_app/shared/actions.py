@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sciextract_app.shared.presenters import plain
 from sciextract_app.shared.view_models import Hint
 
 DECISIONS, ENTITIES, RELATIONS, COREFERENCE = "decisions", "entities", "relations", "coreference"
@@ -252,27 +253,6 @@ def action_hint(
     """An action in the footer, with its own words or with others."""
     action = BY_ID[action_id]
     return Hint(action.key, words or action.words, live, pinned, seldom)
-
-
-# Textual has names for printable keys; in key maps people write the character.
-_NAMES = {
-    "semicolon": ";",
-    "full_stop": ".",
-    "ampersand": "&",
-    "plus": "+",
-    "slash": "/",
-    "question_mark": "?",
-    "colon": ":",
-    "delete": "backspace",
-    "return": "enter",
-}
-
-
-def plain(key: str) -> str:
-    """A key by one name: Textual's names of printable keys become the character."""
-    if key.startswith("upper_") and len(key) == len("upper_x"):
-        return key[-1].upper()
-    return _NAMES.get(key, key)
 
 
 def keymap(changed: Mapping[str, str] | None = None) -> dict[str, Action]:

@@ -25,7 +25,7 @@ from sciextract.store import (
     LinkRow,
     RelationRef,
     RelationRow,
-    review,
+    events,
 )
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
@@ -172,6 +172,10 @@ class DocumentView:
         starts = bisect_right(self.tokens.spans, char, key=lambda span: span.char_start)
         return max(0, starts - 1)
 
+    def sentence_of(self, entity_id: str) -> int:
+        """The sentence in which a mention begins."""
+        return self.tokens.sentence_of(self.token_at(self.place(entity_id)[0]))
+
     def token_span(self, token: int) -> Span:
         """A token's characters; an empty span where there are no tokens."""
         return self.tokens.spans[token] if 0 <= token < len(self.tokens) else Span(0, 0)
@@ -214,11 +218,13 @@ class ClusterLetters:
 
 
 class MarkCache:
-    """The marks of the last view without focus, kept from key to key."""
+    """The marks of the last view without focus; those of rows that a key has not changed serve again."""
 
     def __init__(self) -> None:
         self._view: DocumentView | None = None
         self._marks: list[Mark] = []
+        self._known: dict[str, tuple[EntityRow, tuple[str, int, str], tuple[Mark, ...]]] = {}
+        """By mention: its row; the key of its label, its depth and the letters of its clusters; its marks."""
 
     def of(
         self,
@@ -236,7 +242,7 @@ class MarkCache:
             partners: Mentions that belong to the focus, with their roles; of a link its own mention, too.
         """
         if view is not self._view:
-            self._view, self._marks = view, list(_marks(view, letters))
+            self._read(view, letters)
         changed = {*partners, focused}
         return tuple(
             replace(
@@ -250,6 +256,18 @@ class MarkCache:
             for mark in self._marks
         )
 
+    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
+        keys = {each.label: each.key for each in view.schema.entities}
+        before, self._known, self._marks, self._view = self._known, {}, [], view
+        for row, depth in zip(view.entities, depths(view.entities), strict=True):
+            clusters = "".join(letters.of(link.cluster_id) for link in view.homes.get(row.id, ()))
+            look = keys.get(row.label) or letter(view.schema, row.label), depth, clusters
+            known = before.get(row.id)
+            if known is None or known[0] is not row or known[1] != look:
+                known = row, look, tuple(_marks(row, *look))
+            self._known[row.id] = known
+            self._marks += known[2]
+
 
 def depths(rows: list[EntityRow]) -> Iterator[int]:
     """How many other mentions enclose each one; rows come in text order."""
@@ -260,23 +278,20 @@ def depths(rows: list[EntityRow]) -> Iterator[int]:
         insort(ends, end)
 
 
-def _marks(view: DocumentView, letters: ClusterLetters) -> Iterator[Mark]:
-    keys = {each.label: each.key for each in view.schema.entities}
-    for row, depth in zip(view.entities, depths(view.entities), strict=True):
-        clusters = [letters.of(link.cluster_id) for link in view.homes.get(row.id, ())]
-        for fragment in row.fragments:
-            yield Mark(
-                char_start=fragment.char_start,
-                char_end=fragment.char_end,
-                item_id=row.id,
-                key=keys.get(row.label) or letter(view.schema, row.label),
-                label=row.label,
-                state=row.state,
-                score=row.score,
-                depth=depth,
-                cluster="".join(clusters),
-                last=fragment is row.fragments[-1],
-            )
+def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
+    for fragment in row.fragments:
+        yield Mark(
+            char_start=fragment.char_start,
+            char_end=fragment.char_end,
+            item_id=row.id,
+            key=key,
+            label=row.label,
+            state=row.state,
+            score=row.score,
+            depth=depth,
+            cluster=cluster,
+            last=fragment is row.fragments[-1],
+        )
 
 
 class CandidateCache:
@@ -288,7 +303,7 @@ class CandidateCache:
 
     def of(self, connection: sqlite3.Connection, number: int) -> Candidates | None:
         """What a model considered in an abstract, ``None`` when none has predicted it."""
-        found = review.newest_prediction(connection, number)
+        found = events.newest_prediction(connection, number)
         newest, source_id = found or (0, 0)
         if newest != self._set:
             predicted = annotations_of_source(connection, number, source_id) if newest else None

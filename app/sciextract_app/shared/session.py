@@ -1,4 +1,4 @@
-"""What the desk keeps of a session: where the person stopped, totals, messages, and the time of decisions."""
+"""What the desk keeps of a session: where the person stopped, totals and messages."""
 
 from __future__ import annotations
 
@@ -196,39 +196,3 @@ class Messages:
         if feedback.message and feedback.message != last:
             at = self._now().strftime("%H:%M:%S")
             self._history.append(PastMessage(at, feedback.message, feedback.problem))
-
-
-# Longer without a key is a break, not thinking: it would spoil the speed and the recorded times.
-MOST_SECONDS = 120.0
-LEAST_LAPS = 5
-Clock = Callable[[], float]
-
-
-class Stopwatch:
-    """The time that a decision takes.
-
-    Args:
-        clock: Seconds.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._since = clock()
-        self._laps, self._spent = 0, 0.0
-
-    def restart(self) -> None:
-        """Count from now."""
-        self._since = self._clock()
-
-    def lap(self) -> float:
-        """Seconds since the last restart or lap, without the time of a longer break; counts from now."""
-        now = self._clock()
-        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
-        self._laps, self._spent = self._laps + 1, self._spent + spent
-        return round(spent, 1)
-
-    @property
-    def laps_a_minute(self) -> float | None:
-        """How fast the laps were on average, ``None`` before there are enough of them."""
-        enough = self._laps >= LEAST_LAPS and self._spent > 0
-        return 60 * self._laps / self._spent if enough else None

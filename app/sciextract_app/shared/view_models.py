@@ -1,16 +1,14 @@
-"""What is on the screen, as frozen values: presenters make them, widgets draw them; errors as answers to a key."""
+"""What is on the screen, as frozen values: presenters make them, widgets draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import wraps
 from math import inf
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Literal
 
 from sciextract.documents.annotations import State
-from sciextract.errors import SciextractError
 
 SIGNS = {
     State.UNDECIDED: "?",
@@ -297,31 +295,3 @@ def named(text: str, limit: int = 40) -> str:
     """A mention's string in a message."""
     flat = " ".join(text.split())
     return f"‹{flat if len(flat) <= limit else flat[: limit - 1] + '…'}›"
-
-
-Guard = Callable[[Callable[[], Feedback]], Feedback]
-
-
-class Guarded(Protocol):
-    """A presenter whose refusals come back as problems."""
-
-    @property
-    def _guard(self) -> Guard: ...
-
-
-_Method = TypeVar("_Method", bound=Callable[..., Feedback])
-
-
-def guarded(method: _Method) -> _Method:
-    """Runs a method through the presenter's guard, which turns errors into problems."""
-
-    @wraps(method)
-    def run(self: Guarded, /, *args: Any, **kwargs: Any) -> Feedback:
-        return self._guard(lambda: method(self, *args, **kwargs))
-
-    return cast(_Method, run)
-
-
-def refusal(error: SciextractError) -> Feedback:
-    """Why something was refused, with the next step."""
-    return problem(f"{error.message}. {error.hint}" if error.hint else error.message)

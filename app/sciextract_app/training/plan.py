@@ -14,7 +14,7 @@ from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.files import too_few_to_compare
 from sciextract.store import Project, open_project, review
-from sciextract.store.queries import known_documents
+from sciextract.store.documents import known_documents
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
 from sciextract_app.shared.session import totals

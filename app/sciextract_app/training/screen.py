@@ -13,7 +13,8 @@ from sciextract.retraining.remote.jobs import known_hosts, location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import Feedback, Hint, Mode, refusal
+from sciextract_app.shared.presenters import refusal
+from sciextract_app.shared.view_models import Feedback, Hint, Mode
 from sciextract_app.training import plots
 from sciextract_app.training.plan import (
     USUAL,
@@ -96,7 +97,7 @@ class RetrainingScreen(PlotScreen):
             # While it runs the pane stays where the person has scrolled to.
             top = self._watch.live is None
             self._shown = state
-            self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)
+            self.query_one(FooterBar).show((self._hints(), Mode.REVIEW))
             found = self._watch.outcome()
             draw: Drawing = self._plan
             if found is not None:

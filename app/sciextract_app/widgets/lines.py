@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
 from rich.color import Color as RichColor
@@ -36,6 +36,13 @@ def score(value: float | None) -> str:
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
 
 
+# A style that is made takes much longer than one that is looked up.
+@lru_cache(maxsize=1024)
+def ink(look: Style) -> Style:
+    """The colour of a style alone."""
+    return Style(color=look.color)
+
+
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -60,24 +67,30 @@ class KeptLines(Widget):
     """
 
     _frame: tuple[Region, list[Strip]] | None = None
-    _looks: tuple[Style, Color] | None = None
+    _looks: tuple[Style, Color, Style] | None = None
 
-    @cached_property
-    def _lines_kept(self) -> dict[int, Strip]:
-        return {}
-
-    @cached_property
-    def _edges_kept(self) -> dict[tuple[int, int, str | None], Strip]:
-        return {}
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._lines_kept: dict[int, Strip] = {}
+        self._edges_kept: dict[tuple[int, int, str | None], Strip] = {}
+        self._components_kept: dict[str, Style] = {}
+        super().__init__(*args, **options)
 
     @property
     def own_style(self) -> Style:
         """Its look, which takes longer to find than a line to draw."""
         return self._own_looks()[0]
 
-    def _own_looks(self) -> tuple[Style, Color]:
+    def component_look(self, name: str) -> Style:
+        """The look of one of its components, which the toolkit would look up anew after each refresh."""
+        if name not in self._components_kept:
+            self._components_kept[name] = self.get_component_rich_style(name, partial=True)
+        return self._components_kept[name]
+
+    def _own_looks(self) -> tuple[Style, Color, Style]:
+        """Its look, its ground, and the look of its blanks."""
         if self._looks is None:
-            self._looks = self.rich_style, self.background_colors[1]
+            ground = self.background_colors[1]
+            self._looks = self.rich_style, ground, Style(bgcolor=ground.rich_color)
         return self._looks
 
     def notify_style_update(self) -> None:
@@ -86,6 +99,7 @@ class KeptLines(Widget):
         self._frame = self._looks = None
         self._lines_kept.clear()
         self._edges_kept.clear()
+        self._components_kept.clear()
 
     def refresh(
         self,
@@ -121,14 +135,17 @@ class KeptLines(Widget):
                 name = y, width, self.border_title
                 if name not in self._edges_kept:
                     self._edges_kept[name] = super().render_lines(Region(0, y, width, 1))[0]
-                kept[y] = self._edges_kept[name]
+                kept[y] = self.edge(self._edges_kept[name])
             strips.append(kept[y] if crop.width == width else kept[y].crop(crop.x, crop.right))
         self._frame = crop, strips
         return strips
 
+    def edge(self, strip: Strip) -> Strip:
+        """A line of the border as it looks now."""
+        return strip
+
     def _content_strip(self, y: int, left: int, width: int) -> Strip:
-        background = self._own_looks()[1]
-        blank = Style(bgcolor=background.rich_color)
+        _, background, blank = self._own_looks()
         segments = [*self.render_line(y).adjust_cell_length(width - left, blank)]
         if left:
             segments.insert(0, Segment(" " * left, blank))
@@ -141,9 +158,8 @@ class KeptLines(Widget):
         """The style of a label in the theme that is shown."""
         app = self.app
         if app.no_color:
-            return (
-                Style.null()
-            )  # a colour would be drawn as a grey, which is fainter than plain text
+            # A colour would be drawn as a grey, which is fainter than plain text.
+            return Style.null()
         return label_style(label, app.theme_variables, app.current_theme.dark)
 
     def strip_of(self, text: Text, width: int) -> Strip:
@@ -155,18 +171,19 @@ class KeptLines(Widget):
         return Strip(segments).adjust_cell_length(width, self.own_style)
 
 
-class LineBar(KeptLines):
-    """One line across the screen; subclasses write it for a width."""
+class LineBar(KeptLines, Generic[Row]):
+    """One line across the screen, or several; subclasses write them for a width."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
     LineBar { height: 1; width: 1fr; }
     """
 
-    _shown: Any = None
+    _shown: Row
+    _written: Sequence[Text] = ()
 
-    def keep(self, shown: object) -> None:
-        """Draw another state; the same one is drawn already."""
+    def show(self, shown: Row) -> None:
+        """Draw this; the same is drawn already."""
         if shown != self._shown:
             self._shown = shown
             self.refresh()
@@ -175,10 +192,16 @@ class LineBar(KeptLines):
         """What stands in so many cells."""
         return Text()
 
+    def lines(self, width: int, height: int) -> Sequence[Text]:
+        """What stands in so many lines."""
+        return (self.line(width),)
+
     def render_line(self, y: int) -> Strip:
-        """The line."""
-        width = self.size.width
-        return self.strip_of(self.line(width) if y == 0 else Text(), width)
+        """A line of the screen."""
+        if not self._lines_kept:  # the first one after a change
+            self._written = self.lines(*self.size)
+        line = self._written[y] if y < len(self._written) else Text()
+        return self.strip_of(line, self.size.width)
 
 
 class KeptBar(KeptLines, ScrollBar):
@@ -243,15 +266,17 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
 class LinesPane(Scrolled, can_focus=False):
     """Lines in a pane that scrolls; subclasses write each of them for a width."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--active"}
     DEFAULT_CSS = """
     LinesPane {
         padding: 0 1;
         border-top: solid $panel;
         border-title-color: $text-muted;
     }
-    LinesPane.-active { border-top: heavy $primary; border-title-color: $primary; border-title-style: bold; }
+    LinesPane > .lines--active { color: $primary; }
     """
 
+    _is_active = False
     _count = 0
     _written: Mapping[int, tuple[int, Text | None]] = {}
 
@@ -278,10 +303,29 @@ class LinesPane(Scrolled, can_focus=False):
             width = self.scrollable_content_region.width
             self.click(where.y + self.scroll_offset.y, where.x, width)
 
+    def mark(self, active: bool) -> None:
+        """Show by the line of its title whether the pane has the focus."""
+        if active != self._is_active:
+            self._is_active = active
+            # To draw a hidden pane would take a layout of the screen.
+            if width := self.outer_size.width:
+                self.refresh(Region(-1, -1, width, 1))
+
+    def edge(self, strip: Strip) -> Strip:
+        """The line of the title, heavy where the pane has the focus: a class for that would match all styles anew."""
+        if not self._is_active:
+            return strip
+        line = self.component_look("lines--active")
+        title = line + Style(bold=True)
+        parts = [(text.replace("─", "━"), line if "─" in text else title) for text, _, _ in strip]
+        return Strip([Segment(*part) for part in parts]).apply_style(self.own_style)
+
     def redraw(self, focused: int | None = None) -> None:
         """Draw all lines anew, with one of them in sight."""
         width = self.scrollable_content_region.width
-        self._count = self.count(width) if width else 0
+        if not width:
+            return  # what is hidden is drawn when it is seen
+        self._count = self.count(width)
         self.fit(self._count)
         if focused is not None:
             where = Region(0, focused, 1, 1)
@@ -458,13 +502,15 @@ _CONSOLE = Console()  # only measures
 
 def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
     """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
-    lines = []
-    for text in (Text(visible(each), style) for each in sentences):
-        fits = text.cell_len <= width  # nearly all do, and are not wrapped
-        for line in [text] if fits else text.wrap(_CONSOLE, max(2, width)):
-            line.rstrip()
-            lines.append(line)
-    return lines
+    return [Text(line, style) for each in sentences for line in _wrapped(visible(each), width)]
+
+
+# Definitions of types are wrapped at nearly every key, always the same ones.
+@lru_cache(maxsize=256)
+def _wrapped(words: str, width: int) -> tuple[str, ...]:
+    text = Text(words)
+    lines = [text] if text.cell_len <= width else text.wrap(_CONSOLE, max(2, width))
+    return tuple(line.plain.rstrip() for line in lines)
 
 
 def named_lines(rows: Iterable[tuple[str, str]], width: int, names: int) -> list[Text]:

@@ -204,15 +204,21 @@ class Paragraph:
         found, _ = _glyphs(self._text)
         return lines[:-1] if found and found[-1].newline else lines
 
-    @cached_property
-    def starts(self) -> list[tuple[int, int, int]]:
-        """First character, line and column of every glyph, in order."""
-        return [
-            (atom.char_start, y, column)
-            for y, line in enumerate(self.lines)
-            for atom, column in zip(line.atoms, line.columns, strict=True)
-            if atom.kind is Kind.TEXT
-        ]
+    def cell_of(self, char: int) -> tuple[int, int]:
+        """Line and column of the last glyph that begins at a character or before it."""
+        # Signs at the beginning of a line may stand at a character of the line before.
+        last = bisect_right(self.lines, char, key=lambda line: line.atoms[0].char_start) - 1
+        for y in range(last, -1, -1):
+            line = self.lines[y]
+            for atom, column in zip(reversed(line.atoms), reversed(line.columns), strict=True):
+                if atom.kind is Kind.TEXT and atom.char_start <= char:
+                    return y, column
+        return 0, 0
+
+    def end_of(self, char: int) -> int:
+        """Where the glyph of a character ends."""
+        found, glyph_of = _glyphs(self._text)
+        return self.char_start + found[glyph_of[char - self.char_start]].char_end
 
     @cached_property
     def lines_of_marks(self) -> dict[int, range]:
@@ -238,11 +244,9 @@ class Paragraph:
         found, glyph_of = _glyphs(self._text)
         opening, closing = self._edges(glyph_of)
         here = {index for index, mark in enumerate(marks) if mark.char_start < base}
-        for at in range(first):
-            here |= {*opening.get(at, ())}
-            here -= {*closing.get(at, ())}
         if first:
-            here -= {*closing.get(-1, ())}
+            here |= {mark for at, begun in opening.items() if at < first for mark in begun}
+            here -= {mark for at, ended in closing.items() if at < first for mark in ended}
         around = tuple(sorted(here, key=lambda each: _order(marks, each)))
 
         def drawn(sign: int | None = None) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from operator import itemgetter
 
 from sciextract_app.shared.view_models import Mark, Passage
 from sciextract_app.widgets.paragraphs import (
@@ -44,9 +43,8 @@ class PassageLayout:
         self._width = max(1, width)
         self._edges = cut(text)
         self._starts = [start for start, _ in self._edges]
-        self._touching: list[list[int]] = [
-            [] for _ in self._edges
-        ]  # mentions by paragraph, in order
+        # Mentions by paragraph, in order.
+        self._touching: list[list[int]] = [[] for _ in self._edges]
         for index, mark in enumerate(marks):
             for number in self._numbers_of(mark):
                 self._touching[number].append(index)
@@ -71,7 +69,12 @@ class PassageLayout:
         number, _ = self._paragraph_at(y)
         line = self.line_as_numbered(y)
         index_of = dict(zip(self.paragraphs[number].numbers, self._touching[number], strict=True))
-        atoms = (a._replace(marks=tuple(index_of[m] for m in a.marks)) for a in line.atoms)
+        # Most atoms have no mention, and neighbours the same ones: to make each anew takes longer than to paint it.
+        named = {
+            numbers: tuple(index_of[m] for m in numbers)
+            for numbers in {a.marks for a in line.atoms}
+        }
+        atoms = [a._replace(marks=named[a.marks]) if a.marks else a for a in line.atoms]
         return line._replace(atoms=tuple(atoms))
 
     def line_as_numbered(self, y: int) -> Line:
@@ -84,19 +87,14 @@ class PassageLayout:
         if not self._text:
             return 0, 0
         number = self._paragraph_of(min(char, len(self._text) - 1))
-        starts = self.paragraphs[number].starts
-        place = bisect_right(starts, char, key=itemgetter(0)) - 1
-        _, y, column = starts[max(0, place)]
+        y, column = self.paragraphs[number].cell_of(char)
         return self._tops[number] + y, column
 
     def end_of(self, char: int) -> int:
         """Where the glyph of a character ends."""
         if char >= len(self._text):
             return len(self._text)
-        paragraph = self.paragraphs[self._paragraph_of(char)]
-        place = bisect_right(paragraph.starts, char, key=itemgetter(0))
-        behind = place >= len(paragraph.starts)
-        return paragraph.char_end if behind else paragraph.starts[place][0]
+        return self.paragraphs[self._paragraph_of(char)].end_of(char)
 
     def lines_of(self, char_start: int, char_end: int) -> range:
         """The lines with these characters; the one at which they would stand where there are none."""

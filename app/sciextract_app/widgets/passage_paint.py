@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from rich.style import Style
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import Mark, Passage, Role
+from sciextract_app.widgets.lines import ink
 from sciextract_app.widgets.paragraphs import Line
 from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 
@@ -179,11 +181,10 @@ class Painter:
     def _ground(self, marks: list[Mark]) -> Style:
         if len(marks) == 1 and marks[0].state is not State.UNDECIDED:
             return Style.null()
-        ground = self._look.label(marks[0].label).bgcolor
-        return Style(bgcolor=None if ground is None or ground.is_default else ground)
+        return ground(self._look.label(marks[0].label))
 
     def _colour(self, mark: Mark) -> Style:
-        return Style(color=self._look.label(mark.label).color)
+        return ink(self._look.label(mark.label))
 
     def _hints(self, line: Line, width: int) -> list[tuple[int, Piece]]:
         """Columns and letters of the hints on a line; those that touch look different by turns."""
@@ -200,6 +201,13 @@ class Painter:
                     found.append((start, Piece(letters, self._look.text + style, cells)))
                     free = start + cells
         return found
+
+
+@lru_cache(maxsize=1024)
+def ground(look: Style) -> Style:
+    """The ground of a style alone, none where the terminal's own is meant."""
+    colour = look.bgcolor
+    return Style(bgcolor=None if colour is None or colour.is_default else colour)
 
 
 def overlay(parts: Iterable[Piece], over: Iterable[tuple[int, Piece]]) -> list[Piece]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
-from rich.style import Style
 from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Offset, Region, Size, Spacing
@@ -162,25 +161,24 @@ class DrawnPassage(Scrolled, can_focus=False):
             return
         for y in lines:
             self._strips.discard(y)
-            self.refresh_line(y)
+        if lines:
+            top, width = self.scroll_offset.y, self.size.width
+            self.refresh(*(Region(0, y - top, width, 1) for y in lines))
 
     def _current_look(self) -> Look:
         """The styles of the theme, which take longer to look up than a line to draw."""
         self._look = self._look or Look(
             text=self.own_style,
-            title=self._component("title"),
-            cursor=self._component("cursor"),
-            selection=self._component("selection"),
-            candidate=self._component("candidate"),
-            hint=self._component("hint"),
-            next_hint=self._component("next-hint"),
-            hit=self._component("hit"),
+            title=self.component_look("passage--title"),
+            cursor=self.component_look("passage--cursor"),
+            selection=self.component_look("passage--selection"),
+            candidate=self.component_look("passage--candidate"),
+            hint=self.component_look("passage--hint"),
+            next_hint=self.component_look("passage--next-hint"),
+            hit=self.component_look("passage--hit"),
             label=lru_cache(None)(self.label_look),
         )
         return self._look
-
-    def _component(self, name: str) -> Style:
-        return self.get_component_rich_style(f"passage--{name}", partial=True)
 
 
 _LEFT, _RIGHT = 1, 3

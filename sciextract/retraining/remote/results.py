@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
 from sciextract.inference.model_folder import open_folder
-from sciextract.retraining.cross_validation import FOLDER
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import REMOTE_FILES, JobState, ssh_of
 from sciextract.retraining.remote.ssh import script
@@ -25,6 +24,7 @@ from sciextract.retraining.run_folder import (
     Run,
     RunRecord,
 )
+from sciextract.workflows.models.compare import FOLDER
 
 WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before the line is tried again; the last one again and again."""

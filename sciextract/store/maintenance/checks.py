@@ -11,7 +11,7 @@ from functools import partial
 from math import isclose
 
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import documents, events, project_settings, state_tables
+from sciextract.store import documents, events, state_tables
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
@@ -119,7 +119,7 @@ def check_structure(connection: sqlite3.Connection) -> Iterator[CheckResult]:
 
 def check_schema(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """The label schema can be read."""
-    name = project_settings.current(connection).name  # the caller reports what cannot be read
+    name = state_tables.label_schema(connection).name  # the caller reports what cannot be read
     yield CheckResult("schema", Severity.GOOD, f"label schema {name!r}")
 
 
@@ -220,7 +220,7 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     """Everything in a project that cannot be understood; each is named where it is found first."""
     if row := connection.execute("PRAGMA foreign_key_check").fetchone():
         yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
-    whole = (events.read_events, project_settings.current)
+    whole = (events.read_events, state_tables.label_schema)
     readers: list[Callable[[], object]] = [partial(read, connection) for read in whole]
     for number in state_tables.all_numbers(connection):
         each = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)

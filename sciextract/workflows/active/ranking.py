@@ -16,7 +16,8 @@ from sciextract.documents.annotations import ALL_LAYERS, Annotations, Candidates
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
 from sciextract.store import documents
-from sciextract.store.queries import known_documents, predictions_of_model
+from sciextract.store.documents import known_documents
+from sciextract.store.queries import predictions_of_model
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     LayerScores,

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sciextract import atomic
-from sciextract.errors import ModelNotFoundError, UsageError, as_command
+from sciextract.errors import (
+    NOTHING_CHANGED,
+    ModelNotFoundError,
+    ProjectDamagedError,
+    UsageError,
+    as_command,
+    explain_write_errors,
+)
 from sciextract.inference.model_folder import (
     BIOMEDICAL_MODEL,
     DEFAULT_MODEL,
@@ -26,13 +33,16 @@ from sciextract.workflows.models.registry import (
     known_models,
     register,
 )
-from sciextract.workflows.output import reported_as
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from sciextract.store import Project
 
 By = Literal["project", "user", "default"]
 FILE = "choices.jsonl"
+PROJECT_KEY = "models"
+"""Where a project keeps its choices, in its table ``meta``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +108,13 @@ def find_chosen(project: Project | None = None) -> Chosen:
     defaults = [known_at(bundled_models() / name) for name in bundled]
     if project is None:
         return Chosen(defaults[0], "default")
-    from sciextract.workflows.predict_project import unknown_labels
 
     for each in defaults:
         if each.problem:  # its labels cannot be read: the name of the project's schema tells
             fits = each.name == project.schema.name
         else:
             config = open_folder(each.folder, hashes=False).config
-            fits = not unknown_labels(project.schema, config)
+            fits = not config.labels_unknown_to(project.schema)
         if fits:
             return Chosen(each, "default")
     return Chosen(defaults[0], "default")
@@ -193,12 +202,13 @@ def history(project: Project | None = None) -> list[dict[str, Any]]:
         ProjectDamagedError: Those of the project cannot be understood.
     """
     if project is not None:
-        from sciextract.store import project_settings
-
-        entries = project_settings.read(project)
-        if not all(map(_is_entry, entries)):
-            raise project_settings.not_understood(project)
-        return entries
+        of_project = _read_entries(project.connection)
+        if of_project is None or not all(map(_is_entry, of_project)):
+            raise ProjectDamagedError(
+                f"{project.path}: the project's choice of models cannot be understood",
+                "sciextract doctor checks the project; --model NAME selects one for a single command",
+            )
+        return of_project
     entries = []
     with suppress(OSError):
         for line in _file().read_text("utf-8", errors="replace").splitlines():
@@ -225,13 +235,31 @@ def _standing(project: Project | None) -> Choice | None:
 def _add(entry: dict[str, Any], project: Project | None) -> None:
     if project is None:
         file = _file()
-        with reported_as(str(file), WRITABLE_HOME, lines=False):
+        with explain_write_errors(file, WRITABLE_HOME, kept=NOTHING_CHANGED):
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic.append_line(file, f"{json.dumps(entry)}\n".encode())
         return
-    from sciextract.store import project_settings
+    from sciextract.store import events
+    from sciextract.store.sqlite import now
 
-    project_settings.append(project, entry)
+    with project.writing() as connection:
+        entries = [*(_read_entries(connection) or []), {"at": now(), **entry}]
+        values = (PROJECT_KEY, json.dumps(entries))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+        events.append(connection, project.author_id, events.MODEL, entry)
+
+
+def _read_entries(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
+    """All entries of a project; ``None`` where they cannot be understood."""
+    from sciextract.store.sqlite import first_value
+
+    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", PROJECT_KEY)
+    try:
+        entries = json.loads(body or "[]")
+    except (ValueError, TypeError):
+        return None
+    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    return entries if known else None
 
 
 def _file() -> Path:

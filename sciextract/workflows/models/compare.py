@@ -1,25 +1,41 @@
-"""Two models side by side: on documents of the user's, or by the scores that they state."""
+"""Two models side by side: on held-out documents, on documents of the user's, or by the scores that they state.
+
+Where too few abstracts are held out, models that left out a part of the finished abstracts predict it (cross-validation).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED
+from sciextract import atomic
+from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED, Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError
+from sciextract.errors import FormatError, TrainingDataError
+from sciextract.formats.jsonl import encode
 from sciextract.metrics.counts import scorable
-from sciextract.metrics.promotion import HELD_OUT, GateReport, Standard, compare_models
+from sciextract.metrics.promotion import (
+    CROSS_VALIDATED,
+    HELD_OUT,
+    GateReport,
+    Standard,
+    compare_models,
+)
+from sciextract.snapshot import Origin, Snapshot, SplitCounts
 from sciextract.snapshot.documents import TrainingDocument, positive_part
-from sciextract.snapshot.files import suggesting_models
+from sciextract.snapshot.files import read_lines, suggesting_models
+from sciextract.store import Project
+from sciextract.store.finished import finished_abstracts
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
+    from sciextract.inference.model_folder import ModelFolder
 
 
 def gate(
@@ -210,3 +226,127 @@ def graph_scores(config: ModelConfig) -> dict[str, float]:
                 if isinstance(value, int | float) and not isinstance(value, bool)
             }
     return {}
+
+
+FOLDS = 5
+FOLDER = "folds"
+"""In the run folder: what the model of each fold predicts for the abstracts that it left out."""
+
+Fold = tuple[int, ...]
+"""Places in ``train.jsonl`` of the abstracts that one model is trained without."""
+
+TrainedOn = Callable[[Sequence[TrainingDocument]], Predictor]
+"""What predicts after learning from some abstracts; a fixed model pays no attention to them."""
+
+
+def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tuple[Fold, ...] | None:
+    """The folds of a retraining; ``None`` where enough is held out, or too little is finished.
+
+    Abstracts that the start model may have learned from are in no fold: of a model that was itself trained on
+    decisions, only those are that it had predicted before they were corrected.
+    """
+    held_out = (*snapshot.gate, *snapshot.dev)
+    if HELD_OUT.has_many(*_counts(snapshot.gate)):
+        return None
+    places = [
+        place
+        for place, each in enumerate(snapshot.train)
+        if each.origin is Origin.PROJECT and each.complete
+    ]
+    if "trained on from" in start.config.origin:
+        model = f"{start.config.name}@{start.hash[:8]}"
+        unseen = {
+            each.gold.document.text_sha256
+            for each in finished_abstracts(project)
+            if each.model == model  # it had suggested for the text before anybody corrected it
+        }
+        places = [place for place in places if _text(snapshot.train[place]) in unseen]
+    judged = [*held_out, *(snapshot.train[place] for place in places)]
+    if not CROSS_VALIDATED.is_met(*_counts(judged)):
+        return None
+    # By hash, so that a fold does not hold the abstracts of one import.
+    places.sort(key=lambda place: _text(snapshot.train[place]))
+    return tuple(tuple(sorted(places[n::FOLDS])) for n in range(min(FOLDS, len(places))))
+
+
+def without(documents: Sequence[TrainingDocument], fold: Fold) -> list[TrainingDocument]:
+    """The training documents of the model that leaves a fold out."""
+    left_out = set(fold)
+    return [each for place, each in enumerate(documents) if place not in left_out]
+
+
+def fold_file(run_folder: Path, number: int) -> Path:
+    """The predictions for a fold, counted from 1."""
+    return run_folder / FOLDER / f"{number}.jsonl"
+
+
+def write_fold(path: Path, predicted: Iterable[AnnotatedDocument]) -> None:
+    """Keep what the model of a fold predicts, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write(path, "".join(f"{encode(each, split=False)}\n" for each in predicted))
+
+
+def cross_validated(
+    run_folder: Path,
+    snapshot: Snapshot,
+    folds: Sequence[Fold],
+    today: TrainedOn,
+    after: Predictor,
+    *,
+    blind: bool = False,
+) -> GateReport:
+    """Compare the retraining with what predicts today on all finished abstracts, each predicted by what left it out.
+
+    Abstracts of the dev and gate splits are predicted by the new model itself, the others by the models of the
+    folds. So the scores are of the recipe, with a fifth less to learn from, rather than of the one model.
+
+    Args:
+        run_folder: Holds the predictions for the folds.
+        snapshot: What the new model was trained on, and what is held out.
+        folds: Those of the run.
+        today: What predicts in the project now; where that is an adapter, it leaves out the same abstracts.
+        after: The new model.
+        blind: Whether to report abstracts that were not corrected from suggestions apart, too.
+
+    Raises:
+        TrainingDataError: The predictions for a fold are missing or damaged, or are about other texts.
+    """
+    documents = [*snapshot.gate, *snapshot.dev]
+    texts = [each.annotated.document for each in documents]
+    first = today(snapshot.train)
+    before, later = list(first.stream(texts)), list(after.stream(texts))
+    for number, fold in enumerate(folds, start=1):
+        left_out = [snapshot.train[place] for place in fold]
+        known = today(without(snapshot.train, fold))
+        documents += left_out
+        before += known.stream([each.annotated.document for each in left_out])
+        path = fold_file(run_folder, number)  # it may come from another machine
+        predicted = list(read_lines(path))
+        wanted = [each.annotated.document.text for each in left_out]
+        if [each.document.text for each in predicted] != wanted:
+            raise TrainingDataError(
+                f"{path} has predictions for other texts than those that the model was trained without",
+                "start another run: sciextract retrain --project DB",
+            )
+        later += predicted
+    count = sum(map(len, folds))
+    report = gate_predictions(
+        documents, before, later, symmetric_of(first, after), blind=blind, standard=CROSS_VALIDATED
+    )
+    used = (
+        f"too few abstracts are held out, so {count} finished ones were compared as well, each predicted by a "
+        f"model that was trained without it ({len(folds)} folds); {len(documents) - count} are held out"
+    )
+    return replace(report, reasons=[used, *report.reasons], cross_validated=count)
+
+
+def _counts(documents: Sequence[TrainingDocument]) -> tuple[int, int]:
+    """How many documents, and gold entities in them."""
+    counts = SplitCounts()
+    for each in documents:
+        counts.add(each)
+    return counts.documents, counts.positives(Layer.ENTITIES)
+
+
+def _text(document: TrainingDocument) -> str:
+    return document.annotated.document.text_sha256

@@ -9,7 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sciextract import atomic
-from sciextract.errors import OutputError, TrainingDataError, as_command
+from sciextract.errors import (
+    NOTHING_CHANGED,
+    OutputError,
+    TrainingDataError,
+    as_command,
+    explain_write_errors,
+)
 from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_config import ModelConfig
@@ -23,8 +29,6 @@ from sciextract.text.english import counted
 from sciextract.workflows.learn import base_model, training_documents
 from sciextract.workflows.models.compare import gate_predictions
 from sciextract.workflows.models.registry import KnownModel, check_name, known_at, register
-from sciextract.workflows.output import reported_as
-from sciextract.workflows.predict_project import unknown_labels
 
 MOST_LEARNED = 2000
 """Abstracts that a model is learned from at most; the desk, where somebody waits, takes fewer."""
@@ -86,7 +90,7 @@ def learn_model(
     started = time.monotonic()
     adapter = learn(finished, project.schema, states, WRITTEN)
     seconds = time.monotonic() - started
-    known = not unknown_labels(project.schema, base.config)
+    known = not base.config.labels_unknown_to(project.schema)
     documents, gate, held = validation.documents, None, None
     if documents and known:
         before = base.stream([each.annotated.document for each in documents])
@@ -104,7 +108,7 @@ def learn_model(
     assert adapter.adapter is not None
     parts = (adapter.adapter.heads, config, _card(config, validation), held)
     if output is not None:
-        problem = reported_as(str(output), "choose another folder", lines=False)
+        problem = explain_write_errors(output, "choose another folder", kept=NOTHING_CHANGED)
         with problem, atomic.creating(output) as fresh:
             fresh.mkdir(parents=True)
             save_adapter(fresh, *parts)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import tarfile
-import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,8 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from sciextract import atomic
-from sciextract.errors import InputMissingError, ModelDamagedError, SciextractError, UsageError
-from sciextract.formats.archive import open_archive
+from sciextract.errors import (
+    NOTHING_CHANGED,
+    InputMissingError,
+    ModelDamagedError,
+    SciextractError,
+    UsageError,
+    explain_write_errors,
+)
 from sciextract.inference.model_folder import (
     BASE,
     CARD,
@@ -36,7 +40,7 @@ from sciextract.inference.model_folder import (
     unchanged,
 )
 from sciextract.resources import bundled_models, user_models
-from sciextract.workflows.output import check_target, reported_as, whole_output
+from sciextract.workflows.output import check_target, whole_output
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STALE_SECONDS = 24 * 3600
@@ -199,7 +203,7 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
     called = check_name(model.config.name if name is None else name)
     target = user_models() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
-        with reported_as(str(target), WRITABLE_HOME, lines=False):
+        with explain_write_errors(target, WRITABLE_HOME, kept=NOTHING_CHANGED):
             target.parent.mkdir(parents=True, exist_ok=True)
             atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
             shutil.rmtree(target, ignore_errors=True)  # a damaged one
@@ -269,11 +273,17 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
     if target.suffix not in SUFFIXES:
         problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
         raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
+    import tarfile
+    import zipfile
+
     model = find_model(word)
     files = _files(model.open(), with_base=with_base)
     check_target(target, force=force, kept=[model.folder])
     # Neither times nor owners go in, so that the same model gives the same bytes everywhere.
-    with reported_as(str(target), _ELSEWHERE, lines=False), whole_output(target) as partial:
+    with (
+        explain_write_errors(target, _ELSEWHERE, kept=NOTHING_CHANGED),
+        whole_output(target) as partial,
+    ):
         if target.suffix == ".zip":
             with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
                 for name, file in files:
@@ -320,6 +330,8 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         return register(path, name)
     if not path.is_file():
         raise InputMissingError(f"{path}: no such file or folder")
+    from sciextract.formats.archive import open_archive
+
     with open_archive(str(path), tar=True) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.key_dispatch import HANDLERS
 from sciextract_app.review.state import Hints, JumpLetters
-from sciextract_app.shared.actions import ACTIONS, BY_ID, keymap, plain
+from sciextract_app.shared.actions import ACTIONS, BY_ID, keymap
+from sciextract_app.shared.presenters import plain
 
 PLAIN = {
     *("enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "home", "end"),

@@ -121,13 +121,13 @@ class TestCrash:
     async def test_the_app_ends_and_the_project_is_whole(
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def broken(self: ReviewScreen, rows: bool = True) -> None:
+        def broken(self: ReviewScreen) -> None:
             raise RuntimeError("secret text of the person")
 
         with pytest.raises(RuntimeError):
             async with opened(project) as (app, pilot):
                 await pilot.press("enter")
-                monkeypatch.setattr(ReviewScreen, "draw", broken)
+                monkeypatch.setattr(ReviewScreen, "draw_header", broken)
                 await pilot.press("enter")
                 await until(pilot, lambda: not app.is_running)
         assert isinstance(app.failure, RuntimeError)

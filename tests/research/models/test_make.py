@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("models")
 
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from research.distillation.teachers import load_pipeline
 from research.models.network_stages import half_precision
@@ -291,3 +291,30 @@ change = {still}
     first, then = (load_file(runs / name / "best.safetensors") for name in ("teacher", "again"))
     assert first.keys() == then.keys()
     assert all(torch.allclose(first[name], then[name], atol=1e-6) for name in first)
+
+
+def test_what_was_changed_after_its_stage_is_named_and_what_is_gone_is_made_again(
+    run: Run, words: list[object], record: Callable[[], dict[str, Any]], tmp_path: Path
+) -> None:
+    code, _, err = run(*words)
+    assert code == 0, err
+    before, teacher = record(), tmp_path / "runs" / "teacher"
+    weights = load_file(teacher / BEST)
+    save_file({name: value + 1 for name, value in weights.items()}, teacher / BEST)
+    for _ in range(2):  # what is changed does not become what is known
+        code, _, err = run(*words)
+        assert code == 1 and "runs/teacher has the sha256" in err and "soft" not in err
+        assert record()["stages"]["teacher"]["sha256"] == before["stages"]["teacher"]["sha256"]
+    (teacher / BEST).unlink()
+    code, _, err = run(*words)
+    assert code == 1 and "remove the stage's folder and give the same command again" in err
+    shutil.rmtree(teacher)
+    code, events, err = run(*words)
+    assert (code, _events(events, "stage_finished")) == (0, ["teacher"]), err
+    shard = next((tmp_path / "runs" / "soft" / "labels").glob("soft-*.npz"))
+    shard.write_bytes(shard.read_bytes()[:300])
+    code, _, err = run(*words)
+    assert code == 1 and f"{shard.name}: the soft targets cannot be read" in err
+    shard.unlink()
+    code, events, err = run(*words)
+    assert (code, _events(events, "stage_finished")) == (0, ["soft"]), err

@@ -31,7 +31,6 @@ from sciextract.errors import (
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import write_manifest
 from sciextract.metrics.promotion import GateReport, Verdict
-from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.events import RunStarted
 from sciextract.retraining.run import RetrainResult
 from sciextract.retraining.run_folder import RetrainRequest, Run, runs_of
@@ -39,9 +38,9 @@ from sciextract.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
 from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models.choice import current
-from sciextract.workflows.models.compare import gate
+from sciextract.workflows.models.compare import gate, plan_folds
 from sciextract.workflows.models.registry import known_models
-from sciextract_trainer.run import RECIPES
+from sciextract_trainer.config import RECIPES
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 from tests.trainer.correction.rounds import (
     Events,
@@ -360,7 +359,7 @@ def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
             start: Any = SimpleNamespace(
                 config=SimpleNamespace(name="own", origin=origin), hash=hash_
             )
-            return plan_folds(snapshot, RetrainRequest(), start, project)
+            return plan_folds(snapshot, start, project)
 
         seen = {"trained on from": "sci-b5f20365"}
         assert sorted(chain(*folds("a" * 64, **seen) or ())) == list(range(13))

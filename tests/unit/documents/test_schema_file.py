@@ -13,7 +13,6 @@ from sciextract.documents.schema_file import (
     bundled_schemas,
     load_schema,
     parse_schema,
-    schema_to_mapping,
 )
 from sciextract.errors import InputMissingError, SchemaError
 from tests.shared_data import shared_path
@@ -210,7 +209,7 @@ class TestBundled:
     @pytest.mark.parametrize("name", BUNDLED)
     def test_mapping_round_trip(self, name: str) -> None:
         schema = load_schema(name)
-        mapping = json.loads(json.dumps(schema_to_mapping(schema)))
+        mapping = json.loads(json.dumps(schema.to_mapping()))
         assert parse_schema(mapping, "config.json") == schema
 
     def test_labels_of_the_published_sets(self) -> None:

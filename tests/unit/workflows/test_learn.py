@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from sciextract import Extractor
-from sciextract.cli.main import app
+from sciextract.cli.main import make_app
 from sciextract.documents.annotations import Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema, parse_schema
@@ -281,7 +281,7 @@ def test_queue_and_annotate_work_from_decisions(project: Project, states: Encode
     assert set(made.queue.numbers) == {4, 5, 6}
     assert made.models == (f"{states.extractor.model}+adapter",)
     project.close()
-    result = CliRunner().invoke(app, ["annotate", "--project", str(project.path), "--json"])
+    result = CliRunner().invoke(make_app(), ["annotate", "--project", str(project.path), "--json"])
     assert result.exit_code == 0, result.output
     with open_project(project.path) as again:
         assert suggested(again, 4)

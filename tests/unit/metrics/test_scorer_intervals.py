@@ -3,9 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract.metrics import bootstrap
-from sciextract.metrics.bootstrap import Floats, headline_counts, interval, probability_better
-from sciextract.metrics.scorer import Tallies, report, tally_documents
+from sciextract.metrics import scorer
+from sciextract.metrics.scorer import (
+    Floats,
+    Tallies,
+    headline_counts,
+    interval,
+    probability_better,
+    report,
+    tally_documents,
+)
 from tests.unit.metrics.builders import entity, scored
 
 GOLD = [scored([entity(0, 1), entity(2, 3), entity(4, 5)], clusters="ab cd") for _ in range(40)]
@@ -33,14 +40,14 @@ def test_counts_have_one_row_a_document_and_one_column_a_metric() -> None:
 
 def test_an_interval_holds_the_score_and_is_reproducible() -> None:
     tallies = predictions(0.6, 1)
-    found = bootstrap.intervals(tallies)
+    found = scorer.intervals(tallies)
     f1 = report(tallies).ner.all.f1
     assert found["ner.all"].low < f1 < found["ner.all"].high
-    assert found == bootstrap.intervals(tallies)
+    assert found == scorer.intervals(tallies)
 
 
 def test_equal_documents_have_an_interval_without_width() -> None:
-    found = bootstrap.intervals(predictions(0.6, 1))["coreference.conll"]
+    found = scorer.intervals(predictions(0.6, 1))["coreference.conll"]
     conll = report(predictions(0.6, 1)).coreference.conll.f1
     assert found.low == pytest.approx(conll) == found.high
 
@@ -48,7 +55,7 @@ def test_equal_documents_have_an_interval_without_width() -> None:
 def test_the_interval_equals_a_plain_resampling_loop() -> None:
     tallies = predictions(0.6, 1)
     counts = headline_counts(tallies)["coreference.conll"] + headline_counts(tallies)["ner.all"]
-    weights = np.random.default_rng(bootstrap.SEED).multinomial(40, [1 / 40] * 40, size=200)
+    weights = np.random.default_rng(scorer.SEED).multinomial(40, [1 / 40] * 40, size=200)
     scores = []
     for row in weights:
         summed = np.repeat(counts, row, axis=0).sum(axis=0)
@@ -60,12 +67,12 @@ def test_the_interval_equals_a_plain_resampling_loop() -> None:
 
 def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = interval(entity_counts(0.6))
-    monkeypatch.setattr(bootstrap, "_BLOCK", 40 * 7)
+    monkeypatch.setattr(scorer, "_BLOCK", 40 * 7)
     assert interval(entity_counts(0.6)) == whole
 
 
 def test_no_documents_have_no_interval() -> None:
-    assert bootstrap.intervals([]) == {}
+    assert scorer.intervals([]) == {}
 
 
 def test_a_system_is_as_good_as_itself() -> None:
