@@ -31,15 +31,12 @@ def main(words: Sequence[str] | None = None) -> int:
     """Measures every model and prints scores and differences."""
     options = read_options(words, __doc__)
     gold = read_all(options.data)
-    found = [_predicted(Extractor.load(model, threads=1), gold) for model in options.models]
+    extractors = [Extractor.load(model, threads=1) for model in options.models]
+    found = [[each.annotate(item.document) for item in gold] for each in extractors]
     for ordered in (False, True):
         print("with direction" if ordered else "without direction")
         print_scores(options.models, [_counts(each, gold, ordered=ordered) for each in found])
     return 0
-
-
-def _predicted(extractor: Extractor, gold: Sequence[AnnotatedDocument]) -> list[AnnotatedDocument]:
-    return [extractor.annotate(item.document) for item in gold]
 
 
 def _counts(

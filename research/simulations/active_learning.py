@@ -1,7 +1,7 @@
 """Which order of abstracts teaches a model fastest, simulated on SciERC: the gold labels play the person who corrects.
 
 Usage: ``python -m research.simulations.active_learning --data DIR --encoder DIR --folder DIR [--strategies all] [--seeds 5]
-[--so-far] [--svg PATH] [--json PATH]``.
+[--svg PATH] [--json PATH]``.
 
 Every strategy begins with the same random documents of train and asks for ``--round`` more at a time, up to all of
 them; after each round fresh heads are trained on what is labelled so far and scored on dev. The encoder is frozen
@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -181,7 +181,7 @@ def _disagreements(
 
 def main() -> None:
     options = _options()
-    curves = _so_far(options) if options.so_far else _simulated(options)
+    curves = _simulated(options)
     print(
         f"Frozen encoder, {options.epochs} epochs, {options.seeds} seeds, SciERC dev; {machine()}\n"
     )
@@ -202,24 +202,9 @@ def _simulated(options: argparse.Namespace) -> list[Curve]:
     frozen = freeze([*train, *dev], _config(options), options.folder)
     named = {each.document.doc_key: each for each in train[: options.most]}
     simulation = Simulation(frozen, named, dev, options.folder, options.start, options.round)
-    return [simulation.curve(strategy, seed) for strategy, seed in _wanted(options)]
-
-
-def _so_far(options: argparse.Namespace) -> list[Curve]:
-    """The curves as far as the folder has them; nothing is trained."""
-    found = [
-        Curve(strategy, seed, _known(_path(options.folder, strategy, seed))[0])
-        for strategy, seed in _wanted(options)
-    ]
-    if not any(each.points for each in found):
-        raise SystemExit(f"{options.folder}: nothing is finished there")
-    return [each for each in found if each.points]
-
-
-def _wanted(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    """Seed by seed, so that what is there at any time can be compared."""
-    for seed in range(1, options.seeds + 1):
-        yield from ((strategy, seed) for strategy in options.strategies)
+    # Seed by seed, so that what is there at any time can be compared.
+    seeds = range(1, options.seeds + 1)
+    return [simulation.curve(each, seed) for seed in seeds for each in options.strategies]
 
 
 def _path(folder: Path, strategy: str, seed: int) -> Path:
@@ -260,9 +245,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--round", type=int, default=50, help="documents a round")
     parser.add_argument("--most", type=int, help="only so many documents of train")
     parser.add_argument("--epochs", type=int, default=16)
-    parser.add_argument(
-        "--so-far", action="store_true", help="train nothing, tell what is finished in the folder"
-    )
     parser.add_argument("--svg", type=Path, help="draw the curves there")
     parser.add_argument("--json", help="write everything measured there")
     options = parser.parse_args()

@@ -28,7 +28,6 @@ from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 
 LAYERS = (-1, -3)
 """Layers whose states are joined, the last one being -1: a frozen encoder tells more in two than in one."""
-DEV_NOTHING: tuple[AnnotatedDocument, ...] = ()
 
 
 class KnownStates(nn.Module):
@@ -82,15 +81,8 @@ class Frozen:
         network = JointNetwork(KnownStates(self.states), self.hidden, self.labels, config)
         examples = [each for key in sorted(keys) for each in self.examples[key]]
         place = folder / _digest(keys, seed)
-        train(
-            config,
-            self.labels,
-            self.rules,
-            TrainingData(examples, DEV_NOTHING),
-            place,
-            lambda event: None,
-            network,
-        )
+        data = TrainingData(examples, [])
+        train(config, self.labels, self.rules, data, place, lambda event: None, network)
         if not keep:
             shutil.rmtree(place)
         return Pipeline(TorchNetwork(network), self.rules.encoder(), self.labels, self.rules.limit)

@@ -1,8 +1,8 @@
 """Keys that correct suggestions after some finished abstracts, by rules for what is suggested and what is accepted at once.
 
-``python -m research.simulations.keys --data FOLDER [--seeds 5] [--finished 10]``. In per cent of the keys without suggestions,
-means and standard deviations over draws of finished and of 20 other abstracts, counted as ``benchmarks.learning`` does.
-What is accepted at once costs one key an abstract, and what is wrong of it one more key each.
+``python -m research.simulations.keys --data FOLDER [--seeds 6] [--finished 10]``. In per cent of the keys without suggestions,
+means and standard deviations over draws of finished and of 20 other abstracts: decisions alone, counted as
+``benchmarks.learning`` does, and decisions with the moves between them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
+from typing import NamedTuple
 
 from benchmarks.learning import SETS, Simulation
 from sciextract import Extractor
@@ -20,98 +20,145 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.promise import ANY, PROMISED, held_out, keep_promise, make_promise
 from sciextract.learning.adapter import learn
-from sciextract.learning.validation import validate
-from sciextract.metrics.counts import Scorable, scorable
+from sciextract.metrics.counts import Mention, Scorable, mention_of, scorable
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.workflows.learning_curve import correction_keys
+from sciextract.workflows.learning_curve import CONFIDENCE, SURE, correction_keys
 
-GRID = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-PRECISIONS, CONFIDENCES = (0.7, 0.8, 0.9), (0.9, 0.5)
+LOWEST = 0.03
+SHARES, SCORES = (1.0, 0.5), (0.5, 0.7, 0.8)
+"""Of the thresholds of suggestions, and scores from which everything is accepted at once."""
+
+MOVE = 2
+"""Keys to a mention that is not the next one: f and its letter."""
 
 Documents = Sequence[AnnotatedDocument]
 Thresholds = Sequence[tuple[str, str, float]]
 
 
-def keys(gold: Documents, shown: Documents, sure: Thresholds | None = None) -> int:
-    """Keys that make the gold of what is shown; what reaches ``sure`` is accepted at once."""
-    pairs = zip(gold, shown, strict=True)
-    found = sum(correction_keys(scorable(one), scorable(other)) for one, other in pairs)
-    if sure is None:
-        return found
-    kept = [keep_promise(each, sure) for each in shown]
-    items = held_out("", gold, kept).items.values()
-    right = sum(each.right for every in items for each in every)
-    presses = len({each.document for every in items for each in every})
-    return found - right + presses
+class Keys(NamedTuple):
+    """Keys of an abstract, or of some.
+
+    Attributes:
+        decisions: Those that decide.
+        moves: Those that lead to what is decided and are no decision themselves.
+    """
+
+    decisions: int
+    moves: int
 
 
-def cheapest(gold: Documents, low: Documents, usual: Thresholds) -> Thresholds:
-    """For each task the threshold that costs the fewest keys, one task after the other."""
-    chosen = {task: score for task, _, score in usual}
-    for task, _, own in usual:
-        options = [{**chosen, task: score} for score in (own, *GRID)]
-        chosen = min(options, key=lambda each: keys(gold, cut(low, thresholds(each))))
-    return thresholds(chosen)
+class _Suggestion(NamedTuple):
+    """A suggested mention or relation: its id, and whether it is better decided than rejected with all that is left."""
+
+    id: str
+    score: float
+    useful: bool
 
 
-def thresholds(scores: dict[str, float]) -> Thresholds:
-    """One for each task, whatever the label."""
-    return [(task, ANY, score) for task, score in scores.items()]
+def keys(gold: AnnotatedDocument, shown: AnnotatedDocument, sure: Thresholds) -> Keys:
+    """Keys that make the gold of what is shown: **A** accepts what reaches ``sure``, **D** twice rejects what is left."""
+    accepted = keep_promise(shown, sure)
+    every = held_out("", [gold], [accepted]).items.values()
+    right = sum(each.right for items in every for each in items)
+    found = accepted.annotations
+    at_once = {each.id for each in found.entities} | {each.id for each in found.relations}
+    waiting = [each for each in _suggestions(gold, shown) if each.id not in at_once]
+    left = {each.id for each in waiting if not each.useful}
+    # Each that is rejected with the rest would have cost one.
+    own = correction_keys(scorable(gold), scorable(shown)) - right - len(left)
+    # After A the desk goes from the least certain one on; who sees that only wrong ones follow stops there.
+    waiting.sort(key=lambda each: abs(each.score - 0.5))
+    walks = (
+        sum(not each.useful for each in waiting[:end])
+        + MOVE * sum(each.useful for each in waiting[end:])
+        for end in range(len(waiting) + 1)
+    )
+    moves = MOVE * (len(at_once) - right) + min(walks)
+    return Keys(own + bool(at_once) + bool(left), moves)
 
 
-def cut(found: Documents, least: Thresholds) -> list[AnnotatedDocument]:
-    """What reaches its threshold."""
+def _suggestions(gold: AnnotatedDocument, shown: AnnotatedDocument) -> list[_Suggestion]:
+    """Mentions are useful on the place of a gold one or overlapping one that is missing, relations between the right places."""
+    wanted = {mention_of(each) for each in gold.annotations.entities}
+    places = {each.id: mention_of(each) for each in shown.annotations.entities}
+    missed = sorted(wanted - set(places.values()))
+    found = []
+    for each in sorted(shown.annotations.entities, key=lambda each: places[each.id]):
+        place = places[each.id]
+        near = next((m for m in missed if m[0] < place[-1] and place[0] < m[-1]), None)
+        if place not in wanted and near is not None:
+            missed.remove(near)
+        found.append(_Suggestion(each.id, each.score or 0.0, place in wanted or near is not None))
+    related = {_ends(gold, each.head, each.tail) for each in gold.annotations.relations}
+    for link in shown.annotations.relations:
+        useful = _ends(shown, link.head, link.tail) in related
+        found.append(_Suggestion(link.id, link.score or 0.0, useful))
+    return found
+
+
+def _ends(document: AnnotatedDocument, head: str, tail: str) -> frozenset[Mention]:
+    places = {each.id: mention_of(each) for each in document.annotations.entities}
+    return frozenset((places[head], places[tail]))
+
+
+def cut(found: Documents, usual: dict[str, float], share: float) -> list[AnnotatedDocument]:
+    """What reaches so large a share of the usual thresholds."""
+    least = [(task, ANY, share * score) for task, score in usual.items()]
     return [keep_promise(each, least) for each in found]
 
 
-def measure(simulation: Simulation, finished: int) -> dict[str, float]:
-    """Keys of each rule, in per cent of those without suggestions."""
-    schema, states, gold = simulation.schema, simulation.states, simulation.test
+def measure(simulation: Simulation, finished: int) -> dict[str, Keys]:
+    """Keys of each rule for all abstracts that are not finished."""
+    schema, states = simulation.schema, simulation.states
     done = [TrainingDocument(e, simulation.data.layers) for e in simulation.pool[:finished]]
-    own, new = [each.annotated for each in done], [each.document for each in gold]
+    own, lowest = [each.annotated for each in done], dict.fromkeys(PROMISED, LOWEST)
     # What stood in each abstract when it was finished: suggestions by those before it.
-    log = [learn(done[:n], schema, states).annotate(each.document) for n, each in enumerate(own)]
-    adapter, crossed = learn(done, schema, states), validate(done, schema, states)
-    shown = [adapter.annotate(each) for each in new]
-    lower = adapter.with_settings(dict.fromkeys(PROMISED, GRID[0]))
-    low = [lower.annotate(each) for each in new]
-    usual = thresholds({task: getattr(adapter.settings.thresholds, task) for task in PROMISED})
-    chosen = cheapest([each.annotated for each in crossed.documents], crossed.predicted, usual)
-    found = {
-        "as it is": keys(gold, shown),
-        "thresholds by cross-validation": keys(gold, cut(low, chosen)),
-        "thresholds by the test itself": keys(gold, cut(low, cheapest(gold, low, usual))),
-        "all that is shown accepted at once": keys(gold, shown, ()),
-    }
-    held = held_out("", own, log).pooled()
-    tasks = [task for task in PROMISED if held.gold[task]]
-    for precision, confidence in product(PRECISIONS, CONFIDENCES):
-        promise = make_promise(held, dict.fromkeys(tasks, precision), confidence)
-        name = f"sure at {precision}, confidence {confidence}"
-        found[name] = keys(gold, shown, promise.thresholds)
-    manual = sum(correction_keys(scorable(each), Scorable("")) for each in gold)
-    return {name: 100 * count / manual for name, count in found.items()}
+    log = [
+        learn(done[:number], schema, states).with_settings(lowest).annotate(each.document)
+        for number, each in enumerate(own)
+    ]
+    adapter, gold = learn(done, schema, states), simulation.test
+    low = [adapter.with_settings(lowest).annotate(each.document) for each in gold]
+    usual = {task: getattr(adapter.settings.thresholds, task) for task in PROMISED}
+    found: dict[str, Keys] = {}
+    for share in SHARES:
+        shown, before = cut(low, usual, share), cut(log, usual, share)
+        pairs = [*zip(gold, shown, strict=True)]
+        singly = sum(correction_keys(scorable(one), scorable(other)) for one, other in pairs)
+        found[f"one by one, thresholds x {share}"] = Keys(singly, 0)
+        promise = make_promise(held_out("", own, before).pooled(), SURE, CONFIDENCE)
+        nothing = dict.fromkeys(PROMISED, 2.0)
+        promised = nothing | {task: score for task, _, score in promise.thresholds}
+        at_once = {"D twice": nothing, "A as promised, D twice": promised}
+        at_once |= {f"A from {score}, D twice": dict.fromkeys(PROMISED, score) for score in SCORES}
+        for name, scores in at_once.items():
+            sure = [(task, ANY, score) for task, score in scores.items()]
+            counts = [keys(one, other, sure) for one, other in pairs]
+            found[f"{name}, thresholds x {share}"] = Keys(*map(sum, zip(*counts, strict=True)))
+    return found
 
 
 def main() -> None:
     """Print one line for each data set and rule."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--finished", type=int, default=10)
     parser.set_defaults(test=20, written=False, results=Path("build/keys"))
     options = parser.parse_args()
     options.results.parent.mkdir(parents=True, exist_ok=True)
     states = EncoderStates(Extractor.load("sci", threads=1), limit_mib=512)
     for data in SETS:
-        rules = defaultdict[str, list[float]](list)
+        rules = defaultdict[str, list[tuple[float, float]]](list)
         for seed in range(options.seeds):
-            for name, share in measure(
-                Simulation(data, seed, states, options), options.finished
-            ).items():
-                rules[name].append(share)
+            simulation = Simulation(data, seed, states, options)
+            manual = sum(correction_keys(scorable(e), Scorable("")) for e in simulation.test)
+            for name, each in measure(simulation, options.finished).items():
+                rules[name].append((100 * each.decisions / manual, 100 * sum(each) / manual))
         for name, shares in rules.items():
-            print(f"{data.name:14} {name:36} {mean(shares):5.1f} ± {stdev(shares):.1f}", flush=True)
+            columns = zip(*shares, strict=True)
+            decisions, moves = (f"{mean(each):5.1f} ± {stdev(each):.1f}" for each in columns)
+            print(f"{data.name:14} {name:40} {decisions}  with moves {moves}", flush=True)
 
 
 if __name__ == "__main__":

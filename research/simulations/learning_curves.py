@@ -103,8 +103,7 @@ def _strategies(curves: Sequence[Curve]) -> list[str]:
 
 def _table(curves: Sequence[Curve], score: str, words: str) -> str:
     """Mean F1 ± half the range of the seeds, a row per strategy."""
-    longest = max((each.points for each in curves), key=len)
-    sizes = [int(each["documents"]) for each in longest]
+    sizes = [int(each["documents"]) for each in curves[0].points]
     lines = [
         f"| F1, {words} | " + " | ".join(map(str, sizes)) + " |",
         "|---" * (len(sizes) + 1) + "|",
@@ -112,14 +111,12 @@ def _table(curves: Sequence[Curve], score: str, words: str) -> str:
     for strategy in _strategies(curves):
         means = [each[score] for each in mean_points(curves, strategy)]
         ranges = _ranges(curves, strategy, score)
-        cells = [_spread(*each) for each in zip(means, ranges, strict=True)]
-        cells += ["-"] * (len(sizes) - len(cells))
+        cells = [_spread(each, *ends) for each, ends in zip(means, ranges, strict=True)]
         lines.append(f"| {strategy} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _spread(mean: float, ends: tuple[float, float]) -> str:
-    low, high = ends
+def _spread(mean: float, low: float, high: float) -> str:
     return f"{mean:.1f} ±{(high - low) / 2:.1f}" if high > low else f"{mean:.1f}"
 
 
@@ -130,11 +127,8 @@ def _needed(curves: Sequence[Curve]) -> str:
         f"| for {SHARE:.0%} of the F1 of all documents | {head} |",
         "|---" * (len(SCORES) + 1) + "|",
     ]
-    everything = max(each.points[-1]["documents"] for each in curves)
     for strategy in _strategies(curves):
         points = mean_points(curves, strategy)
-        if points[-1]["documents"] < everything:
-            continue  # how far it comes is not known yet
         cells = [
             " / ".join(
                 _told(needed(points, score, effort, SHARE)) for effort in ("documents", "words")

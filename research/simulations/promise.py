@@ -47,7 +47,8 @@ def main() -> None:
     for data in (each for each in SETS if not each.known):
         # The unit is what the file has: of SciER whole papers.
         items, schema = documents(replace(data, sentences=0), options.data, Path())
-        predicted = [_predicted(items, schema, Random(seed)) for seed in range(ADAPTERS)]
+        states = EncoderStates(Extractor.load("sci"), limit_mib=4096)
+        predicted = [_predicted(items, schema, states, Random(seed)) for seed in range(ADAPTERS)]
         for count in CHOSEN_ON:
             for wanted in WANTED:
                 if "relation" in wanted and not schema.relations:
@@ -96,15 +97,13 @@ def _right(held: HeldOut, task: str, label: str) -> tuple[int, int]:
 
 
 def _predicted(
-    items: Sequence[AnnotatedDocument], schema: LabelSchema, random: Random
+    items: Sequence[AnnotatedDocument], schema: LabelSchema, states: EncoderStates, random: Random
 ) -> tuple[list[AnnotatedDocument], list[AnnotatedDocument]]:
     """Gold and predictions of an adapter for abstracts that it has not learned from."""
     chosen = random.sample(items, min(MOST + TAUGHT, len(items)))
     taught, others = chosen[:TAUGHT], chosen[TAUGHT:]
-    states = EncoderStates(Extractor.load("sci"))
     adapter = learn([TrainingDocument(each) for each in taught], schema, states)
-    low = adapter.with_settings(LOWEST)
-    return others, list(low.stream([each.document for each in others]))
+    return others, list(adapter.with_settings(LOWEST).stream([each.document for each in others]))
 
 
 def _show_other_kind(data: Path) -> None:

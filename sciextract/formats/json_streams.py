@@ -1,8 +1,8 @@
-"""The objects of a JSON file: one a line, spread over lines, the elements of an array, or of a reply with an array in it.
+"""The objects of a JSON file in any layout: one a line, spread over lines, the elements of an array, or of a reply with an array in it.
 
-Reading continues behind a broken object, and objects come one at a time. :func:`read_lines` is for
-formats that say "one object a line", :func:`read_objects` for those that annotation tools write in any layout, and
-:func:`read_items` for exports of databases, which may wrap their records in an outer object.
+Reading continues behind a broken object, and objects come one at a time. :func:`read_objects` is for formats that
+annotation tools write in any layout, :func:`read_items` for exports of databases, which may wrap their records in an
+outer object. Formats that say "one object a line" need only :func:`sciextract.formats.json_values.read_lines`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ from sciextract.formats.base import (
 )
 from sciextract.formats.json_values import DECODER, KEY_FIELDS, Record, json_error, parse_object
 
-ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
-"""The document of an object, its file and its line."""
-
 ParseMany = Callable[[Record, Source, int], Iterable[AnnotatedDocument]]
 """The documents of an object, its file and its line."""
 
@@ -40,42 +37,6 @@ _NO_LISTS = "(?!)"
 
 Found = tuple[int, Record | FormatError]
 """The line on which an object starts, and the object or what is wrong with it."""
-
-
-def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
-    """Parse each non-blank line with ``parse(record, source, line)``, one at a time.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    for number, line in record_lines(source):
-        if isinstance(line, FormatError):
-            yield BadRecord(line)
-        else:
-            yield parsed_line(line, source, number, parse)
-
-
-def record_lines(source: Source) -> Iterator[NumberedLine]:
-    """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    found = False
-    for number, line in decoded_lines(source):
-        if isinstance(line, FormatError) or line.strip():
-            found = True
-            yield number, line
-    if not found:
-        raise FormatError("the file is empty: it holds blank lines only", path=source.path)
-
-
-def parsed_line(line: str, source: Source, number: int, parse: ParseOne) -> ReadItem:
-    """The document of a line, or what is wrong with it."""
-    try:
-        return parse(parse_object(line, source.path, number), source, number)
-    except FormatError as error:
-        return BadRecord(error)
 
 
 def read_objects(source: Source, parse: ParseMany, *, numbered: bool = False) -> Iterator[ReadItem]:

@@ -1,4 +1,4 @@
-"""One JSON object: decoded strictly, every problem placed, its fields checked, and written as one line."""
+"""JSON objects, one a line: decoded strictly, every problem placed, their fields checked, and written as one line."""
 
 from __future__ import annotations
 
@@ -6,20 +6,68 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from sciextract.documents.annotations import Span, TokenRange
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, Source, quoted
+from sciextract.formats.base import (
+    BadRecord,
+    NumberedLine,
+    Place,
+    ReadItem,
+    Source,
+    decoded_lines,
+    quoted,
+)
 from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
+ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
+"""The document of an object, its file and its line."""
+
 #: The standard library writes by recursion: what is deeper may be read and could not be written again.
 _DEEPEST = 100
 _ONE_A_LINE = (
     "each line must hold one JSON object; --from json reads arrays and objects over several lines"
 )
+
+
+def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
+    """Parse each non-blank line with ``parse(record, source, line)``, one at a time.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
+    for number, line in record_lines(source):
+        if isinstance(line, FormatError):
+            yield BadRecord(line)
+        else:
+            yield parsed_line(line, source, number, parse)
+
+
+def record_lines(source: Source) -> Iterator[NumberedLine]:
+    """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
+    found = False
+    for number, line in decoded_lines(source):
+        if isinstance(line, FormatError) or line.strip():
+            found = True
+            yield number, line
+    if not found:
+        raise FormatError("the file is empty: it holds blank lines only", path=source.path)
+
+
+def parsed_line(line: str, source: Source, number: int, parse: ParseOne) -> ReadItem:
+    """The document of a line, or what is wrong with it."""
+    try:
+        return parse(parse_object(line, source.path, number), source, number)
+    except FormatError as error:
+        return BadRecord(error)
 
 
 def parse_object(line: str, path: str, number: int) -> Record:

@@ -32,7 +32,7 @@ from sciextract.documents.document import (
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.json_streams import read_lines, read_objects
+from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
     dump_line,
@@ -42,6 +42,7 @@ from sciextract.formats.json_values import (
     number_at,
     object_at,
     objects_at,
+    read_lines,
     span_at,
     string_at,
     text_of,

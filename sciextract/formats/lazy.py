@@ -33,7 +33,7 @@ class UnparsedLine:
 
     def read(self) -> ReadItem:
         """The document, or what is wrong with the record."""
-        from sciextract.formats.json_streams import parsed_line
+        from sciextract.formats.json_values import parsed_line
 
         return parsed_line(self.line, self.source, self.number, self.parse)
 
@@ -115,7 +115,7 @@ def read_lazily(paths: Sequence[str], format_id: str | None) -> Iterator[LazyIte
         if not spec.record:
             yield from spec.load_reader()(source)
             return
-        from sciextract.formats.json_streams import record_lines
+        from sciextract.formats.json_values import record_lines
 
         parse, place = spec.load_record(), replace(source, start=b"")
         for number, line in record_lines(source):

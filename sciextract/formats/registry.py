@@ -88,7 +88,7 @@ class FormatSpec:
         return cast(WriterFactory, self._load(self.writer))
 
     def load_record(self) -> Callable[..., Any]:
-        """Import and return what parses a line: see :func:`sciextract.formats.json_streams.read_lines`."""
+        """Import and return what parses a line: see :func:`sciextract.formats.json_values.read_lines`."""
         return self._load(self.record)
 
     def _load(self, reference: str) -> Callable[..., Any]:

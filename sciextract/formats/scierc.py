@@ -14,7 +14,6 @@ from sciextract.documents.annotations import Annotations, Entity, Span, TokenRan
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source
 from sciextract.formats.items import CorpusItems, score_of
-from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import (
     Bounds,
     Record,
@@ -23,6 +22,7 @@ from sciextract.formats.json_values import (
     label_at,
     list_at,
     range_at,
+    read_lines,
     unknown_fields,
 )
 from sciextract.formats.layers import TokenLayers, token_layers, with_split_tokens

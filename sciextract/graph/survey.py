@@ -20,7 +20,7 @@ from sciextract.documents.bibliography import Bibliography
 from sciextract.errors import UsageError
 from sciextract.graph.answers import bibtex, citation_keys, link_of, write_files
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, together
+from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, named_with
 from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, types_of
 from sciextract.graph.queries.papers import Paper, Quoter
@@ -139,17 +139,20 @@ def survey(connection: Connection, node: Node) -> Survey:
     (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
     sections, company = [Section("What it is", words, defined)], list[int]()
     types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
-    compared = [each for each in known if "compare" in each.casefold()]
-    asked = [(_HEADINGS.get(each, each), _TOGETHER, TogetherQuestion(each)) for each in types]
-    for each in compared:
-        words = f"In a relation {each} in abstracts that name it."
-        asked.append(("What is compared", words, TogetherQuestion(relation=each)))
-    for title, words, question in asked:
-        # With what is in most abstracts everything is named as often as by chance.
-        surely = 2 * node.documents <= total
-        found = together(connection, [node], replace(question, limit=_MOST, surely=surely))
-        sections.append(Section(title, words, list(map(_company, found))))
-        company += [each.node.id for each in found if not question.relation]
+    # With what is in most abstracts everything is named as often as by chance.
+    question = TogetherQuestion(surely=2 * node.documents <= total)
+    named = named_with(connection, [node], question)
+    for each in types:
+        found = [one for one in named if one.node.label == each][:_MOST]
+        company += [one.node.id for one in found]
+        stated = [_company(one, quoter.quote(one.node.id)) for one in found]
+        sections.append(Section(_HEADINGS.get(each, each), _TOGETHER, stated))
+    for each, number in known.items():
+        if "compare" in each.casefold():
+            found = named_with(connection, [node], replace(question, relation=each))[:_MOST]
+            stated = [_company(one, quoter.quote(one.node.id, number)) for one in found]
+            words = f"In a relation {each} in abstracts that name it."
+            sections.append(Section("What is compared", words, stated))
     words = "Values that abstracts report; read the sentences, because test sets and splits differ."
     sections.append(Section("Leaderboards", words, _boards(connection, node)))
     words = "Named together less than a fifth as often as chance would have it."
@@ -169,10 +172,10 @@ def _years(found: Node | Together) -> str:
     return f"{found.first_year or '?'} to {found.last_year or '?'}"
 
 
-def _company(found: Together) -> Statement:
+def _company(found: Together, quote: Paper | None) -> Statement:
     lift = f"lift {found.lift:.1f} ({found.low:.1f} to {found.high:.1f})"
     abstracts = counted(found.documents, "abstract")
-    return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", found.quote)
+    return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", quote)
 
 
 def _boards(connection: Connection, node: Node) -> list[Statement]:

@@ -118,8 +118,10 @@ _IS = re.compile(
     r"\s*(?:\([^()]*\)\s*)?(?:(?:scores?|values?|rates?)\s)?(?:of|is|was|are|were|=|:|\()\s*"
     r"(?:(?:about|around|only|nearly|over|up\sto|approximately)\s)?"
 )
+# "a gain in accuracy of", "the discrepancy between both AUC values was"
 _CHANGE_OF = re.compile(
-    rf"(?i)\b(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}$"
+    rf"(?i)\b(?:(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}"
+    r"|(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*)$"
 )
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
@@ -133,20 +135,16 @@ _DISTANCE = (
 _DISTANCE_BEFORE = re.compile(
     rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared|,\sand\san?\s)[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
-# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"
+# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"; "is better
+# than others (up to 20 %"
 _GAINS_OF = re.compile(
     r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
+    r"|\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
 )
 # "achieves up to 5 % accuracy improvement", "is 0.1 % mIoU less than it", whatever comes before.
 _CHANGE_AFTER = re.compile(
     r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
     r"|decreases?|declines?|degradations?|(?:points?\s)?(?:less|more|lower|higher|better|worse)\sthan|absolute)\b"
-)
-# "the discrepancy between both AUC values was 6 %"
-_CHANGE_BEFORE = re.compile(r"\b(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*$")
-# "is better than others (up to 20 %"
-_BETTER_UP_TO = re.compile(
-    r"\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
 )
 _OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
@@ -466,10 +464,11 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
         return False
     if _CHANGE_AFTER.match(sentence, end):
         return True
-    # "outperforms models of one speaker (3.13 MOS)" tells their value.
+    # "outperforms models of one speaker (3.13 MOS)", "over a baseline (F1 0.58)" tell their value.
     between = sentence[numbers[-1].end() : metric.start]
-    named = between and not numbers[0]["sign"] and _OF_NAMED.search(sentence[:start])
-    if named and not _IS_DISTANCE.search(between):
+    beside = between or not sentence[metric.end : start].strip()
+    plain = not numbers[0]["sign"] and not _IS_DISTANCE.search(f"{between} {metric.name}")
+    if beside and plain and _OF_NAMED.search(sentence[: min(start, metric.start)]):
         return False
     words = metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
@@ -483,15 +482,12 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     elif points:
         return True
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
-        before = sentence[: metric.start]
-        changed = _CHANGE_OF.search(before) or _CHANGE_BEFORE.search(before)
-        return bool(changed or _IS_DISTANCE.search(words))
+        return bool(_CHANGE_OF.search(sentence[: metric.start]) or _IS_DISTANCE.search(words))
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
         or _IS_DISTANCE.search(between)
         or _GAINS_OF.search(sentence[:start])
-        or _BETTER_UP_TO.search(sentence[:start])
         or (_OF.fullmatch(sentence, end, metric.start) and not large)
         or _DISTANCE_BEFORE.search(sentence[begin:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])

@@ -192,7 +192,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
     def after(self, feedback: Feedback) -> None:
         """Show the state after a key."""
         self.draw()
-        self.query_one(MessageBar).show(feedback)
+        self.query_one(MessageBar).tell(feedback)
         if feedback.request:
             self.answer(feedback.request)
 
@@ -205,7 +205,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         self.query_one("#here", SidePane).show(view.here)
         self.query_one("#there", SidePane).show(view.there)
         self.query_one(DifferencesPane).show(view.lines)
-        self.query_one(FooterBar).show(self.adjudication.footer(), self.adjudication.mode)
+        self.query_one(FooterBar).show((self.adjudication.footer(), self.adjudication.mode))
 
     def look_for_changes(self) -> None:
         """Show what another process wrote; the focus stays where it is."""

@@ -211,7 +211,7 @@ class GraphScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
+        self.query_one(FooterBar).show((_HINTS, Mode.REVIEW))
         self._ask(
             "the overview",
             lambda graph: (summarise_graph(graph), tuple(types_of(graph, "entity"))),
@@ -338,7 +338,7 @@ class GraphScreen(Screen[None]):
                     job.call(show, answer)
 
         def failed(error: SciextractError) -> None:
-            self.query_one(MessageBar).show(refusal(error))
+            self.query_one(MessageBar).tell(refusal(error))
 
         start_job(self, name, work, failed, exclusive=True)
 
@@ -364,7 +364,7 @@ class GraphScreen(Screen[None]):
         self.app.push_screen(TextDialog(page.title, [(support_text(page.parts), "")]))
 
     def _show_message(self, words: str, problem: bool = False) -> None:
-        self.query_one(MessageBar).show(Feedback(words, problem))
+        self.query_one(MessageBar).tell(Feedback(words, problem))
 
 
 def run_graph(path: Path, node: str | None = None) -> int:

@@ -100,7 +100,7 @@ def stop(state: ReviewState) -> Feedback:
     return Feedback(f"{decision.name}: {more}", request=STOP)
 
 
-def press_counting(state: ReviewState) -> Feedback:
+def press_counting(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Enter of a person who waits for the count: there is nothing to agree to yet."""
     if state.bulk is None:
         state.leave_mode()

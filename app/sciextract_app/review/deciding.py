@@ -117,19 +117,6 @@ def ask_letter(state: ReviewState, action: Action) -> Feedback:
     return Feedback()
 
 
-def press_letter(state: ReviewState, key: str) -> Feedback:
-    """The letter of a type, after ``;``."""
-    schema = state.open_view.schema
-    relation = isinstance(state.focus, RelationRef)
-    known = schema.relations if relation else schema.entities
-    label = document_view.by_letter(known, key)
-    if label is None:
-        letters = " ".join(each.key for each in known)
-        return problem(f"No type has the letter {key}; there are {letters}")
-    state.leave_mode()
-    return apply_label(state, label)
-
-
 def apply_label(state: ReviewState, label: str) -> Feedback:
     """Relabel the focused mention or relation; without one make a mention of the token."""
     row = state.open_view.row(state.focus)

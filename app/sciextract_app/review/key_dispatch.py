@@ -63,6 +63,20 @@ HANDLERS: Mapping[str, Handler] = {
     "intended": navigation.keep_finding,
     "done": navigation.done,
 }
+IN_MODE: Mapping[Mode, Callable[[ReviewState, str, Action | None], Feedback]] = {
+    Mode.JUMP: selecting.press_jump,
+    Mode.SELECT: selecting.press_select,
+    Mode.FRAGMENT: selecting.press_fragment,
+    Mode.CHARACTERS: deciding.press_characters,
+    Mode.TYPE: selecting.press_type,
+    Mode.RELATE: linking.press_relate,
+    Mode.RELATE_TYPE: linking.press_relation_type,
+    Mode.OFFER: linking.press_offer,
+    Mode.CLUSTER: linking.press_cluster,
+    Mode.MERGE: linking.press_merge,
+    Mode.GO_TO: navigation.press_place,
+    Mode.COUNTING: bulk.press_counting,
+}
 _ALONG_CLUSTER = frozenset({"next-mention", "previous-mention"})
 _WITHOUT_ABSTRACT = frozenset(
     {"undo", "redo", "next-abstract", "previous-abstract", "first-abstract", "last-abstract"}
@@ -120,33 +134,8 @@ def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
 def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
     if key == "escape":
         return _escape(state)
-    match state.mode:
-        case Mode.JUMP:
-            return selecting.press_jump(state, key)
-        case Mode.SELECT:
-            return selecting.press_select(state, key, action)
-        case Mode.FRAGMENT:
-            return selecting.press_fragment(state, key, action)
-        case Mode.CHARACTERS:
-            return deciding.press_characters(state, key, action)
-        case Mode.RELATE:
-            return linking.press_relate(state, key)
-        case Mode.RELATE_TYPE:
-            return linking.press_relation_type(state, key, action)
-        case Mode.OFFER:
-            return linking.press_offer(state, key)
-        case Mode.CLUSTER:
-            return linking.press_cluster(state, key)
-        case Mode.MERGE:
-            return linking.press_merge(state, key)
-        case Mode.GO_TO:
-            return navigation.press_place(state, key)
-        case Mode.COUNTING:
-            return bulk.press_counting(state)
-        case Mode.TYPE if selecting.selected(state):
-            return selecting.press_type(state, key)
-        case Mode.TYPE:
-            return deciding.press_letter(state, key)
+    if state.mode in IN_MODE:
+        return IN_MODE[state.mode](state, key, action)
     pending = state.pending
     if key != "enter" or pending.on_confirm is None:
         return problem(pending.question)

@@ -58,12 +58,12 @@ def targets(
     view: DocumentView, head: EntityRow, *, far: bool, any_type: bool = False
 ) -> list[EntityRow]:
     """Mentions to which the schema allows a relation from the head, or from them to it."""
-    sentence = _sentence(view, head)
+    sentence = view.sentence_of(head.id)
     return [
         row
         for row in view.entities
         if row.id != head.id
-        and (far or _sentence(view, row) == sentence)
+        and (far or view.sentence_of(row.id) == sentence)
         and (
             any_type
             or document_view.legal(view.schema, head, row)
@@ -72,11 +72,7 @@ def targets(
     ]
 
 
-def _sentence(view: DocumentView, row: EntityRow) -> int:
-    return view.tokens.sentence_of(view.token_at(row.char_start))
-
-
-def press_relate(state: ReviewState, key: str) -> Feedback:
+def press_relate(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """A letter over a mention, or the wish to see letters over all."""
     if key == "space":
         _offer(state, any_type=True)
@@ -225,7 +221,7 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     return Feedback(f"add which relation or link of {name}?")
 
 
-def press_offer(state: ReviewState, key: str) -> Feedback:
+def press_offer(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """The letter of a relation or a link, which is added."""
     found = state.press_hint(key, "mention")
     if isinstance(found, Feedback):
@@ -257,7 +253,7 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
     return Feedback(f"{name} into which cluster? {enter}")
 
 
-def press_cluster(state: ReviewState, key: str) -> Feedback:
+def press_cluster(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """A cluster's letter; ``c`` for the last one; Enter and then a mention for a new one."""
     if state.pending.hints is not None:
         return _press_companion(state, key)
@@ -349,7 +345,7 @@ def ask_merge(state: ReviewState, action: Action) -> Feedback:
     return Feedback()
 
 
-def press_merge(state: ReviewState, key: str) -> Feedback:
+def press_merge(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """The other cluster's letter."""
     other, cluster = state.letters.cluster(key, state.open_view), state.pending.head
     if other is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -192,32 +193,26 @@ class InspectorPane(LinesPane):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._item = Inspector("", ())
-        self._lines: dict[int, list[Text]] = {}
 
     def show(self, inspector: Inspector) -> None:
         """Draw an item from its beginning."""
         if inspector != self._item:
             self._item = inspector
-            self._lines.clear()
             self.redraw(0)
 
     def count(self, width: int) -> int:
         """As many lines as its values need."""
-        return len(self._wrapped_to(width))
+        return len(inspector_lines(self._item, width))
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        lines = self._wrapped_to(width)
+        lines = inspector_lines(self._item, width)
         return lines[y].copy() if y < len(lines) else Text()
 
-    def _wrapped_to(self, width: int) -> list[Text]:
-        """The lines at a width: its own, or that of the strip."""
-        if width not in self._lines:
-            self._lines[width] = inspector_lines(self._item, width)
-        return self._lines[width]
 
-
-def inspector_lines(item: Inspector, width: int) -> list[Text]:
+# Asked for once a line, by the pane or by the strip.
+@lru_cache(maxsize=16)
+def inspector_lines(item: Inspector, width: int) -> Sequence[Text]:
     """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
     title = word_lines([item.title], width, "bold") if item.title else []
     return [*title, *named_lines(item.lines, width, NAMES)]
@@ -228,8 +223,10 @@ _BORDERS, _LEAST_FOCUS = 2, 6
 TABS = ("Relations", "Clusters", "Focus")
 
 
-class PaneTabs(LineBar):
+class PaneTabs(LineBar[str]):
     """The names of the panes, shown where only one of them has room."""
+
+    _shown = ""
 
     def line(self, width: int) -> Text:
         """The line, with the pane that is shown marked."""
@@ -303,7 +300,7 @@ class LowerPanes(Vertical):
         # The first value is watched before the panes are there.
         if self.is_mounted and self.screen.has_class("-narrow"):
             panes: tuple[type[LinesPane], ...] = (RelationsPane, ClustersPane, InspectorPane)
-            self.query_one(PaneTabs).keep(current)
+            self.query_one(PaneTabs).show(current)
             self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
 
     def show(

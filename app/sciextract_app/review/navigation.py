@@ -188,7 +188,7 @@ def _place_question(state: ReviewState) -> Feedback:
     )
 
 
-def press_place(state: ReviewState, key: str) -> Feedback:
+def press_place(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """A digit of a place, or Enter to go there."""
     if key == "enter" and state.pending.typed:
         return _open_at(state, int(state.pending.typed))

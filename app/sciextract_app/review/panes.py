@@ -152,17 +152,14 @@ def cluster_lines(state: ReviewState) -> tuple[ClusterLine, ...]:
     if view is None:
         return ()
     for cluster_id, links in view.members.items():
-        place = None
-        if isinstance(focus, LinkRef) and focus.cluster_id == cluster_id:
-            ids = [link.entity_id for link in links]
-            place = ids.index(focus.entity_id) if focus.entity_id in ids else None
+        items = [LinkRef(cluster_id, link.entity_id) for link in links]
         lines.append(
             ClusterLine(
                 cluster_id=cluster_id,
                 letter=state.letters.of(cluster_id),
                 mentions=view.cluster_surfaces[cluster_id],
                 states=tuple([link.state for link in links]),
-                focused=place,
+                focused=items.index(focus) if focus in items else None,
             )
         )
     return tuple(lines)

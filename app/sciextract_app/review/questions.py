@@ -138,7 +138,7 @@ def _sentences(view: DocumentView, item: ItemRef | None) -> tuple[int, int]:
         place = ids.index(own)
         ends = (own, ids[place - 1] if place else ids[min(1, len(ids) - 1)])
     tokens = view.tokens
-    found = sorted(tokens.sentence_of(view.token_at(view.place(each)[0])) for each in ends)
+    found = sorted(view.sentence_of(each) for each in ends)
     first, last = tokens.sentences[found[0]], tokens.sentences[found[-1]]
     start = tokens.spans[first.token_start].char_start
     return start, tokens.spans[last.token_end - 1].char_end

@@ -36,12 +36,7 @@ class Queue:
         seed: Of the random order.
     """
 
-    def __init__(
-        self,
-        view: DocumentView,
-        order: Order = Order.TEXT,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, view: DocumentView, order: Order = Order.TEXT, seed: int = 0) -> None:
         self._view = view
         self._order = order
         self._seed = seed

@@ -108,7 +108,7 @@ class RelationMap:
                 return _map(view, lines)
         # A relation is judged at its later argument, so it stands under that one's sentence.
         anchors = {each: view.anchor(RelationRef(each)) or "" for each in lines}
-        sentences = _grouped((_sentence_at(view, anchors[each]), lines[each]) for each in lines)
+        sentences = _grouped((view.sentence_of(anchors[each]), lines[each]) for each in lines)
         return _with_headings((_heading(view, each) for each in sentences), sentences.values())
 
     def press(self, key: str, action: Action | None) -> Feedback:
@@ -192,10 +192,6 @@ def _with_headings(
     return tuple(rows)
 
 
-def _sentence_at(view: DocumentView, mention: str) -> int:
-    return view.tokens.sentence_of(view.token_at(view.place(mention)[0]))
-
-
 def _heading(view: DocumentView, sentence: int) -> MapRow:
     tokens = view.tokens.sentences[sentence]
     start = view.tokens.spans[tokens.token_start].char_start
@@ -215,8 +211,8 @@ def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ..
         out[view.relation_by_id[relation_id].head].append(line)
     ends = {end for each in lines for end in _ends(view, each)}
     for mention in sorted(ends, key=view.place):
-        if _sentence_at(view, mention) != sentence:
-            sentence = _sentence_at(view, mention)
+        if view.sentence_of(mention) != sentence:
+            sentence = view.sentence_of(mention)
             rows.append(_heading(view, sentence))
         mention_rows[mention] = len(rows)
         rows.append(MapRow(" ".join(view.surface(mention).split()), view.by_id[mention].label))
@@ -277,9 +273,8 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
         lanes.append((lane, arc))
     width = len(free)
     grid = [[" "] * (width + 2) for _ in range(height)]
-    for lane, arc in sorted(
-        lanes, key=lambda each: -each[0]
-    ):  # inner ones first, outer ones cross them
+    # Inner ones first: outer ones cross them.
+    for lane, arc in sorted(lanes, key=lambda each: -each[0]):
         top, bottom = sorted((arc.head, arc.tail))
         for y in range(top + 1, bottom):
             grid[y][lane] = "│" if grid[y][lane] in " │" else "├"
@@ -392,9 +387,9 @@ class OverReview(Screen[Feedback]):
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""
-        self.query_one(MessageBar).show(feedback)
+        self.query_one(MessageBar).tell(feedback)
         self.query_one(LegendBar).show(self._desk.legend())
-        self.query_one(FooterBar).show(self._takes_keys.footer(), Mode.REVIEW)
+        self.query_one(FooterBar).show((self._takes_keys.footer(), Mode.REVIEW))
 
 
 class RelationsScreen(OverReview):

@@ -224,7 +224,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         in_list, desk = self.query_one(DocumentList).has_focus, self.desk
         footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
         self.query_one(LegendBar).show(() if in_list else desk.legend())
-        self.query_one(FooterBar).show(footer, mode)
+        self.query_one(FooterBar).show((footer, mode))
 
     def draw_header(self) -> None:
         """Draw progress and model."""
@@ -274,18 +274,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
-        desk = self.desk
-        if (
-            key == "escape"
-            and desk.mode is Mode.REVIEW
-            and not desk.bulk.pending
-            and self.search_text
-        ):
+        leaves_nothing = self.desk.mode is Mode.REVIEW and not self.desk.bulk.pending
+        if key == "escape" and leaves_nothing and self.search_text:
             self.clear_search()
             return
-        with (
-            self.predictions.order.lock
-        ):  # suggestions for what is opened are not written from here on
+        # Suggestions for what is opened are not written from here on.
+        with self.predictions.order.lock:
             feedback = self.desk.press(key)
             self._aim()
         self.show_result(feedback)
@@ -332,7 +326,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._draw_messages()
 
     def _draw_messages(self) -> None:
-        self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
+        self.query_one(MessageBar).tell(self.messages.answer, self.messages.news)
 
     @on(Requested)
     def _requested(self, event: Requested) -> None:
@@ -403,9 +397,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """The footer speaks of what has the focus."""
         self.draw_keys()
 
-    def on_descendant_blur(self) -> None:
-        """The footer speaks of what has the focus."""
-        self.draw_keys()
+    on_descendant_blur = on_descendant_focus
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sciextract.documents.annotations import Span
-from sciextract.store import EntityRef
+from sciextract.store import EntityRef, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.deciding import add_mention
+from sciextract_app.review.deciding import add_mention, apply_label
 from sciextract_app.review.navigation import sentence_start
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
@@ -28,7 +28,7 @@ def jump(state: ReviewState, action: Action | None = None) -> Feedback:
     return Feedback("jump to the mention with which letter, or the word with which two?")
 
 
-def press_jump(state: ReviewState, key: str) -> Feedback:
+def press_jump(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
     """A letter of a hint."""
     found = state.press_hint(key, "word")
     if isinstance(found, Feedback):
@@ -121,13 +121,19 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
 
 
-def press_type(state: ReviewState, key: str) -> Feedback:
-    """The letter of an entity type, for the selection."""
-    label = document_view.by_letter(state.open_view.schema.entities, key)
+def press_type(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+    """The letter of a type, for the selection or, without one, for the focus."""
+    schema, chosen = state.open_view.schema, selected(state)
+    of_relations = chosen is None and isinstance(state.focus, RelationRef)
+    known = schema.relations if of_relations else schema.entities
+    label = document_view.by_letter(known, key)
     if label is None:
-        letters = " ".join(each.key for each in state.open_view.schema.entities)
-        return problem(f"No entity type has the letter {key}; there are {letters}")
-    return make(state, label)
+        letters = " ".join(each.key for each in known)
+        return problem(f"No type has the letter {key}; there are {letters}")
+    if chosen is not None:
+        return make(state, label)
+    state.leave_mode()
+    return apply_label(state, label)
 
 
 def make(state: ReviewState, label: str) -> Feedback:

@@ -172,6 +172,10 @@ class DocumentView:
         starts = bisect_right(self.tokens.spans, char, key=lambda span: span.char_start)
         return max(0, starts - 1)
 
+    def sentence_of(self, entity_id: str) -> int:
+        """The sentence in which a mention begins."""
+        return self.tokens.sentence_of(self.token_at(self.place(entity_id)[0]))
+
     def token_span(self, token: int) -> Span:
         """A token's characters; an empty span where there are no tokens."""
         return self.tokens.spans[token] if 0 <= token < len(self.tokens) else Span(0, 0)
@@ -213,17 +217,14 @@ class ClusterLetters:
         return next((each for each in view.members if self._of.get(each) == letter), None)
 
 
-_Look = tuple[str, int, str]
-"""Key of the label, depth, letters of the clusters."""
-
-
 class MarkCache:
     """The marks of the last view without focus; those of rows that a key has not changed serve again."""
 
     def __init__(self) -> None:
         self._view: DocumentView | None = None
         self._marks: list[Mark] = []
-        self._known: dict[str, tuple[EntityRow, _Look, tuple[Mark, ...]]] = {}
+        self._known: dict[str, tuple[EntityRow, tuple[str, int, str], tuple[Mark, ...]]] = {}
+        """By mention: its row; the key of its label, its depth and the letters of its clusters; its marks."""
 
     def of(
         self,

@@ -128,11 +128,7 @@ def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
         line.append_text(before).append("━", MARK).append_text(after)
 
 
-_HINTS = (
-    Hint("Tab", "next page"),
-    Hint("↑ ↓", "scroll"),
-    Hint("Esc", "back to the desk"),
-)
+_HINTS = (Hint("Tab", "next page"), Hint("↑ ↓", "scroll"), Hint("Esc", "back to the desk"))
 
 
 class DashboardScreen(PlotScreen):
@@ -156,7 +152,7 @@ class DashboardScreen(PlotScreen):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
+        self.query_one(FooterBar).show((_HINTS, Mode.REVIEW))
         self._draw()
         self._gather()
 

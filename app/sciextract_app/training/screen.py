@@ -97,7 +97,7 @@ class RetrainingScreen(PlotScreen):
             # While it runs the pane stays where the person has scrolled to.
             top = self._watch.live is None
             self._shown = state
-            self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)
+            self.query_one(FooterBar).show((self._hints(), Mode.REVIEW))
             found = self._watch.outcome()
             draw: Drawing = self._plan
             if found is not None:

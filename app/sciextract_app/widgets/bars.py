@@ -9,7 +9,6 @@ from functools import lru_cache
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual.strip import Strip
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
@@ -23,7 +22,7 @@ _FOCUS_FROM = 100
 """Columns from which on the footer names what has the focus."""
 
 
-class HeaderBar(LineBar):
+class HeaderBar(LineBar[Header]):
     """Draws progress, acceptance, model and a running prediction, as far as there is room."""
 
     DEFAULT_CSS = """
@@ -31,10 +30,6 @@ class HeaderBar(LineBar):
     """
 
     _shown = Header("", 0, 0)
-
-    def show(self, header: Header) -> None:
-        """Draw this state."""
-        self.keep(header)
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -84,7 +79,7 @@ def _width(fields: Iterable[str]) -> int:
     return sum(len(_GAP) + cell_len(field) for field in fields)
 
 
-class TextBar(LineBar):
+class TextBar(LineBar[str]):
     """Draws one line of words, cut to the width."""
 
     DEFAULT_CSS = """
@@ -92,10 +87,6 @@ class TextBar(LineBar):
     """
 
     _shown = ""
-
-    def show(self, words: str) -> None:
-        """Draw these words."""
-        self.keep(words)
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -105,8 +96,8 @@ class TextBar(LineBar):
 _FOOTER_BAR_GAP = "  "
 
 
-class FooterBar(LineBar):
-    """Draws keys and what they do, in as many lines as it is high; those that would be refused are dim."""
+class FooterBar(LineBar[tuple[tuple[Hint, ...], str]]):
+    """Draws keys and what they do, in this mode or behind other words; those that would be refused are dim."""
 
     DEFAULT_CSS = """
     FooterBar { background: $panel; color: $foreground; }
@@ -114,15 +105,9 @@ class FooterBar(LineBar):
 
     _shown: tuple[tuple[Hint, ...], str] = ((), Mode.REVIEW)
 
-    def show(self, hints: tuple[Hint, ...], mode: str) -> None:
-        """Draw these keys, in this mode, or behind other words such as what they speak of."""
-        self.keep((hints, mode))
-
-    def render_line(self, y: int) -> Strip:
-        """A line of the screen."""
-        width, height = self.size
-        lines = footer_lines(*self._shown, width, height)
-        return self.strip_of(lines[y] if y < len(lines) else Text(), width)
+    def lines(self, width: int, height: int) -> Sequence[Text]:
+        """As many lines as it is high."""
+        return footer_lines(*self._shown, width, height)
 
 
 # Asked for once a line of the bar, and with most keys again for the same hints.
@@ -186,7 +171,7 @@ def _needed(parts: Sequence[Text], gap: str = _FOOTER_BAR_GAP) -> int:
     return sum(part.cell_len for part in parts) + len(gap) * (len(parts) - 1)
 
 
-class LegendBar(LineBar):
+class LegendBar(LineBar[tuple[Hint, ...]]):
     """Draws the keys of labels in the labels' colours; the label of the focus is reversed."""
 
     DEFAULT_CSS = """
@@ -195,17 +180,11 @@ class LegendBar(LineBar):
 
     _shown: tuple[Hint, ...] = ()
 
-    def show(self, hints: tuple[Hint, ...]) -> None:
-        """Draw these labels."""
-        self.keep(hints)
-
-    def render_line(self, y: int) -> Strip:
-        """A line of the screen."""
+    def lines(self, width: int, height: int) -> Sequence[Text]:
+        """As many lines as it is high."""
         labels = [hint.label for hint in self._shown if hint.label]
         colours = {each: ink(self.label_look(each)) for each in labels}
-        width, height = self.size
-        lines = legend_lines(self._shown, colours, width, height)
-        return self.strip_of(lines[y] if y < len(lines) else Text(), width)
+        return legend_lines(self._shown, colours, width, height)
 
 
 def legend_lines(
@@ -258,7 +237,7 @@ _LEAST_NEWS = 16
 """Cells below which news are left out next to an answer: nobody could make sense of them."""
 
 
-class MessageBar(LineBar):
+class MessageBar(LineBar[tuple[Feedback, Feedback]]):
     """Draws the answer to a key and, to its right, news; one that is a problem begins with an exclamation mark."""
 
     DEFAULT_CSS = """
@@ -268,11 +247,11 @@ class MessageBar(LineBar):
 
     _shown = (Feedback(), Feedback())
 
-    def show(self, answer: Feedback, news: Feedback | None = None) -> None:
+    def tell(self, answer: Feedback, news: Feedback | None = None) -> None:
         """Draw an answer and news, or an empty line."""
         first = answer if answer.message or not news else news
         self.set_class(first.problem and bool(first.message), "-problem")
-        self.keep((answer, news or Feedback()))
+        self.show((answer, news or Feedback()))
 
     def line(self, width: int) -> Text:
         """The line."""
@@ -304,7 +283,7 @@ def message_text(feedback: Feedback, width: int) -> Text:
 _TAB_LINE_LEAST_TITLE = 10
 
 
-class TabLine(LineBar):
+class TabLine(LineBar[int]):
     """Draws a title and the names of pages; the one that is shown stands in brackets.
 
     Args:
@@ -321,10 +300,6 @@ class TabLine(LineBar):
         self.title = title
         self._words = tuple(names)
         self._shown = 0
-
-    def show(self, place: int) -> None:
-        """Draw which page is shown."""
-        self.keep(place)
 
     def line(self, width: int) -> Text:
         """The line."""

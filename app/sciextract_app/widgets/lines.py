@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from rich.cells import cell_len
@@ -69,17 +69,11 @@ class KeptLines(Widget):
     _frame: tuple[Region, list[Strip]] | None = None
     _looks: tuple[Style, Color, Style] | None = None
 
-    @cached_property
-    def _lines_kept(self) -> dict[int, Strip]:
-        return {}
-
-    @cached_property
-    def _edges_kept(self) -> dict[tuple[int, int, str | None], Strip]:
-        return {}
-
-    @cached_property
-    def _components_kept(self) -> dict[str, Style]:
-        return {}
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._lines_kept: dict[int, Strip] = {}
+        self._edges_kept: dict[tuple[int, int, str | None], Strip] = {}
+        self._components_kept: dict[str, Style] = {}
+        super().__init__(*args, **options)
 
     @property
     def own_style(self) -> Style:
@@ -164,9 +158,8 @@ class KeptLines(Widget):
         """The style of a label in the theme that is shown."""
         app = self.app
         if app.no_color:
-            return (
-                Style.null()
-            )  # a colour would be drawn as a grey, which is fainter than plain text
+            # A colour would be drawn as a grey, which is fainter than plain text.
+            return Style.null()
         return label_style(label, app.theme_variables, app.current_theme.dark)
 
     def strip_of(self, text: Text, width: int) -> Strip:
@@ -178,18 +171,19 @@ class KeptLines(Widget):
         return Strip(segments).adjust_cell_length(width, self.own_style)
 
 
-class LineBar(KeptLines):
-    """One line across the screen; subclasses write it for a width."""
+class LineBar(KeptLines, Generic[Row]):
+    """One line across the screen, or several; subclasses write them for a width."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
     LineBar { height: 1; width: 1fr; }
     """
 
-    _shown: Any = None
+    _shown: Row
+    _written: Sequence[Text] = ()
 
-    def keep(self, shown: object) -> None:
-        """Draw another state; the same one is drawn already."""
+    def show(self, shown: Row) -> None:
+        """Draw this; the same is drawn already."""
         if shown != self._shown:
             self._shown = shown
             self.refresh()
@@ -198,10 +192,16 @@ class LineBar(KeptLines):
         """What stands in so many cells."""
         return Text()
 
+    def lines(self, width: int, height: int) -> Sequence[Text]:
+        """What stands in so many lines."""
+        return (self.line(width),)
+
     def render_line(self, y: int) -> Strip:
-        """The line."""
-        width = self.size.width
-        return self.strip_of(self.line(width) if y == 0 else Text(), width)
+        """A line of the screen."""
+        if not self._lines_kept:  # the first one after a change
+            self._written = self.lines(*self.size)
+        line = self._written[y] if y < len(self._written) else Text()
+        return self.strip_of(line, self.size.width)
 
 
 class KeptBar(KeptLines, ScrollBar):
@@ -305,17 +305,18 @@ class LinesPane(Scrolled, can_focus=False):
 
     def mark(self, active: bool) -> None:
         """Show by the line of its title whether the pane has the focus."""
-        # A pane that is hidden hears of it when it is seen: to draw it would take a layout of the screen.
-        if active != self._is_active and (width := self.outer_size.width):
+        if active != self._is_active:
             self._is_active = active
-            self.refresh(Region(-1, -1, width, 1))
+            # To draw a hidden pane would take a layout of the screen.
+            if width := self.outer_size.width:
+                self.refresh(Region(-1, -1, width, 1))
 
     def edge(self, strip: Strip) -> Strip:
         """The line of the title, heavy where the pane has the focus: a class for that would match all styles anew."""
         if not self._is_active:
             return strip
-        style = self.component_look("lines--active")
-        line, title = Style(bold=False) + style, Style(bold=True) + style
+        line = self.component_look("lines--active")
+        title = line + Style(bold=True)
         parts = [(text.replace("─", "━"), line if "─" in text else title) for text, _, _ in strip]
         return Strip([Segment(*part) for part in parts]).apply_style(self.own_style)
 

@@ -244,11 +244,9 @@ class Paragraph:
         found, glyph_of = _glyphs(self._text)
         opening, closing = self._edges(glyph_of)
         here = {index for index, mark in enumerate(marks) if mark.char_start < base}
-        for at in range(first):
-            here |= {*opening.get(at, ())}
-            here -= {*closing.get(at, ())}
         if first:
-            here -= {*closing.get(-1, ())}
+            here |= {mark for at, begun in opening.items() if at < first for mark in begun}
+            here -= {mark for at, ended in closing.items() if at < first for mark in ended}
         around = tuple(sorted(here, key=lambda each: _order(marks, each)))
 
         def drawn(sign: int | None = None) -> tuple[int, ...]:

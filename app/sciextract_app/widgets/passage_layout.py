@@ -43,9 +43,8 @@ class PassageLayout:
         self._width = max(1, width)
         self._edges = cut(text)
         self._starts = [start for start, _ in self._edges]
-        self._touching: list[list[int]] = [
-            [] for _ in self._edges
-        ]  # mentions by paragraph, in order
+        # Mentions by paragraph, in order.
+        self._touching: list[list[int]] = [[] for _ in self._edges]
         for index, mark in enumerate(marks):
             for number in self._numbers_of(mark):
                 self._touching[number].append(index)

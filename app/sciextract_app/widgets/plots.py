@@ -279,4 +279,4 @@ class PlotScreen(Screen[None]):
 
     def show_message(self, feedback: Feedback) -> None:
         """Show a message until the next one."""
-        self.query_one(MessageBar).show(feedback)
+        self.query_one(MessageBar).tell(feedback)

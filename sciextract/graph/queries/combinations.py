@@ -94,13 +94,9 @@ def together(
     Raises:
         UsageError: The graph has no such type.
     """
-    found = _named_with(connection, nodes, question)
-    if question.surely:
-        found = [each for each in found if each.low > 1]
-    first = attrgetter("documents" if question.by == "count" else "low")
-    found.sort(key=lambda each: (-first(each), -each.lift, each.node.id))
+    found = named_with(connection, nodes, question)
     if versus:
-        others = _named_with(connection, [versus], replace(question, least=1))
+        others = named_with(connection, [versus], replace(question, least=1))
         counts = {each.node.id: each.documents for each in others}
         found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
     quoter = Quoter(connection, [each.id for each in nodes])
@@ -125,9 +121,10 @@ _RELATED = """SELECT r.*, (
 ) r"""
 
 
-def _named_with(
+def named_with(
     connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
 ) -> list[Together]:
+    """All of :func:`together` in its order, without sentences."""
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT o.document, d.year FROM node_document o JOIN document d ON d.id = o.document
@@ -143,17 +140,22 @@ def _named_with(
             "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
-    # By sets, because a node may have hundreds of kinds.
+    # By sets, because a node may have hundreds of kinds; few names hold the first word of one.
     names = {normal_form(each.name).spaced for each in nodes}
     parts = {part for name in names for part in _parts(name)}
+    firsts = {name.partition(" ")[0] for name in names}
     found = []
     for documents, first, last, theirs, here, total, *columns in rows.fetchall():
         node = Node(*columns)
         name = normal_form(node.name).spaced
-        if name not in parts and names.isdisjoint(_parts(name)):
+        apart = firsts.isdisjoint(name.split()) or names.isdisjoint(_parts(name))
+        if apart and name not in parts:
             low, high = (end * total / theirs for end in wilson(documents, here))
             found.append(Together(node, documents, here * theirs / total, low, high, first, last))
-    return found
+    if asked.surely:
+        found = [each for each in found if each.low > 1]
+    measure = attrgetter("documents" if asked.by == "count" else "low")
+    return sorted(found, key=lambda each: (-measure(each), -each.lift, each.node.id))
 
 
 def _parts(name: str) -> set[str]:
@@ -221,33 +223,38 @@ def gaps(
         hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
         raise UsageError(problem, hint)
     label = label or ("Task" if node.label == "Method" else "Method")
-    company = _named_with(connection, [node], TogetherQuestion(label, least=1, generic=generic))
-    partners = {each.node.id: each for each in company}
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
     where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
     number = label_number(connection, label, "entity")
     own = normal_form(node.name).spaced
-    tested, by_chance, found = 0, 0.0, []
-    for other in nodes_where(connection, where, (number, generic, least)):
-        name = normal_form(other.name).spaced
-        if own in _parts(name) or name in _parts(own):
-            continue
-        tested += 1
+    others = [
+        each
+        for each in nodes_where(connection, where, (number, generic, least))
+        if own not in _parts(name := normal_form(each.name).spaced) and name not in _parts(own)
+    ]
+    counts = dict(connection.execute(_COUNTED, (json.dumps([each.id for each in others]), node.id)))
+    by_chance, found = 0.0, []
+    for other in others:
         expected = node.documents * other.documents / total
         sizes = node.documents, other.documents, total
         by_chance += _chance_of_at_most(int(_FEW * expected), *sizes)
-        documents = partners[other.id].documents if other.id in partners else 0
+        documents = counts.get(other.id, 0)
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
     found.sort(key=lambda each: (each.chance, each.node.id))
-    return Passed(_with_nearest(connection, found[:limit], company), tested, by_chance)
+    company = named_with(connection, [node], TogetherQuestion(label, generic=generic))
+    return Passed(_with_nearest(connection, found[:limit], company), len(others), by_chance)
+
+
+_COUNTED = """SELECT node, count(*) FROM node_document WHERE node IN (SELECT value FROM json_each(?))
+AND document IN (SELECT document FROM node_document WHERE node = ?) GROUP BY node"""
 
 
 def _with_nearest(
     connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
-    known = {each.node.id: each for each in company if each.documents > 1}
+    known = {each.node.id: each for each in company}
     near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
     # The plus keeps SQLite from looking for each partner in each abstract.
     for gap, partner, documents in connection.execute(

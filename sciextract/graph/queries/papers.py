@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from heapq import nlargest
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -175,8 +176,8 @@ class Quoter:
         self._connection = connection
         self._nodes = json.dumps(nodes)
         self._pattern = _patterns(connection, nodes)[0]
-        # Many nodes are looked for among those of each abstract, few of them by themselves.
-        self._both = _BOTH.format(plus="+" if len(nodes) > _MANY_NODES else "")
+        rows = connection.execute(_OWN, (self._nodes,))
+        self._own = {document: (mentions, year) for document, mentions, year in rows}
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
@@ -186,8 +187,10 @@ class Quoter:
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
         pattern, apart = _patterns(self._connection, [node])[0], None
-        values = {"nodes": self._nodes, "other": node, "relation": relation}
-        for paper, text, ends in self._papers(self._both, values):
+        named = self._connection.execute(_OTHER, {"other": node, "relation": relation})
+        shared = [self._rank(*each) for each in named if each[0] in self._own]
+        for *_, document in nlargest(_MOST_LOOKED_AT, shared):
+            ((paper, text, ends),) = self._papers(_NUMBERED, (-document,))
             ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             found = sentences_with(text, ends, [ours, theirs])
             one = [each for each in found if not {*ours}.isdisjoint(each.mentions)]
@@ -197,6 +200,10 @@ class Quoter:
             if one and other and apart is None:
                 apart = replace(paper, sentences=(one[0], other[0]))
         return apart
+
+    def _rank(self, document: int, mentions: int) -> tuple[int, int, int]:
+        own, year = self._own[document]
+        return min(own, mentions), year, -document
 
     def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
@@ -234,16 +241,12 @@ _NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
 _NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
 WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
 _MOST_LOOKED_AT = 20
-_MANY_NODES = 20
-# Texts are joined to the best abstracts only: to sort them with all others takes most of the time.
-_BOTH = f"""{_WITH_TEXT} JOIN (
-    SELECT b.document, min(max(a.mentions), b.mentions) AS often FROM node_document b
-    JOIN node_document a ON a.document = b.document JOIN document y ON y.id = b.document
-    WHERE b.node = :other AND {{plus}}a.node IN (SELECT value FROM json_each(:nodes)) AND (:relation IS NULL OR b.document IN (
-        SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
-        WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))
-    GROUP BY b.document ORDER BY often DESC, y.year DESC, b.document LIMIT {_MOST_LOOKED_AT}
-) o ON o.document = d.id ORDER BY o.often DESC, d.year DESC, d.id"""
+# Joined here, not by SQLite: the abstracts of the node are the same for all others, and may be those of hundreds of kinds.
+_OWN = """SELECT n.document, max(n.mentions), coalesce(d.year, 0) FROM node_document n JOIN document d ON d.id = n.document
+WHERE n.node IN (SELECT value FROM json_each(?)) GROUP BY n.document"""
+_OTHER = """SELECT document, mentions FROM node_document WHERE node = :other AND (:relation IS NULL OR document IN (
+    SELECT s.document FROM edge e JOIN support s ON s.edge = e.id
+    WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))"""
 
 
 _DEFINES = re.compile(

@@ -50,7 +50,7 @@ _EVERYWHERE = 0.15
 """What a larger share of the abstracts names is what the whole field is about, and joins all its subtopics."""
 _FEW_DOCUMENTS = 20
 _TITLE_NODES = 3
-_ROWS = 10_000
+_COLUMNS = 10_000
 
 _Floats: TypeAlias = npt.NDArray[np.float32]
 
@@ -103,15 +103,18 @@ def subtopics(
     dated = f"SELECT id, coalesce(year, 0) FROM document {here} ORDER BY id"
     table = np.array(connection.execute(dated, values).fetchall(), np.int64).reshape(-1, 2)
     documents, years = table.T
-    named = np.zeros((len(documents), len(nodes)), bool)
-    # As text, because a row for each place takes ten times as long.
-    listing = "SELECT group_concat(document) FROM node_document WHERE node = ?"
-    for place, node in enumerate(nodes):
-        (listed,) = connection.execute(listing, (node.id,)).fetchone()
-        named[np.isin(documents, np.fromstring(listed, np.int64, sep=",")), place] = True
+    place_of = np.full(documents.max(initial=0) + 1, -1)
+    place_of[documents] = np.arange(len(documents))
+    named = np.zeros((len(nodes), len(documents)), bool)
+    # As text, because a row for each place takes ten times as long; the last abstracts may lack the node at hand.
+    listing = "SELECT group_concat(document) FROM node_document WHERE node = ? AND document < ?"
+    for node, row in zip(nodes, named, strict=True):
+        (listed,) = connection.execute(listing, (node.id, len(place_of))).fetchone()
+        places = place_of[np.fromstring(listed, np.int64, sep=",")]
+        row[places[places >= 0]] = True
     counts = np.zeros((len(nodes), len(nodes)), np.float32)
     for some in _parts(named):
-        counts += some.T @ some
+        counts += some @ some.T
     uses = counts.diagonal()
     expected = np.outer(uses, uses) / total
     unused = 1 - uses / total
@@ -130,12 +133,12 @@ def subtopics(
     groups = [joined[homes == each].tolist() for each in range(homes.max() + 1)]
     member = np.zeros((len(nodes), len(groups)), np.float32)
     member[joined, homes] = 1
-    shares = np.concatenate([part @ member for part in _parts(named)])
+    shares = np.concatenate([part.T @ member for part in _parts(named)])
     home = np.where(shares.any(axis=1), shares.argmax(axis=1), -1)
     found = []
     for place, group in enumerate(groups):
         mine = home == place
-        telling = _log_odds(named[mine].sum(axis=0, dtype=np.float32), uses)
+        telling = _log_odds(named[:, mine].sum(axis=1, dtype=np.float32), uses)
         title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
         members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
         known = years[mine & (years > 0)]
@@ -194,6 +197,6 @@ def _log_odds(here: _Floats, everywhere: _Floats) -> _Floats:
 
 
 def _parts(named: npt.NDArray[np.bool_]) -> Iterator[_Floats]:
-    """Some rows at a time, as numbers that multiply quickly."""
-    for start in range(0, len(named), _ROWS):
-        yield named[start : start + _ROWS].astype(np.float32)
+    """Some columns at a time, as numbers that multiply quickly."""
+    for start in range(0, named.shape[1], _COLUMNS):
+        yield named[:, start : start + _COLUMNS].astype(np.float32)

@@ -7,15 +7,16 @@ from unittest.mock import Mock
 
 import pytest
 
-from sciextract.store import open_project
+from sciextract.store import RelationRef, open_project
 from sciextract_app.review.document_list import DocumentList
 from sciextract_app.review.lower_panes import LowerPanes
 from sciextract_app.review.prompts import NoteDialog
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.start import StartScreen
-from sciextract_app.widgets.bars import TooSmall
+from sciextract_app.widgets.bars import FooterBar, TooSmall
 from sciextract_app.widgets.dialogs import LineDialog
 from sciextract_app.widgets.help import KeysDialog
+from sciextract_app.widgets.passage_view import PassageView
 from tests.app.screens_support import (
     desk_of,
     made_project,
@@ -89,6 +90,23 @@ class TestReviewing:
             assert app.failure is None
 
 
+class TestFrames:
+    async def test_keys_draw_the_text_at_once_and_what_is_around_it_once(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with opened(project) as (app, pilot):
+            screen, footer = desk_of(app), app.screen.query_one(FooterBar)
+            passage, before, headers = screen.query_one(PassageView), footer._shown, Mock()
+            monkeypatch.setattr(screen, "draw_header", headers)
+            for key in ("enter", "enter", "v"):
+                screen.press(key)
+                assert passage.current_passage == screen.desk.passage()
+            assert footer._shown == before
+            await pilot.pause()
+            assert footer._shown != before
+            headers.assert_called_once()
+
+
 class TestKeysOfOnesOwn:
     def write(self, text: str) -> None:
         user_folder("config").mkdir(parents=True, exist_ok=True)
@@ -147,6 +165,17 @@ class TestSizes:
             assert lower.current == "Clusters"
             await until_shown(pilot, "grammars ?")
             assert not layouts.called, "each would cost a second frame"
+
+    async def test_the_pane_with_the_focus_has_a_heavy_line(self, project: Path) -> None:
+        async with opened(project, size=(80, 24)) as (app, pilot):
+            desk = desk_of(app).desk
+            while not isinstance(desk.focus, RelationRef):
+                await pilot.press("tab")
+            await pilot.resize_terminal(120, 40)
+            assert "━Relations━━" in shown(pilot)
+            while isinstance(desk.focus, RelationRef):
+                await pilot.press("shift+tab")
+            assert "─Relations──" in shown(pilot)
 
     async def test_too_small_says_so_and_takes_no_decision(self, project: Path) -> None:
         async with opened(project, size=(59, 20)) as (app, pilot):

@@ -78,4 +78,4 @@ class PlotApp(App[None]):
     def on_mount(self) -> None:
         self.query_one(TabLine).show(self._place)
         self.query_one(PlotPane).show(self._draw)
-        self.query_one(FooterBar).show((Hint("Esc", "back to the desk"),), Mode.REVIEW)
+        self.query_one(FooterBar).show(((Hint("Esc", "back to the desk"),), Mode.REVIEW))

@@ -141,8 +141,8 @@ class TinyDesk(App[None]):
         self.query_one(RelationsPane).show(RELATIONS)
         self.query_one(ClustersPane).show(CLUSTERS)
         self.query_one(InspectorPane).show(INSPECTOR)
-        self.query_one(MessageBar).show(Feedback("2 identical strings: a accepts [them] too"))
-        self.query_one(FooterBar).show(HINTS, Mode.REVIEW)
+        self.query_one(MessageBar).tell(Feedback("2 identical strings: a accepts [them] too"))
+        self.query_one(FooterBar).show((HINTS, Mode.REVIEW))
 
     def hear(self, message: Message) -> None:
         self.heard.append(message)

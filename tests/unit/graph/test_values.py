@@ -61,6 +61,7 @@ def values(text: str, **options: object) -> list[Value]:
         ("It improves the accuracy (up to 12.5% absolute).", ("accuracy", "", 12.5, True)),
         ("It has an additional recovery error of 12.5%.", ("recoveryerror", "", 12.5, True)),
         ("HeronNet outperforms models of one speaker (61.2% accuracy).", ("accuracy", "", 61.2, False)),
+        ("HeronNet improves upon a baseline of one speaker (accuracy 61.2%).", ("accuracy", "", 61.2, False)),
         ("HeronNet reaches 61.2% accuracy with OtterNet on PondBank.", ("accuracy", "pondbank", 61.2, False)),
         ("HeronNet has 61.2% F1 under an accuracy of 95%.", ("f1", "", 61.2, False)),
         ("HeronNet has an accuracy of 0.83 (F1 unknown).", ("accuracy", "", 0.83, False)),
