@@ -27,10 +27,8 @@ from sciextract.codec import decode, plain
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.model_folder import listed_files
+from sciextract.inference.settings import PROMISED
 from sciextract.resources import bundled_models
-
-PROMISED = ("entity", "relation")
-"""The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
 
 ANY = "of any label"
 """In place of a label where a precision is promised for all labels of a task together."""
