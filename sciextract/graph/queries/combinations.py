@@ -94,13 +94,14 @@ def together(
     Raises:
         UsageError: The graph has no such type.
     """
-    found = named_with(connection, nodes, question)
+    best = named_with(connection, nodes, question)[: question.limit]
     if versus:
-        others = named_with(connection, [versus], replace(question, least=1))
+        ours = [each.node.id for each in best]
+        others = named_with(connection, [versus], replace(question, least=1, surely=False), ours)
         counts = {each.node.id: each.documents for each in others}
-        found = [replace(each, versus=counts.get(each.node.id, 0)) for each in found]
+        best = [replace(each, versus=counts.get(each.node.id, 0)) for each in best]
     quoter = Quoter(connection, [each.id for each in nodes])
-    kind, best = label_number(connection, question.relation, "relation"), found[: question.limit]
+    kind = label_number(connection, question.relation, "relation")
     return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
 
 
@@ -122,9 +123,12 @@ _RELATED = """SELECT r.*, (
 
 
 def named_with(
-    connection: Connection, nodes: Sequence[Node], asked: TogetherQuestion
+    connection: Connection,
+    nodes: Sequence[Node],
+    asked: TogetherQuestion,
+    among: Sequence[int] | None = None,
 ) -> list[Together]:
-    """All of :func:`together` in its order, without sentences."""
+    """All of :func:`together` in its order, without sentences; of some numbers of nodes, if they are given."""
     rows = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT o.document, d.year FROM node_document o JOIN document d ON d.id = o.document
@@ -133,8 +137,10 @@ def named_with(
         SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
         FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
+        AND (:among IS NULL OR n.id IN (SELECT value FROM json_each(:among)))
         AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
         {
+            "among": None if among is None else json.dumps(among),
             "nodes": json.dumps([each.id for each in nodes]), "least": asked.least, "generic": asked.generic,
             "label": label_number(connection, asked.label, "entity"),
             "relation": label_number(connection, asked.relation, "relation"),
