@@ -123,14 +123,8 @@ class Pretrain(Stage):
     def work(self, context: BuildContext, folder: Path) -> None:
         """Makes it, or goes on."""
         config = self._config(str(context.made(self.encoder, EncoderArtifact).folder))
-        run_pretraining(
-            config,
-            context.texts(self.texts),
-            self.most,
-            folder,
-            context.report,
-            minutes_left(context.until),
-        )
+        texts, left = context.texts(self.texts), minutes_left(context.until)
+        run_pretraining(config, texts, self.most, folder, context.report, left)
         require_last_step(folder, config.steps)
 
     def product(self, context: BuildContext, folder: Path) -> EncoderArtifact:
@@ -183,14 +177,8 @@ class DistilEncoder(Stage):
             str(context.made(name, EncoderArtifact).folder) for name in (self.teacher, self.student)
         )
         config = self._config(teacher, student)
-        run_distillation(
-            config,
-            context.texts(self.texts),
-            self.most,
-            folder,
-            context.report,
-            minutes_left(context.until),
-        )
+        texts, left = context.texts(self.texts), minutes_left(context.until)
+        run_distillation(config, texts, self.most, folder, context.report, left)
         require_last_step(folder, config.steps)
 
     def product(self, context: BuildContext, folder: Path) -> EncoderArtifact:

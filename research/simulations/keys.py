@@ -18,7 +18,8 @@ from benchmarks.learning import SETS, Simulation
 from sciextract import Extractor
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.adapter.states import EncoderStates
-from sciextract.inference.promise import ANY, PROMISED, held_out, keep_promise, make_promise
+from sciextract.inference.promise import ANY, held_out, keep_promise, make_promise
+from sciextract.inference.settings import PROMISED
 from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Mention, Scorable, mention_of, scorable
 from sciextract.snapshot.documents import TrainingDocument

@@ -26,7 +26,7 @@ _COMPLETE = "_SCIEXTRACT_COMPLETE"
 # What SQLite takes for an integer.
 _LARGEST = 2**63 - 1
 
-# The commands as ``--help`` shows them; those that no section names stand below.
+# The commands in their order, as ``--help`` shows them.
 _SECTIONS = {
     "Abstracts": "annotate convert evaluate",
     "Projects": "init import suggest tui export status search stats queue schema",
@@ -34,6 +34,17 @@ _SECTIONS = {
     "Several annotators": "merge agree adjudicate",
     "Models and training": "learn models retrain jobs",
     "Knowledge graph": "graph",
+}
+_COMMANDS = " ".join(_SECTIONS.values()).split()
+
+# Modules of the commands that are not called like their module.
+_MODULES = {
+    "project_files": "convert init import export",
+    "status": "search stats",
+    "maintenance": "log undo redo backup doctor",
+    "teams": "merge agree adjudicate",
+    "training": "learn retrain",
+    "schemas": "schema",
 }
 
 
@@ -43,16 +54,13 @@ class _Sections(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         known = self.commands
         width = max(map(len, known))
-        named = {name for names in _SECTIONS.values() for name in names.split()}
-        others = " ".join(name for name in known if name not in named)
-        for title, names in (*_SECTIONS.items(), ("Other commands", others)):
-            shown = [(name, known[name]) for name in names.split() if name in known]
-            if shown:
-                limit = formatter.width - 6 - width
-                # All columns begin at the same place.
-                rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in shown]
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        limit = formatter.width - 6 - width
+        for title, names in _SECTIONS.items():
+            shown = [(name, known[name]) for name in names.split()]
+            # All columns begin at the same place.
+            rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in shown]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -82,22 +90,6 @@ def _start(context: typer.Context, version: bool = flag("Show the version.", "--
         raise typer.Exit(ExitCode.USAGE)
 
 
-# The module of each command, and of each group of commands.
-_MODULES = {
-    "annotate": "sciextract.cli.annotate", "evaluate": "sciextract.cli.evaluate",
-    "convert": "sciextract.cli.project_files", "init": "sciextract.cli.project_files",
-    "import": "sciextract.cli.project_files", "suggest": "sciextract.cli.suggest",
-    "export": "sciextract.cli.project_files", "status": "sciextract.cli.status",
-    "search": "sciextract.cli.status", "log": "sciextract.cli.maintenance",
-    "undo": "sciextract.cli.maintenance", "redo": "sciextract.cli.maintenance",
-    "backup": "sciextract.cli.maintenance", "doctor": "sciextract.cli.maintenance",
-    "stats": "sciextract.cli.status", "merge": "sciextract.cli.teams", "agree": "sciextract.cli.teams",
-    "adjudicate": "sciextract.cli.teams", "tui": "sciextract.cli.tui", "learn": "sciextract.cli.training",
-    "retrain": "sciextract.cli.training", "models": "sciextract.cli.models", "jobs": "sciextract.cli.jobs",
-    "queue": "sciextract.cli.queue", "schema": "sciextract.cli.schemas", "graph": "sciextract.cli.graph",
-}  # fmt: skip
-
-
 @cache
 def make_app(only: str | None = None) -> typer.Typer:
     """The command line with all commands, or with one of them.
@@ -109,8 +101,9 @@ def make_app(only: str | None = None) -> typer.Typer:
         context_settings=HELP,
     )  # fmt: skip
     app.callback(invoke_without_command=True)(_start)
-    for name in [only] if only else _MODULES:
-        module = import_module(_MODULES[name])
+    modules = {name: module for module, names in _MODULES.items() for name in names.split()}
+    for name in [only] if only else _COMMANDS:
+        module = import_module(f"sciextract.cli.{modules.get(name, name)}")
         found = getattr(module, "import_" if name == "import" else name)
         if isinstance(found, typer.Typer):
             app.add_typer(found)
@@ -122,7 +115,7 @@ def make_app(only: str | None = None) -> typer.Typer:
 def _run(words: list[str]) -> int:
     """Parse and invoke without Typer's own frame, which would answer for closed pipes and Ctrl-C."""
     instruction = os.environ.get(_COMPLETE)
-    only = words[0] if words and words[0] in _MODULES and not instruction else None
+    only = words[0] if words and words[0] in _COMMANDS and not instruction else None
     command = typer.main.get_command(make_app(only))
     if instruction:
         return shell_complete(command, {}, "sciextract", _COMPLETE, instruction)

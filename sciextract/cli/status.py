@@ -159,7 +159,7 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
 
     points = curve.abstracts
     if not points:
-        yield "no abstract is finished yet; D marks one as done at the desk"
+        yield "no abstract is finished yet at the desk, where D marks it as done; imported ones do not count"
         return
     yield (
         f"{counted(len(points), 'finished abstract')}; an adapter had suggestions for "

@@ -59,6 +59,12 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
             say("", line)
         if not validation.layers:
             say("Note", f"not measured: that takes {LEAST} finished abstracts")
+        if learned.unseen:
+            unseen = ", ".join(learned.unseen)
+            say(
+                "Note",
+                f"no abstract has {unseen}: types that came later count as absent in finished abstracts",
+            )
         if learned.gate is not None:
             gate_table(learned.gate, ("base", "learned", "difference", "P(better)"))
     use = as_command("sciextract", "models", "use", place, "--project", project)

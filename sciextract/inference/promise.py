@@ -27,10 +27,8 @@ from sciextract.codec import decode, plain
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.model_folder import listed_files
+from sciextract.inference.settings import PROMISED
 from sciextract.resources import bundled_models
-
-PROMISED = ("entity", "relation")
-"""The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
 
 ANY = "of any label"
 """In place of a label where a precision is promised for all labels of a task together."""
@@ -166,7 +164,7 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
     if not path.is_file():
         raise UsageError(
             f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some; so have the bundled models",
+            "sciextract learn --project DB makes a model that has some, from 4 finished abstracts on; so have the bundled models",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
     for each in (item for items in held.items.values() for item in items):

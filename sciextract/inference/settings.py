@@ -10,6 +10,9 @@ from sciextract.errors import UsageError
 
 TASKS = ("entity", "relation", "coreference")
 
+PROMISED = ("entity", "relation")
+"""The tasks that a precision can be promised for; a link is right or wrong only within its cluster."""
+
 
 @dataclass(frozen=True, slots=True)
 class PerTask:

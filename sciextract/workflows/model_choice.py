@@ -24,7 +24,7 @@ from sciextract.inference.model_folder import (
     locate_model,
     open_folder,
 )
-from sciextract.inference.settings import TASKS, DecodeSettings
+from sciextract.inference.settings import PROMISED, TASKS, DecodeSettings
 
 if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
@@ -192,10 +192,6 @@ def parse_promise(words: Collection[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``.
     """
-    if not words:
-        return {}  # without importing what promises are made of
-    from sciextract.inference.promise import PROMISED
-
     parts = [part for word in words for part in word.split(",") if part.strip()]
     return _numbers(parts, "promise", PROMISED)
 

@@ -25,6 +25,7 @@ from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
+from sciextract.store.label_changes import add_type
 from sciextract.text.analyse import make_document
 from sciextract.workflows.learn import learn_from_project
 from tests.unit.workflows.alloys import ALLOYS, OWN, finish, text
@@ -54,6 +55,17 @@ def learned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert found["scores"]["documents"] == 5
     assert found["scores"]["heads"]["ner"] > 50, "alloys and treatments stand in the same places"
     return folder
+
+
+def test_types_that_came_after_the_finished_abstracts_are_named(
+    project: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copy(project, tmp_path / "later.sciextract")
+    with open_project(copy, "ann") as opened:
+        add_type(opened, "entity", "Furnace")
+    learned = ["learn", "--project", str(copy), "--output", str(tmp_path / "model")]
+    result = CliRunner().invoke(make_app(), learned)
+    assert "no abstract has Furnace" in result.output
 
 
 def test_it_scores_as_the_desk_does_and_writes_from_thresholds_of_its_own(

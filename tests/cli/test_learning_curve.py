@@ -104,7 +104,7 @@ def test_an_undone_touch_is_no_touch_and_imported_gold_no_correction(project: Pr
 def test_the_curve_of_both_and_of_the_command_line(project: Project, command: Command) -> None:
     assert learning_curve(project).abstracts == ()
     assert (
-        "no abstract is finished yet"
+        "imported ones do not count"
         in command("stats", "--learning", "--project", str(project.path)).out
     )
     put(project)

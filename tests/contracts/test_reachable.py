@@ -18,8 +18,9 @@ ENTRIES = (
     "sciextract.cli.main",
     "sciextract.interop.spacy_pipe",
 )
-# Loaded by their names: formats by the registry, a script is sent to other machines as text.
+# Loaded by their names: commands and formats; a script is sent to other machines as text.
 BY_NAME = (
+    "sciextract.cli.",
     "sciextract.formats.",
     "sciextract.interop.docbin",
     "sciextract.retraining.remote.other_machine",

@@ -183,7 +183,7 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     """The page from the running score."""
     points = curve.abstracts
     if not points:
-        return LearningPage(("no abstract is finished yet; D marks one as done",))
+        return LearningPage(("no abstract is finished yet at the desk; imports do not count",))
     layers = []
     for layer, each in curve.layers.items():
         if each.shown:

@@ -44,6 +44,7 @@ class LearnedModel:
         seconds: How long training took, without validation.
         documents: Abstracts that it was trained on.
         gate: The comparison with the model that knows the labels already; ``None`` where none does.
+        unseen: Types of the schema that none of these abstracts has.
     """
 
     model: KnownModel
@@ -51,6 +52,7 @@ class LearnedModel:
     seconds: float
     documents: int
     gate: GateReport | None
+    unseen: tuple[str, ...]
 
 
 def learn_model(
@@ -117,7 +119,11 @@ def learn_model(
         with TemporaryDirectory(prefix="sciextract-") as holder:
             save_adapter(Path(holder), *parts)
             made = register(Path(holder), name)
-    return LearnedModel(made, validation, seconds, len(finished), gate)
+    annotated = [positive_part(each).annotations for each in finished]
+    seen = {item.label for each in annotated for item in each.entities}
+    seen |= {item.label for each in annotated for item in each.relations}
+    unseen = tuple(each.label for each in project.schema.types if each.label not in seen)
+    return LearnedModel(made, validation, seconds, len(finished), gate, unseen)
 
 
 def _card(config: ModelConfig, validation: Validation) -> str:
