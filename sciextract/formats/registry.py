@@ -136,10 +136,6 @@ FORMATS: list[FormatSpec] = [
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
-    FormatSpec("cas-json", "UIMA CAS JSON, one document a file",
-        (".json",), reader=".cas:read_cas_json", writer=".cas:CasJsonWriter",
-        opening=r"\s*\{" + _inside(r'"%(?:TYPES|FEATURE_STRUCTURES|HEADER)"\s*:'),
-        output="folder", extra="formats"),
     FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
         (".json",), reader=".bioc:read_bioc_json", writer=".bioc:BiocJsonWriter",
         opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\[', r'"documents"\s*:\s*\[\s*$'),

@@ -167,48 +167,6 @@ def test_cassis_sees_the_same_spans_in_our_xmi(document: AnnotatedDocument) -> N
 
 @FEW
 @given(DOCUMENTS)
-def test_cas_json_gives_back_all_but_discontinuous_entities_and_cassis_reads_it(
-    documents: list[AnnotatedDocument],
-) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        losses = written("cas-json", documents, Path(name))
-        back = read_back("cas-json", Path(name))
-        theirs = [
-            cassis.load_cas_from_json(path.read_text("utf-8"))
-            for path in sorted(Path(name, "made").iterdir())
-        ]
-    texts = [each.document.text.replace("\ud800", "\ufffd") for each in documents]
-    expected = [
-        (text, *content(each, discontinuous=False)[1:])
-        for text, each in zip(texts, documents, strict=True)
-    ]
-    assert in_any_order(back) == sorted(expected, key=str)
-    assert losses["text with lone surrogates"] == sum(
-        "\ud800" in d.document.text for d in documents
-    )
-    assert Counter(each.sofa_string or "" for each in theirs) == Counter(texts)
-    spans = [(each.begin, each.end) for cas in theirs for each in cas.select("custom.Span")]
-    assert len(spans) == sum(mentions.total() for _, mentions, *_ in expected)
-
-
-def test_cassis_cas_json_says_what_its_xmi_says(tmp_path: Path) -> None:
-    folder = shared_path("formats/uima-xmi")
-    types = folder / "cassis" / "webanno_types.xml"
-    known = cassis.load_typesystem(types)
-    (tmp_path / "TypeSystem.xml").write_bytes(types.read_bytes())
-    for path in sorted(folder.glob("*.xmi")):
-        copied, made = tmp_path / path.name, tmp_path / f"{path.stem}.json"
-        copied.write_bytes(path.read_bytes())
-        cassis.load_cas_from_xmi(path, typesystem=known, lenient=True).to_json(made)
-        (from_json,), (from_xmi,) = read([made]), read([copied])
-        assert isinstance(from_json, AnnotatedDocument) and isinstance(from_xmi, AnnotatedDocument)
-        assert content(from_json) == content(from_xmi)
-        assert from_json.document.tokens == from_xmi.document.tokens
-        assert from_json.warnings == from_xmi.warnings
-
-
-@FEW
-@given(DOCUMENTS)
 def test_the_bioc_library_reads_our_files(documents: list[AnnotatedDocument]) -> None:
     with tempfile.TemporaryDirectory() as name:
         written("bioc", documents, Path(name))
