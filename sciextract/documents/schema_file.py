@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 import unicodedata
@@ -46,14 +47,18 @@ def load_schema(name_or_path: str | Path) -> LabelSchema:
 
     Args:
         name_or_path: A name such as ``scierc``; or a :class:`~pathlib.Path`, or a string that ends in
-            ``.toml`` or has a folder in it.
+            ``.toml``, has a folder in it, or is no such name and a file.
 
     Raises:
         SchemaError: No bundled schema has the name, or the file has a mistake.
         InputMissingError: The file does not exist.
     """
     words = str(name_or_path)
-    if isinstance(name_or_path, Path) or words.endswith(".toml") or "/" in words or "\\" in words:
+    is_path = (
+        isinstance(name_or_path, Path) or words.endswith(".toml") or "/" in words or "\\" in words
+    )
+    # os.path takes any words, also those that are too long for a name.
+    if is_path or (words not in bundled_schemas() and os.path.isfile(words)):
         return _read(Path(name_or_path), str(name_or_path))
     if name_or_path not in bundled_schemas():
         raise SchemaError(

@@ -60,12 +60,14 @@ def test_questions_on_a_terminal_make_the_same_schema(
 
 def test_labels_of_annotated_files_make_a_schema(command: Command, work: Path) -> None:
     write_lines(work / "gold.jsonl", GOLD)
-    assert command("schema", "from", "gold.jsonl", "--output", "mine.toml").code == ExitCode.DONE
-    schema = load_schema(work / "mine.toml")
+    assert command("schema", "from", "gold.jsonl", "--output", "mine.labels").code == ExitCode.DONE
+    # Under any file name, because the next command that is printed has it.
+    schema = load_schema(work / "mine.labels")
     assert set(schema.entity_labels) == {"Method", "Task", "Generic"}
     assert schema.relation("USED-FOR").pairs == (("Method", "Task"),)
     assert schema.coreference
-    assert command("schema", "check", "mine.toml").out.startswith("mine.toml: 3 entity types")
+    assert command("schema", "check", "mine.labels").out.startswith("mine.labels: 3 entity types")
+    assert command("init", "mine.sciextract", "--schema", "mine.labels").code == ExitCode.DONE
 
 
 def test_mistakes_name_what_is_allowed(command: Command) -> None:
