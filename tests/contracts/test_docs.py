@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.inference.model_folder import open_folder
+from sciextract.inference.onnx_network import sums_overflow
 from sciextract.resources import bundled_models
 from tests.shared_data import ROOT
 from tools.real_runs import output_of, renewed_tutorial, tutorials, without_what_varies
@@ -76,6 +77,13 @@ def needs_the_bundled_model() -> None:
         pytest.skip("bundled model absent: make model")
 
 
+def needs_the_scores_of_the_pages() -> None:
+    needs_the_bundled_model()
+    if sums_overflow():
+        # Two of 570 entities of the samples fall on the other side of their threshold.
+        pytest.skip("the pages were made on a processor with VNNI, without it scores differ")
+
+
 def test_shown_runs_are_those_of_the_bundled_models() -> None:
     needs_the_bundled_model()
     hashes = {
@@ -123,7 +131,7 @@ def test_the_quick_start_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("page", tutorials(), ids=name_of)
 def test_tutorials_show_what_their_commands_print(page: Path) -> None:
-    needs_the_bundled_model()
+    needs_the_scores_of_the_pages()
     text = page.read_text("utf-8")
     assert without_what_varies(renewed_tutorial(text)) == without_what_varies(text), (
         "python tools/real_runs.py"
@@ -156,6 +164,7 @@ def test_there_are_twelve_recipes() -> None:
 def test_recipes_print_what_their_page_shows(
     language: str, code: str, shown: str, predictions: Path
 ) -> None:
+    needs_the_scores_of_the_pages()
     if language == "sh":
         if shutil.which("jq") is None:
             pytest.skip("jq absent")
