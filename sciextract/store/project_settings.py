@@ -1,4 +1,4 @@
-"""What a project keeps of its own settings: new types of its label schema, the terms of its releases."""
+"""What a project keeps of its own settings: new types of its label schema, the chosen models, the terms of its releases."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import re
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
+from sciextract.store import events
 from sciextract.store.documents import decode_annotations
-from sciextract.store.sqlite import first_value
+from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:
@@ -57,6 +58,30 @@ def _choose_look(taken: list[str]) -> tuple[str, str]:
     return next(key for key in chain(_KEYS, further) if key not in used), COLOURS[
         len(taken) % len(COLOURS)
     ]
+
+
+_MODELS = "models"
+
+
+def model_choices(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
+    """All choices of models and rollbacks, oldest first; ``None`` where they cannot be understood."""
+    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", _MODELS)
+    try:
+        entries = json.loads(body or "[]")
+    except (ValueError, TypeError):
+        return None
+    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    return entries if known else None
+
+
+def add_model_choice(project: Project, entry: dict[str, Any]) -> None:
+    """Add a choice or a rollback, with its event."""
+    with project.writing() as connection:
+        entries = [*(model_choices(connection) or []), {"at": now(), **entry}]
+        connection.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_MODELS, json.dumps(entries))
+        )
+        events.append(connection, project.author_id, events.MODEL, entry)
 
 
 _TERMS = "release terms"

@@ -35,14 +35,10 @@ from sciextract.workflows.models.registry import (
 )
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from sciextract.store import Project
 
 By = Literal["project", "user", "default"]
 FILE = "choices.jsonl"
-PROJECT_KEY = "models"
-"""Where a project keeps its choices, in its table ``meta``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +198,9 @@ def history(project: Project | None = None) -> list[dict[str, Any]]:
         ProjectDamagedError: Those of the project cannot be understood.
     """
     if project is not None:
-        of_project = _read_entries(project.connection)
+        from sciextract.store.project_settings import model_choices
+
+        of_project = model_choices(project.connection)
         if of_project is None or not all(map(_is_entry, of_project)):
             raise ProjectDamagedError(
                 f"{project.path}: the project's choice of models cannot be understood",
@@ -239,27 +237,9 @@ def _add(entry: dict[str, Any], project: Project | None) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             atomic.append_line(file, f"{json.dumps(entry)}\n".encode())
         return
-    from sciextract.store import events
-    from sciextract.store.sqlite import now
+    from sciextract.store.project_settings import add_model_choice
 
-    with project.writing() as connection:
-        entries = [*(_read_entries(connection) or []), {"at": now(), **entry}]
-        values = (PROJECT_KEY, json.dumps(entries))
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
-        events.append(connection, project.author_id, events.MODEL, entry)
-
-
-def _read_entries(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    """All entries of a project; ``None`` where they cannot be understood."""
-    from sciextract.store.sqlite import first_value
-
-    body = first_value(connection, "SELECT value FROM meta WHERE key = ?", PROJECT_KEY)
-    try:
-        entries = json.loads(body or "[]")
-    except (ValueError, TypeError):
-        return None
-    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
-    return entries if known else None
+    add_model_choice(project, entry)
 
 
 def _file() -> Path:
