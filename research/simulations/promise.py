@@ -11,6 +11,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -20,7 +21,14 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.formats import read
 from sciextract.inference.adapter.states import EncoderStates
-from sciextract.inference.promise import HeldOut, held_out, keep_promise, make_promise
+from sciextract.inference.promise import (
+    PROMISED,
+    HeldOut,
+    HeldOutItem,
+    Promise,
+    held_out,
+    make_promise,
+)
 from sciextract.inference.settings import TASKS
 from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
@@ -51,14 +59,15 @@ def main() -> None:
         predicted = [_predicted(items, schema, states, Random(seed)) for seed in range(ADAPTERS)]
         for count in CHOSEN_ON:
             for wanted in WANTED:
-                if "relation" in wanted and not schema.relations:
-                    continue
-                _report(data.name, predicted, count, wanted, options.splits)
+                if count <= len(predicted[0]) / 2 and (
+                    "relation" not in wanted or schema.relations
+                ):
+                    _report(data.name, predicted, count, wanted, options.splits)
 
 
 def _report(
     name: str,
-    predicted: Sequence[tuple[list[AnnotatedDocument], list[AnnotatedDocument]]],
+    predicted: Sequence[Sequence[HeldOut]],
     count: int,
     wanted: dict[str, float],
     splits: int,
@@ -66,19 +75,14 @@ def _report(
     made = broken = possible = 0
     recalls: list[float] = []
     for split in range(splits):
-        gold, found = predicted[split % len(predicted)]
-        if count > len(gold) / 2:
-            return
-        order = Random(1000 + split).sample(range(len(gold)), len(gold))
-        known, new = order[:count], order[count:]
-        held = held_out(name, [gold[at] for at in known], [found[at] for at in known])
-        promise = make_promise(held, wanted, CONFIDENCE)
-        written = [keep_promise(found[at], promise.thresholds) for at in new]
-        test = held_out("test", [gold[at] for at in new], written)
+        parts = predicted[split % len(predicted)]
+        drawn = Random(1000 + split).sample(parts, len(parts))
+        promise = make_promise(_together(drawn[:count]), wanted, CONFIDENCE)
+        test = _together(drawn[count:])
         possible += len(promise.labels)
         for each in promise.labels:
             if each.threshold is not None:
-                right, count_of = _right(test, each.task, each.label)
+                right, count_of = _right(test, each.task, each.label, promise)
                 made += 1
                 broken += count_of > 0 and right / count_of < wanted[each.task]
                 recalls.append(right / max(1, test.gold[each.task].get(each.label, 0)))
@@ -91,19 +95,39 @@ def _report(
     )
 
 
-def _right(held: HeldOut, task: str, label: str) -> tuple[int, int]:
-    items = [each for each in held.items[task] if each.label == label]
+def _together(parts: Sequence[HeldOut]) -> HeldOut:
+    """Some abstracts, each held out by itself, as one."""
+    items: dict[str, list[HeldOutItem]] = {task: [] for task in PROMISED}
+    gold = {task: Counter[str]() for task in PROMISED}
+    for number, part in enumerate(parts):
+        for task in PROMISED:
+            items[task] += [each._replace(document=number) for each in part.items[task]]
+            gold[task].update(part.gold[task])
+    return HeldOut("", len(parts), {task: tuple(each) for task, each in items.items()}, gold)
+
+
+def _right(test: HeldOut, task: str, label: str, promise: Promise) -> tuple[int, int]:
+    """How many items of a label are right of those that the promise writes, and how many it writes."""
+    least = {(name, of): score for name, of, score in promise.thresholds}
+    items = [
+        each
+        for each in test.items[task]
+        if each.label == label
+        and each.score >= least[task, label]
+        and all(score >= least.get(("entity", of), inf) for of, score in each.ends)
+    ]
     return sum(each.right for each in items), len(items)
 
 
 def _predicted(
     items: Sequence[AnnotatedDocument], schema: LabelSchema, states: EncoderStates, random: Random
-) -> tuple[list[AnnotatedDocument], list[AnnotatedDocument]]:
-    """Gold and predictions of an adapter for abstracts that it has not learned from."""
+) -> list[HeldOut]:
+    """What an adapter predicts for each abstract that it has not learned from, with its gold."""
     chosen = random.sample(items, min(MOST + TAUGHT, len(items)))
     taught, others = chosen[:TAUGHT], chosen[TAUGHT:]
     adapter = learn([TrainingDocument(each) for each in taught], schema, states)
-    return others, list(adapter.with_settings(LOWEST).stream([each.document for each in others]))
+    low = adapter.with_settings(LOWEST).stream([each.document for each in others])
+    return [held_out("", [gold], [found]) for gold, found in zip(others, low, strict=True)]
 
 
 def _show_other_kind(data: Path) -> None:
