@@ -21,7 +21,7 @@ from sciextract.errors import FormatError, UsageError
 from sciextract.formats.base import Source, decoded_content, quoted
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered
+from sciextract.graph.queries.edges import Edge, Sentence, between
 from sciextract.graph.queries.nodes import label_number
 from sciextract.graph.queries.trends import wilson
 from sciextract.text.characters import without_surrogates
@@ -119,18 +119,17 @@ def draw_edges(
     """
     number = label_number(connection, relation, "relation")
     found = connection.execute(
-        "SELECT id FROM edge WHERE documents >= ? AND label = coalesce(?, label) ORDER BY id",
+        "SELECT id, head, tail FROM edge WHERE documents >= ? AND label = coalesce(?, label) ORDER BY id",
         (least, number),
     )
-    edges = [row[0] for row in found]
+    edges = found.fetchall()
     chance = random.Random(seed)
-    drawn = chance.sample(edges, min(count, len(edges)))
-    return [_drawn(connection, edge, chance) for edge in drawn]
-
-
-def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> Drawn:
-    found = edge_numbered(connection, edge, sentences=1 << 30)
-    return Drawn(found, chance.choice(found.sentences))
+    drawn = []
+    for edge, head, tail in chance.sample(edges, min(count, len(edges))):
+        pair = between(connection, head, tail, sentences=1 << 30)
+        (chosen,) = [each for each in pair if each.id == edge]
+        drawn.append(Drawn(chosen, chance.choice(chosen.sentences)))
+    return drawn
 
 
 CORRECT, RELATION = "correct", "relation"

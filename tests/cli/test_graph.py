@@ -380,12 +380,6 @@ def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> Non
     ] == ["merge"]
 
 
-def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:
-    outcome = command("graph", "browse", "--graph", graph)
-    assert outcome.code == 2
-    assert "needs a terminal" in outcome.err
-
-
 def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
     for words in (
         ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"), ("path", HOSTILE, "[12] things"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -153,19 +152,6 @@ def neighbours(
     return [each.read_from((each.head if each.head.id in ours else each.tail).id) for each in edges]
 
 
-def relation_counts(connection: Connection, node: Node) -> dict[tuple[str, Way], int]:
-    """Edges at a node by relation type and way, seen from the node; the most frequent first."""
-    counts: Counter[tuple[str, Way]] = Counter()
-    for end, way in (("head", Way.OUT), ("tail", Way.IN)):
-        for label, symmetric, edges in connection.execute(
-            f"""SELECT l.name, {_SYMMETRIC}, count(*) FROM edge e JOIN label l ON l.id = e.label
-            WHERE e.{end} = ? GROUP BY e.label""",
-            (node.id,),
-        ):
-            counts[label, Way.NONE if symmetric else way] += edges
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
 def between(connection: Connection, first: int, second: int, sentences: int = 0) -> list[Edge]:
     """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
     ends = "(e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"
@@ -180,12 +166,6 @@ def edge_of(connection: Connection, row: tuple[Any, ...], sentences: int = 0) ->
     ends = node_of(connection, head), node_of(connection, tail)
     found = [each for *_, each in support_of(connection, [number], sentences)] if sentences else []
     return Edge(*(number, *ends, label, bool(symmetric), *counts, tuple(found)))
-
-
-def edge_numbered(connection: Connection, number: int, sentences: int = 0) -> Edge:
-    """The edge of that number, with so many sentences."""
-    row = connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone()
-    return edge_of(connection, row, sentences)
 
 
 def support_of(

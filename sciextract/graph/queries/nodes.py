@@ -158,15 +158,16 @@ def nodes_where(connection: Connection, rest: str, values: Any = ()) -> list[Nod
 
 
 def find_node(connection: Connection, name: str) -> Node:
-    """The node that a name means: see :func:`node_called`.
+    """The node that a name means, written in any way that the naming rules take for the same.
 
     Raises:
         UnknownNodeError: There is none; the hint lists names that are like it.
     """
-    found = node_called(connection, name)
-    if found is not None:
-        return found
     form, problem = normal_form(name), f"no node is called {name!r}"
+    for key in name_keys(form):
+        where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
+        if found := nodes_where(connection, where, (key,)):
+            return found[0]
     for key in name_keys(form):
         row = connection.execute("SELECT id FROM name WHERE key = ?", (key,)).fetchone()
         if row and (several := meanings(connection, row[0])):
@@ -187,15 +188,6 @@ def find_node(connection: Connection, name: str) -> Node:
     alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
-
-
-def node_called(connection: Connection, name: str) -> Node | None:
-    """The node that a name means, written in any way that the naming rules take for the same."""
-    for key in name_keys(normal_form(name)):
-        where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
-        if found := nodes_where(connection, where, (key,)):
-            return found[0]
-    return None
 
 
 def find_nodes(connection: Connection, names: Iterable[str]) -> list[Node]:
@@ -274,41 +266,6 @@ def name_keys(form: NormalForm) -> list[str]:
     """What a name may be kept by: as it is written, in lower case, and as an acronym."""
     tried = [form.key, form.folded, form.key.upper()]
     return list(dict.fromkeys(tried[: 2 if " " in form.spaced else 3]))
-
-
-_FEWEST_LETTERS = 3
-_FREQUENT = 5000
-_ANYWHERE = 1 << 20
-
-
-def search_nodes(connection: Connection, typed: str, limit: int = 50) -> list[Node]:
-    """What the words name, then nodes whose names begin so, then frequent ones that hold them.
-
-    Of one or two letters only frequent nodes that begin so: too many others do.
-
-    Args:
-        connection: The graph.
-        typed: The beginning of a name, or a part of it, in any spelling.
-        limit: At most so many.
-    """
-    form, exact = normal_form(typed), node_called(connection, typed)
-    found = [exact] if exact else []
-    long = len(form.folded) >= _FEWEST_LETTERS
-    for prefix in dict.fromkeys((form.key, form.folded, form.key.upper()) if long else ()):
-        # A range, because LIKE would not use the index.
-        found += nodes_where(
-            connection,
-            "JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC, n.id LIMIT ?",
-            (prefix, prefix + _LAST_CHARACTER, limit),
-        )
-    if form.folded:
-        rows = connection.execute(
-            f"""SELECT f.* FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
-            WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
-            (_FREQUENT, form.folded, _ANYWHERE if long else 1, limit),
-        )
-        found += [Node(*row) for row in rows]
-    return list({each.id: each for each in found}.values())[:limit]
 
 
 def top(

@@ -8,7 +8,7 @@ import pytest
 from sciextract.errors import FormatError
 from sciextract.graph.building import repair_graph
 from sciextract.graph.database import GraphError, GraphMissingError, UnknownNodeError, open_graph
-from sciextract.graph.queries.nodes import about, find_node, node_called, top
+from sciextract.graph.queries.nodes import about, find_node, top
 from sciextract.graph.queries.papers import papers_of
 from sciextract.graph.repairs import (
     Repair,
@@ -141,7 +141,7 @@ def test_repairs_travel_as_a_vocabulary(graph: Path, tmp_path: Path) -> None:
     repaired(graph, *read_repairs(file))
     with open_graph(graph) as connection:
         renamed = find_node(connection, "=margin machine")
-        assert renamed.name == "=Margin Machine" and node_called(connection, "SVM") != renamed
+        assert renamed.name == "=Margin Machine" and find_node(connection, "SVM") != renamed
         assert find_node(connection, "neural network").name == "treebanks"
     # Others may use it to link nodes; and a vocabulary that knows nothing of repairs merges synonyms.
     names = {each.name: each.identifier for each in read_vocabulary(file).terms}
