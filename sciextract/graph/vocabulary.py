@@ -1,25 +1,17 @@
-"""Identifiers that a person's vocabulary gives to names: TSV, OBO or SKOS."""
+"""Identifiers that a person's vocabulary gives to names."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from sciextract.errors import FormatError, MissingExtraError
+from sciextract.errors import FormatError
 from sciextract.formats.base import Source, decoded_content
-from sciextract.formats.opening import unpacked_name
 from sciextract.graph.normalisation import clean, normal_form
-
-_RDF = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}
-_SKOS = "http://www.w3.org/2004/02/skos/core#"
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPED = re.compile(r"\\(.)")
 
 
 class Term(NamedTuple):
@@ -51,27 +43,19 @@ class Vocabulary(NamedTuple):
 def read_vocabulary(path: Path) -> Vocabulary:
     """The names and identifiers of a file, packed or not.
 
-    TSV has a header with ``id`` and ``name``, and perhaps ``synonyms``, separated by ``|``. OBO is read with its
-    synonyms and without obsolete terms, SKOS with ``prefLabel`` and ``altLabel``.
+    It is TSV with a header: ``id`` and ``name``, and perhaps ``synonyms``, separated by ``|``.
 
     Raises:
         InputMissingError: There is no such file.
-        FormatError: It is none of these, or cannot be read.
-        MissingExtraError: SKOS needs rdflib.
+        FormatError: It has other columns, or no terms.
     """
-    text = decoded_content(Source(str(path)))
-    suffix = Path(unpacked_name(path.name)).suffix.lower()
-    if suffix in _RDF:
-        terms = _skos(text, path, _RDF[suffix])
-    elif suffix == ".obo":
-        terms = _obo(text)
-    elif suffix == ".tsv":
-        terms = _tsv(text, path)
-    else:
-        problem = f"{suffix or 'no ending'} found; expected .tsv, .obo, {', '.join(_RDF)}"
-        raise FormatError(problem, path=path)
-    cleaned = [Term(clean(one.strip()), clean(name.strip()), main) for one, name, main in terms]
-    found = [each for each in cleaned if each.identifier and each.name]
+    text, found = decoded_content(Source(str(path))), []
+    for _, row in tsv_rows(text, path):
+        identifier = clean((row["id"] or "").strip())
+        names = [row["name"] or "", *(row.get("synonyms") or "").split("|")]
+        for place, name in enumerate([clean(each.strip()) for each in names]):
+            if identifier and name:
+                found.append(Term(identifier, name, preferred=place == 0))
     if not found:
         raise FormatError("no terms with an identifier and a name", path=path)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -91,48 +75,6 @@ def tsv_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, str | None]
         raise FormatError(problem, path=path, line=1)
     for row in rows:
         yield rows.line_num, row
-
-
-def _tsv(text: str, path: Path) -> Iterator[Term]:
-    for _, row in tsv_rows(text, path):
-        identifier = row["id"] or ""
-        yield Term(identifier, row["name"] or "", preferred=True)
-        for synonym in (row.get("synonyms") or "").split("|"):
-            yield Term(identifier, synonym, preferred=False)
-
-
-def _obo(text: str) -> Iterator[Term]:
-    for stanza in re.split(r"^\s*\[", text, flags=re.MULTILINE)[1:]:
-        kind, *lines = stanza.splitlines()
-        fields: dict[str, list[str]] = defaultdict(list)
-        for line in lines:
-            tag, _, value = line.partition(":")
-            fields[tag.strip()].append(value.strip())
-        if kind.strip() != "Term]" or "true" in fields["is_obsolete"] or not fields["id"]:
-            continue
-        identifier = fields["id"][0].split(" ! ")[0]
-        for name in fields["name"][:1]:
-            yield Term(identifier, _ESCAPED.sub(r"\1", name), preferred=True)
-        for synonym in fields["synonym"]:
-            if quoted := _QUOTED.match(synonym):
-                yield Term(identifier, _ESCAPED.sub(r"\1", quoted[1]), preferred=False)
-
-
-def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
-    try:
-        import rdflib
-    except ImportError as error:
-        raise MissingExtraError("SKOS", "formats") from error
-    if syntax == "xml" and "<!ENTITY" in text:
-        raise FormatError("it declares XML entities, which are not read", path=path)
-    graph = rdflib.Graph()
-    try:
-        graph.parse(data=text, format=syntax)
-    except Exception as error:  # rdflib's parsers share no class of error
-        raise FormatError(f"no readable RDF ({syntax}): {error}", path=path) from error
-    for label, preferred in (("prefLabel", True), ("altLabel", False)):
-        for concept, name in graph.subject_objects(rdflib.URIRef(_SKOS + label)):
-            yield Term(str(concept), str(name), preferred)
 
 
 def keep_vocabulary(connection: Connection, terms: Iterable[Term]) -> None:

@@ -65,7 +65,7 @@ class BuildOptions:
     )
     vocabulary: Path | None = option(
         "FILE",
-        "Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
+        "Identifiers of names, such as those of Wikidata: TSV with columns id, name, synonyms.",
     )
     least_score: float = option(
         "P", "Leave out relations below this score.", min=0, max=1, default=0.0
