@@ -123,7 +123,7 @@ def _size(path: Path) -> str:
 
 def _reading(predictions: str, facts: Took, derived: Took, abstracts: int) -> Iterator[Row]:
     with timed() as took:
-        count = sum(1 for _ in Reading([predictions], CountSettings(), {}).extractions())
+        count = sum(1 for _ in Reading([predictions], CountSettings()).extractions())
     yield Row(f"reading {count:,} real predictions, one process", str(took))
     share = CORPUS / abstracts
     alone = CORPUS * took.cpu / count + share * (facts.cpu + derived.cpu)

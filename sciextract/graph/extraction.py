@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Cluster, Entity, Span, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
@@ -122,15 +122,12 @@ class Extraction(NamedTuple):
     fingerprint: bytes
 
 
-def extract(
-    annotated: AnnotatedDocument, settings: CountSettings = CountSettings(), year: int | None = None
-) -> Extraction:
+def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSettings()) -> Extraction:
     """What an annotated document says; what was rejected in it does not count.
 
     Args:
         annotated: The abstract.
         settings: What counts of it.
-        year: Of publication; that of the abstract's fields when ``None``.
     """
     document = annotated.document
     found = find_expansions(document.text)
@@ -150,9 +147,10 @@ def extract(
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
-    authors = tuple(map(clean, paper.authors))
-    paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
+    cleaned: dict[str, Any] = {
+        name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)
+    }
+    paper = replace(paper, **cleaned, authors=tuple(map(clean, paper.authors)))
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
     values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()

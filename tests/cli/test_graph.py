@@ -106,34 +106,6 @@ def test_bad_records_are_named_and_left_out(work: Path, command: Command) -> Non
     assert "1 bad record left out" in outcome.err
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("years.csv", "id,year\na,1990\nb,in press\n"),
-        ("years.tsv", "doc_key\tdate\na\t1990-05-01\n"),
-        ("years.jsonl", '{"id": "a", "year": 1990}\n\n{"id": "b"}\n'),
-    ],
-)
-def test_years_beside_the_predictions(
-    work: Path, command: Command, name: str, content: str
-) -> None:
-    (work / name).write_text(content)
-    write(work / "p.jsonl", [abstract("a", "A parser.", {"parser": "Method"})])
-    outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name, "--json")
-    assert json.loads(outcome.out)["graph"]["without_year"] == 0
-
-
-@pytest.mark.parametrize("content", ["title,year\nx,1990\n", "", '{"year": 1}\n'])
-def test_years_that_cannot_be_used(work: Path, command: Command, content: str) -> None:
-    (work / "y.csv").write_text(content)
-    (work / "y.jsonl").write_text(content)
-    write(work / "p.jsonl", field())
-    for name in ("y.csv", "y.jsonl") if content.startswith("t") else ("y.jsonl",):
-        outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name)
-        assert outcome.code == 1
-        assert name in outcome.err
-
-
 def test_top(graph: Path, command: Command) -> None:
     outcome = command("graph", "top", "--graph", graph)
     assert outcome.out.splitlines()[1].split() == [

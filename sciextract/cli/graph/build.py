@@ -44,11 +44,6 @@ class BuildOptions:
         "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
         "--generic",
     )
-    years: Path | None = option(
-        "FILE",
-        "JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
-        "--years",
-    )
     acronym_share: float = option(
         "P",
         "An acronym without its expansion gets the one that at least this share of the "
@@ -91,23 +86,22 @@ def build(options: BuildOptions) -> None:
 
         sciextract graph build predictions.jsonl --graph field.graph
 
-        sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
+        sciextract graph build parts/ newest.jsonl.gz --graph field.graph
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.queries.nodes import types_of
-    from sciextract.graph.reading import Reading, read_years
+    from sciextract.graph.reading import Reading
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
 
-    known = read_years(options.years) if options.years else {}
     counting = CountSettings(
         GENERIC if options.generic is None else frozenset(options.generic), options.least_score
     )
     processes = usable_cores() if options.workers is None else options.workers
-    reading = Reading(options.inputs, counting, known, not options.only_decided, processes)
+    reading = Reading(options.inputs, counting, not options.only_decided, processes)
     directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
     terms = read_vocabulary(options.vocabulary) if options.vocabulary else None
     settings = DeriveSettings(options.acronym_share, directions, terms)
