@@ -135,24 +135,11 @@ def test_neighbours(graph: Path, command: Command) -> None:
     assert "no relations" in none.out
 
 
-def test_path(graph: Path, command: Command) -> None:
-    outcome = command("graph", "path", "SVM", "speech recognition", "--graph", graph)
-    assert outcome.out.startswith(
-        "1. support vector machine --COMPARE-- neural network  (1 abstract"
-    )
-    assert "A neural network for speech recognition." in outcome.out
-    (found,) = lines(command("graph", "path", "SVM", "treebank", "--json", "--graph", graph).out)
-    assert len(found["steps"]) == 2
-    no_way = command("graph", "path", "SVM", "accuracy", "--graph", graph)
-    assert no_way.code == 1
-    assert "there is no path" in no_way.err
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
         (("neighbours", "speech recognitoin"), 1, "did you mean: speech recognition"),
-        (("path", "SVM", "nonsense"), 1, "no node is called 'nonsense'"),
+        (("together", "SVM", "--versus", "nonsense"), 1, "no node is called 'nonsense'"),
         (("top", "--type", "Gene"), 2, "it has Material, Method, Metric, Task"),
         (("neighbours", "SVM", "--relation", "X"), 2, "it has COMPARE, USED-FOR"),
         (("trends", "pairs"), 2, "is not one of"),
@@ -170,9 +157,7 @@ def test_mistakes(
     assert outcome.out == ""
 
 
-@pytest.mark.parametrize(
-    "words", [("top",), ("neighbours", "x"), ("path", "x", "y"), ("trends", "rising")]
-)
+@pytest.mark.parametrize("words", [("top",), ("neighbours", "x"), ("trends", "rising")])
 def test_no_graph(work: Path, command: Command, words: tuple[str, ...]) -> None:
     outcome = command("graph", *words, "--graph", "absent.graph")
     assert outcome.code == 4
@@ -354,7 +339,7 @@ def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> Non
 
 def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
     for words in (
-        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"), ("path", HOSTILE, "[12] things"),
+        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"),
         ("neighbours", "\x1b[31mno"),
     ):  # fmt: skip
         for form in ((), ("--json",)):

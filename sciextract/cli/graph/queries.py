@@ -77,7 +77,7 @@ def neighbours(
     if found.vocabulary_id:
         lines.append(f"  in the vocabulary: {found.vocabulary_id}")
     if found.generic:
-        lines.append("  generic: left out of top, paths and the page without --with-generic")
+        lines.append("  generic: left out of top and the page without --with-generic")
     for reason, forms in known.unmatched.items():
         lines.append(f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}")
     if known.meanings:
@@ -173,47 +173,6 @@ def together(
     for count, other, lift, interval, years, name, kind, key, sentence in rows:
         show([f"{count:>9} {other:>6} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
         show([f"{'':11}> {sentence} [{key}]"] if key else [])
-
-
-def path(
-    start: NodeArgument,
-    end: NodeArgument,
-    graph: GraphOption,
-    avoid: list[str] | None = option("NODE", "A node that the path must not visit; repeatable."),
-    with_generic: WithGenericOption = False,
-    sentences: SentencesOption = 1,
-    as_json: JsonObjectOption = False,
-) -> None:
-    """Find the shortest path between two nodes, with the sentences that support each step.
-
-    Of several shortest paths, the one whose edges are stated by the most abstracts is shown. Edges are followed in
-    either direction.
-
-    Examples:
-
-        sciextract graph path "support vector machine" parsing --graph field.graph
-
-        sciextract graph path BERT chemistry --avoid accuracy --sentences 3 --graph field.graph
-    """
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.edges import shortest_path
-    from sciextract.graph.queries.nodes import find_node, find_nodes
-
-    with open_graph(graph) as connection:
-        first, last = find_node(connection, start), find_node(connection, end)
-        closed = find_nodes(connection, avoid or [])
-        steps = shortest_path(
-            connection, first, last, closed, generic=with_generic, sentences=sentences
-        )
-    if steps is None:
-        hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
-        raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
-    lines = [] if steps else [f"{first.name}: both names mean this node"]
-    for number, step in enumerate(steps, start=1):
-        for edge in step:
-            lines += [f"{number}. {edge_line(edge)}", *sentence_lines(edge.sentences, "     ")]
-    edges = [list(map(asdict, step)) for step in steps]
-    answer([{"start": first.to_json(), "end": last.to_json(), "steps": edges}], lines, as_json)
 
 
 def top(

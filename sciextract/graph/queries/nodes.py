@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from sqlite3 import Connection
 from typing import Any, Literal
@@ -188,15 +187,6 @@ def find_node(connection: Connection, name: str) -> Node:
     alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
-
-
-def find_nodes(connection: Connection, names: Iterable[str]) -> list[Node]:
-    """The nodes that names mean: see :func:`find_node`; empty names are passed over.
-
-    Raises:
-        UnknownNodeError: One of them is unknown.
-    """
-    return [find_node(connection, name) for name in names if name.strip()]
 
 
 def node_of(connection: Connection, number: int) -> Node:
