@@ -15,11 +15,12 @@ from urllib.parse import quote
 from sciextract.documents.bibliography import Bibliography, family_first
 from sciextract.errors import UsageError
 from sciextract.formats.tables import csv_row
+from sciextract.graph.queries.papers import quoted
 from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.papers import NamingSentence, Paper
+    from sciextract.graph.queries.papers import Paper
     from sciextract.graph.queries.results import Result
 
 
@@ -121,11 +122,6 @@ def _published(paper: Paper) -> dict[str, object]:
     known = asdict(paper.published) | {"authors": "; ".join(paper.published.authors)}
     names = ("title", "authors", "year", "venue", "doi", "pmid")
     return {"doc_key": paper.doc_key, **{name: known[name] for name in names}}
-
-
-def quoted(sentences: Iterable[NamingSentence]) -> str:
-    """Sentences on one line."""
-    return " […] ".join([" ".join(each.text.split()) for each in sentences])
 
 
 _NO_KEY = re.compile(r"[^A-Za-z0-9:./+-]+")

@@ -141,15 +141,16 @@ def survey(connection: Connection, node: Node) -> Survey:
     types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
     # With what is in most abstracts everything is named as often as by chance.
     question = TogetherQuestion(surely=2 * node.documents <= total)
-    named = named_with(connection, [node], question)
+    named = list(named_with(connection, [node], question, most=_MOST))
     for each in types:
-        found = [one for one in named if one.node.label == each][:_MOST]
+        found = [one for one in named if one.node.label == each]
         company += [one.node.id for one in found]
         stated = [_company(one, quoter.quote(one.node.id)) for one in found]
         sections.append(Section(_HEADINGS.get(each, each), _TOGETHER, stated))
     for each, number in known.items():
         if "compare" in each.casefold():
-            found = named_with(connection, [node], replace(question, relation=each))[:_MOST]
+            related = named_with(connection, [node], replace(question, relation=each))
+            found = list(islice(related, _MOST))
             stated = [_company(one, quoter.quote(one.node.id, number)) for one in found]
             words = f"In a relation {each} in abstracts that name it."
             sections.append(Section("What is compared", words, stated))

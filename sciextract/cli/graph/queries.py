@@ -135,12 +135,11 @@ def together(
 
         sciextract graph together BLEU --versus COMET --type Task --graph field.graph
     """
-    from sciextract.formats.tables import csv_row
-    from sciextract.graph.answers import quoted
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
     from sciextract.graph.queries.nodes import find_node, narrower
+    from sciextract.graph.queries.papers import quoted
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
@@ -165,6 +164,8 @@ def together(
         for each in found
     ]  # fmt: skip
     if to == "csv":
+        from sciextract.formats.tables import csv_row
+
         columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
         show(csv_row(row) for row in (columns, *rows))
         return

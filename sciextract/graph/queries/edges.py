@@ -9,7 +9,7 @@ from enum import StrEnum
 from sqlite3 import Connection
 from typing import Literal
 
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]

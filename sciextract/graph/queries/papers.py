@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import support_of
 from sciextract.graph.queries.nodes import Node
@@ -48,6 +48,11 @@ class NamingSentence:
     char_end: int
     text: str
     mentions: tuple[Place, ...]
+
+
+def quoted(sentences: Iterable[NamingSentence]) -> str:
+    """Sentences on one line."""
+    return " […] ".join([" ".join(each.text.split()) for each in sentences])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,8 @@ def papers_of(
     relations: dict[int, set[str]] = defaultdict(set)
     for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
         relations[document].add(label)
-    patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
+    own = [_pattern(connection, [each]) for each in (node.id, *numbers)]
+    wider = [_pattern(connection, [each], borrowed=True) for each in (node.id, *numbers)]
     both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     found: list[Paper] = []
     for *row, mentions, content, ends in connection.execute(
@@ -121,7 +127,7 @@ def papers_of(
             continue
         if sentences:
             text = unpacked(content)
-            places = [_spans(own, text) or _spans(borrowed, text) for own, borrowed in patterns]
+            places = [_spans(a, text) or _spans(b, text) for a, b in zip(own, wider, strict=True)]
             quoted = sentences_with(text, ends, places)[:sentences]
         stated = tuple(sorted(relations.get(paper.document, ())))
         found.append(replace(paper, mentions=mentions, relations=stated, sentences=tuple(quoted)))
@@ -147,17 +153,16 @@ _MOST_FORMS = 200
 _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
-def _patterns(
-    connection: Connection, nodes: Sequence[int]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How nodes are written: by names of their own, and by those that coreference gave them, too."""
+def _pattern(
+    connection: Connection, nodes: Sequence[int], *, borrowed: bool = False
+) -> re.Pattern[str]:
+    """How nodes are written: by names of their own; also by those that coreference gave them, if they are wanted."""
     rows = connection.execute(
         """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
         WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?""",
         (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS),
-    ).fetchall()
-    own = {surface for surface, borrowed in rows if not borrowed}
-    return names_pattern(own), names_pattern({row[0] for row in rows})
+    )
+    return names_pattern([surface for surface, coreferent in rows if borrowed or not coreferent])
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
@@ -175,7 +180,7 @@ class Quoter:
     def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
-        self._pattern = _patterns(connection, nodes)[0]
+        self._pattern = _pattern(connection, nodes)
         rows = connection.execute(_OWN, (self._nodes,))
         self._own = {document: (mentions, year) for document, mentions, year in rows}
 
@@ -186,7 +191,7 @@ class Quoter:
             node: The number of another node.
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
-        pattern, apart = _patterns(self._connection, [node])[0], None
+        pattern, apart = _pattern(self._connection, [node]), None
         named = self._connection.execute(_OTHER, {"other": node, "relation": relation})
         shared = [self._rank(*each) for each in named if each[0] in self._own]
         for *_, document in nlargest(_MOST_LOOKED_AT, shared):

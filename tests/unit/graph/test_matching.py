@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.graph.building import build_graph
-from sciextract.graph.database import open_graph
-from sciextract.graph.extraction import CountSettings, unpacked
+from sciextract.graph.database import open_graph, unpacked
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.reading import Reading
 from tests.graph_samples import abstract, field, write
 
