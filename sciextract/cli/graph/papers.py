@@ -45,7 +45,7 @@ def papers(
     year: YearOption = None,
     sentences: int = option("N", "Number of sentences per paper.", min=0, default=1),
     limit: MostOption = None,
-    output: Path | None = option("FILE", "Write .csv, .bib (BibTeX) or .ris instead."),
+    output: Path | None = option("FILE", "Write .csv or .bib (BibTeX) instead."),
     force: ForceOption = False,
     as_json: JsonLinesOption = False,
 ) -> None:
