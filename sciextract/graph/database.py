@@ -43,10 +43,6 @@ FACTS = (
     tail_start INTEGER NOT NULL, tail_end INTEGER NOT NULL,
     PRIMARY KEY (document, number)
 ) WITHOUT ROWID""",
-    # Identifiers of names, by their normal form, from the vocabulary of the last build that had one.
-    """CREATE TABLE vocabulary (
-    key TEXT, identifier TEXT, preferred INTEGER NOT NULL, PRIMARY KEY (key, identifier)
-) WITHOUT ROWID""",
     """CREATE TABLE expansion (
     document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
     PRIMARY KEY (document, short, long)
@@ -74,7 +70,7 @@ WITHOUT ROWID""",
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
     mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER,
     extracted_documents INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
-    generic INTEGER NOT NULL, vocabulary_id TEXT
+    generic INTEGER NOT NULL
 )""",
     # The abstracts that name a node: mentions are extracted; matched are places in the text where one of its names stands
     # by itself, nested those where one stands within a longer name of another node.
@@ -143,7 +139,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 10
+VERSION = 11
 """Counts up when the tables change, or a mention gets another normal form: no graph mixes both, older ones are built anew."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -58,10 +57,6 @@ class BuildOptions:
         "as COMPARE; '' for none); repeatable.",
         "--symmetric",
     )
-    vocabulary: Path | None = option(
-        "FILE",
-        "Identifiers of names, such as those of Wikidata: TSV with columns id, name, synonyms.",
-    )
     least_score: float = option(
         "P", "Leave out relations below this score.", min=0, max=1, default=0.0
     )
@@ -94,7 +89,6 @@ def build(options: BuildOptions) -> None:
     from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.queries.nodes import types_of
     from sciextract.graph.reading import Reading
-    from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
 
     counting = CountSettings(
@@ -103,8 +97,7 @@ def build(options: BuildOptions) -> None:
     processes = usable_cores() if options.workers is None else options.workers
     reading = Reading(options.inputs, counting, not options.only_decided, processes)
     directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
-    terms = read_vocabulary(options.vocabulary) if options.vocabulary else None
-    settings = DeriveSettings(options.acronym_share, directions, terms)
+    settings = DeriveSettings(options.acronym_share, directions)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
         listener = BuildListener(
@@ -160,8 +153,6 @@ def _in_words(found: BuildReport) -> str:
         words.append(f"{counted(totals.unlikely, 'relation')} below --least-score")
     if totals.without_year:
         words.append(f"{counted(totals.without_year, 'abstract')} without a year")
-    if totals.linked:
-        words.append(f"{counted(totals.linked, 'node')} in the vocabulary")
     if totals.ambiguous:
         words.append(f"{counted(totals.ambiguous, 'acronym')} with several expansions")
     return "; ".join(words)

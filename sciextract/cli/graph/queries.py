@@ -74,8 +74,6 @@ def neighbours(
         f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {span_of_years(found.first_year, found.last_year)}",
         f"  {mentions} by itself, {found.nested:,} within longer names",
     ]
-    if found.vocabulary_id:
-        lines.append(f"  in the vocabulary: {found.vocabulary_id}")
     if found.generic:
         lines.append("  generic: left out of top and the page without --with-generic")
     for reason, forms in known.unmatched.items():

@@ -102,7 +102,6 @@ class Node:
         matched: Places in all texts where one of its names stands by itself.
         nested: Places where one stands within a longer name of another node.
         generic: Whether the name tells little in any field, such as "data".
-        vocabulary_id: What the vocabulary of the build calls it.
     """
 
     id: int
@@ -117,7 +116,6 @@ class Node:
     matched: int = 0
     nested: int = 0
     generic: bool = False
-    vocabulary_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""

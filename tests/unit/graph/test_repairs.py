@@ -18,7 +18,6 @@ from sciextract.graph.repairs import (
     undo_repair,
     write_repairs,
 )
-from sciextract.graph.vocabulary import read_vocabulary
 from tests.graph_samples import HOSTILE, abstract, build, field
 
 
@@ -143,11 +142,12 @@ def test_repairs_travel_as_a_vocabulary(graph: Path, tmp_path: Path) -> None:
         renamed = find_node(connection, "=margin machine")
         assert renamed.name == "=Margin Machine" and find_node(connection, "SVM") != renamed
         assert find_node(connection, "neural network").name == "treebanks"
-    # Others may use it to link nodes; and a vocabulary that knows nothing of repairs merges synonyms.
-    names = {each.name: each.identifier for each in read_vocabulary(file).terms}
-    assert names["neural network"] == names["treebank"] == "repair:1"
+    # A vocabulary that knows nothing of repairs merges synonyms.
     file.write_text(f"id\tname\tsynonyms\nQ1\t{HOSTILE}\tSVM|perceptron\n", "utf-8")
     assert read_repairs(file) == [Repair("merge", "SVM", HOSTILE), Repair("merge", "perceptron", HOSTILE)]  # fmt: skip
     file.write_text("id\tname\trepair\nQ1\tx\tburn\n", "utf-8")
     with pytest.raises(FormatError, match="'burn' found; expected merge, split, hide, rename"):
+        read_repairs(file)
+    file.write_text("a\tb\n1\t2\n", "utf-8")
+    with pytest.raises(FormatError, match="columns a, b found, needed are id and name"):
         read_repairs(file)
