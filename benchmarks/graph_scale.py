@@ -202,7 +202,7 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
 
     def first_ones() -> None:
         with open_graph(path) as connection:
-            top(connection, label="Method", by=chance.choice(["count", "degree"]))
+            top(connection, label="Method")
 
     def recent_ones() -> None:
         with open_graph(path) as connection:

@@ -107,9 +107,7 @@ WITHOUT ROWID""",
 
 INDEXES = (
     "CREATE INDEX node_documents ON node (documents DESC)",
-    "CREATE INDEX node_degree ON node (degree DESC)",
     "CREATE INDEX node_label_documents ON node (label, documents DESC)",
-    "CREATE INDEX node_label_degree ON node (label, degree DESC)",
     "CREATE INDEX document_nodes ON node_document (document)",
     "CREATE INDEX support_document ON support (document, edge)",
     "CREATE INDEX edge_head ON edge (head, documents DESC)",

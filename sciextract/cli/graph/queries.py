@@ -177,29 +177,24 @@ def together(
 def top(
     graph: GraphOption,
     label: TypeOption = None,
-    by: Literal["count", "degree"] = typer.Option(
-        "count", help="Rank by abstracts that mention the node, or by related nodes."
-    ),
     since: int | None = option("YEAR", "Count only abstracts from this year on."),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List the nodes with the most abstracts or the most related nodes.
+    """List the nodes with the most abstracts.
 
     Examples:
 
         sciextract graph top --type Method --since 2020 --graph field.graph
 
-        sciextract graph top --by degree --limit 50 --json --graph field.graph
+        sciextract graph top --limit 50 --json --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        found = first_nodes(
-            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
-        )
+        found = first_nodes(connection, label=label, since=since, generic=with_generic, limit=limit)
     if not found:
         raise nothing("the graph has no such nodes")
     lines = [f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"]

@@ -87,13 +87,6 @@ class Edge:
             return Way.NONE
         return Way.OUT if node == self.head.id else Way.IN
 
-    def read_from(self, node: int) -> Edge:
-        """The same, with the node of that number as head where there is no direction."""
-        if not self.symmetric or self.head.id == node:
-            return self
-        sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
-        return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
-
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
 _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
@@ -149,10 +142,12 @@ def neighbours(
     edges = []
     for row in connection.execute(query, values).fetchall():
         edge, head, tail, label, symmetric, *counts = row
-        nodes = node_of(connection, head), node_of(connection, tail)
+        pair = node_of(connection, head), node_of(connection, tail)
         some = [each for *_, each in support_of(connection, [edge], sentences)] if sentences else []
-        found = Edge(*(edge, *nodes, label, bool(symmetric), *counts, tuple(some)))
-        edges.append(found.read_from(head if head in ours else tail))
+        if symmetric and head not in ours:  # without direction: read from the node
+            pair = pair[::-1]
+            some = [replace(each, head=each.tail, tail=each.head) for each in some]
+        edges.append(Edge(*(edge, *pair, label, bool(symmetric), *counts, tuple(some))))
     return edges
 
 

@@ -1,4 +1,4 @@
-"""Finding a node by any of its names, all that is known about it, and the first nodes by a measure."""
+"""Finding a node by any of its names, all that is known about it, and the most frequent nodes."""
 
 from __future__ import annotations
 
@@ -260,23 +260,21 @@ def top(
     connection: Connection,
     *,
     label: str | None = None,
-    by: Literal["count", "degree"] = "count",
     since: int | None = None,
     generic: bool = False,
     limit: int = 20,
 ) -> list[Node]:
-    """The nodes that most abstracts name, or that are related to most others.
+    """The nodes that most abstracts name.
 
     Args:
         connection: The graph.
         label: Only nodes that are mostly of this type.
-        by: ``count`` of abstracts, or ``degree``.
         since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
         generic: Generic nodes, too.
         limit: At most so many.
 
     Raises:
-        UsageError: No such type, or ``since`` with ``degree``.
+        UsageError: The graph has no such type.
     """
     values = {
         "label": label_number(connection, label, "entity"), "since": since, "generic": generic, "limit": limit,
@@ -284,11 +282,8 @@ def top(
     # coalesce would not use the index.
     where = f"WHERE n.generic <= :generic {'' if label is None else 'AND n.label = :label '}"
     if since is None:
-        column = "n.documents" if by == "count" else "n.degree"
-        rest = f"{where} ORDER BY {column} DESC, n.name LIMIT :limit"
+        rest = f"{where} ORDER BY n.documents DESC, n.name LIMIT :limit"
         return nodes_where(connection, rest, values)
-    if by != "count":
-        raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
     # No node that fewer abstracts name in all years comes before the last of the most frequent ones.
     recent = f"""SELECT (SELECT total(documents) FROM node_year WHERE node = n.id AND year >= :since) AS recent
     FROM node n {where} ORDER BY n.documents DESC LIMIT :limit"""

@@ -47,5 +47,5 @@ def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connecti
 def test_degree_counts_neighbours_once(random_graph: Path) -> None:
     with open_graph(random_graph) as graph:
         plain = nx.Graph(graph.execute("SELECT head, tail FROM edge").fetchall())
-        for node in top(graph, by="degree", limit=60):
+        for node in top(graph, limit=60):
             assert node.degree == (plain.degree(node.id) if node.id in plain else 0)

@@ -52,8 +52,6 @@ def test_top(connection: sqlite3.Connection) -> None:
     ]  # fmt: skip
     with pytest.raises(UsageError, match="no entity type 'Nothing'"):
         top(connection, label="Nothing")
-    with pytest.raises(UsageError, match="--since"):
-        top(connection, by="degree", since=2000)
 
 
 @pytest.mark.parametrize("since", [1990, 2000, 2004, 2008, 2030])
