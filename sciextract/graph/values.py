@@ -72,14 +72,14 @@ class Value(NamedTuple):
 _LONGEST, _LONGEST_TEXT = 2_000, 50_000
 """Characters of a sentence, and of an abstract, that values are looked for in: more is none, and takes time."""
 
-# A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
+# A number that stands by itself: no part of a name or "t(26)", a range, a fraction, a factor or a thousand.
 NUMBER = re.compile(
-    r"(?<![\w.,/'’–%-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
-    r"(?:\s?(?:±|\\pm)\s?[0-9.]+%?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
-    r"(?![\w/×]|[.,:][0-9]|[-–]\w|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
+    r"(?<![\w.,/|'’–%-])(?<!\w\()(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
+    r"(?:\s?(?:±|\\pm|\+/-)\s?[0-9.]+(?P<shared>%)?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
+    r"(?![\w/×|]|[.,:][0-9]|[-–]{1,2}\w|\s?(?:\\?%|percent\b|(?:up\s)?to\s[0-9]|Cr?Is?\b|confidence\b|or\s(?:more|less|lower|higher)\b)"
+    r"|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
 )
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_RANGE_BEFORE = re.compile(r"[0-9%]\s*(?:[–-]|\\sim|to)\s*$")
+_RANGE_BEFORE = re.compile(r"(?:[0-9%]\s*(?:[–-]|\\sim|to)|±|\\pm|\+/-)\s*$")
 _LIST = re.compile(r"\s*(?:,|,?\s?and|or|/)\s*")
 # What measures in any field, where a model has not marked it.
 _MEASURE = re.compile(
@@ -88,15 +88,11 @@ _MEASURE = re.compile(
     r"|F_?[0-9](?:[- ](?:score|measure))?|F-?(?:score|measure)s?|AUC|AUROC|ROC[- ]AUC|mAP|m?IoU|MAE|RMSE|MSE|MRR|EER"
     r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
 )
-# "specificity at 95 % sensitivity of 30.1 %", "77.3 AP under an IoU of 0.5": the second one is a condition.
-_AT = re.compile(r"\s(?:at|under)\s(?:an?\s)?(?:[0-9.]+\s?\\?%\s)?$")
-# "CIFAR-10 (96.7 %), CIFAR-100 (": what follows a data set with its value is one, too, whatever a model says.
-_LISTED = re.compile(r"§\s\(?[0-9.]+\s?\\?%?\)?,?\s(?:and\s)?$")
 _RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
 # "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
 _CHANGES = (
-    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|loss(?:es)?|margins?|higher|lower|better"
-    r"|worse|(?:less|more|fewer)(?!\sthan)|ris\w+|rais\w+|jump\w*|grow\w*|enhanc\w+"
+    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|(?<!test )(?<!train )(?<!entropy )(?<!log )(?<!ation )(?<!ing )loss(?:es)?|margins?|higher|lower|better"
+    r"|worse|(?:less|more|fewer)(?!\sthan)|ris(?:es?|en|ing)|rais\w+|jump\w*|grow\w*|enhanc\w+"
 )
 _METRIC_AFTER = re.compile(
     rf"(?:[\s(]|\b(?:absolute|relative|averaged?|mean|overall|macro|micro|test|cased|uncased|tokeni[sz]ed|further|points?|percentage"
@@ -120,35 +116,35 @@ _IS = re.compile(
 )
 # "a gain in accuracy of", "the discrepancy between both AUC values was"
 _CHANGE_OF = re.compile(
-    rf"(?i)\b(?:(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by)|additional)\s(?:[\w-]+\s){{0,3}}"
+    rf"(?i)\b(?:(?:(?!better|worse)(?:{_CHANGES})\s(?:in|on|of|by|to|its|their|the|both)|additional)\s(?:[\w-]+\s){{0,3}}"
     r"|(?:differences?|discrepanc\w+|gaps?)\s(?:between|of|in)\b[^,;]*)$"
 )
 _NO_UNIT = re.compile(
     r"\s*(?:$|[.,;:()/±§]|\\pm|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by"
     r"|under|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between"
-    r"|relative|absolute|percentage|improvements?)\b)"
+    r"|relative|absolute|percentage|improvements?|scores?|higher|lower|better)\b)"
 )
 _DISTANCE = (
-    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional"
-    r"|(?:absolute|relative)(?!\s\w*\s?(?:error|deviation))|points|sav\w+|speed-?up"
+    rf"{_CHANGES}|outperform\w*|surpass\w*|exceed\w*(?!\s(?:$|[0-9]))|differences?|discrepanc\w+|gap\w*|advantage\w*|another|additional|sacrific\w+"
+    r"|(?:absolute|relative)(?!\s\w*\s?(?:error|deviation|risk|rate|ratio))|points|sav\w+|speed-?up"
 )
 _DISTANCE_BEFORE = re.compile(
-    rf"(?i)\b(?:(?:by|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared|,\sand\san?\s)[^.;]|\.[0-9]){{0,40}}|within\s)$"
+    rf"(?i)\b(?:(?:by(?!\s(?:our|the|this|using)\b)|up(?!\sto)|{_DISTANCE})\b(?:(?!\bcompared|,\sand\san?\s)[^.;]|\.[0-9]){{0,40}}|within\s)$"
 )
 # "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"; but "an improvement over A, and achieves 3 %"; "is better
 # than others (up to 20 %"
 _GAINS_OF = re.compile(
-    r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*\b(?:achiev|reach|obtain|attain|with\b))"
+    r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?|outperform\w*|surpass\w*)\b(?!.*(?:;|\b(?:achiev|reach|obtain|attain|with\b)))"
     r"|\b(?:better|superior|outperform\w*)\b[^.;()]{0,80}\(up\sto\s\S{0,8}\s?$"
 )
 # "achieves up to 5 % accuracy improvement", "is 0.1 % mIoU less than it", whatever comes before.
 _CHANGE_AFTER = re.compile(
-    r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s[\w@-]+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
+    r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s\S+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
     r"|decreases?|declines?|degradations?|(?:points?\s)?(?:less|more|lower|higher|better|worse)\sthan|absolute)\b"
 )
+_LOWER = re.compile(r"\s(?:lower|higher|less|better|worse|greater|fewer|more)\b(?!\s(?:or|and)\b)")
 _OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
-_FOR_THE = re.compile(r"\s(?:for|in|on|over)\s|\(")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
 _REACHED = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b|averages\b|demonstrat|exhibit)\w*"
@@ -157,33 +153,38 @@ _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:
 _TO = re.compile(
     rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
 )
-_NUMBERED = re.compile(r"[(:,;]\s?[0-9][).]$")
-# "to detect them requires 100 % recall"
-_REQUIRED = re.compile(r"\brequir(?:es?|ing)\s(?:an?\s|at\sleast\s)?$")
-_LEAST_POINTS = 10.0
-# What measures nothing by itself, and bare words for data.
-_NO_METRIC = re.compile(
-    r"(?i)averages?|mean|(?:.*\b)?(?:SOTA|results?|performance|CIs?|confidence intervals?)|.*(?:arrow|dollar).*|[^(]*\)|\W*"
+_INTERVAL = re.compile(r"[,;]\s?[0-9.]+\s?(?:-|–|to)\s?[0-9.]+\)")
+# "(2)", "in 2017", "in group 2 ("
+_NUMBERED = re.compile(
+    r"[(:,;]\s?[0-9][).]$|(?<![.0-9])(?:19|20)[0-9]{2}\W?$|(?i:\b(?:groups?|grades?|stages?|types?|phases?|tasks?|levels?|arms?|tables?))\s[0-9]+\W?$"
 )
-_NO_MATERIAL = re.compile(
-    r"(?i)(?:(?:the|our|this|same|new|proposed|benchmark|test|public)\s)*(?:data\s?sets?|benchmarks?|corpus"
-    r"|(?:test|testing|val|validation|dev|train|training)\s?(?:data\s?)?sets?|(?:training\s|test\s)?data|tasks?)"
+# "to detect them requires 100 % recall", "using a 10 % increase"
+_CONDITION = re.compile(
+    r"(?i)(?:\b(?:requir(?:es?|ing)|using|assuming|if)\s(?:an?\s|at\sleast\s)?"
+    r"|\b(?:threshold|cut-?off|criteri\w+)\b[^.;,()]{0,25}|\bdefined\b[^.;,()]{0,60})$"
+)
+# What may be negative: "r = -0.65", "a correlation of -0.24"
+_SIGNED = re.compile(r"=\s?$|(?i:\b(?:correlations?|coefficients?)\b[^.,;]{0,12}\s$)")
+_LEAST_POINTS = 10.0
+# What measures nothing by itself.
+_NO_METRIC = re.compile(
+    r"(?i).*\b(?:mask\w*|prun\w+|poison\w*|nois\w+|obstacle|dropout|learning|sampling|conflict) (?:rates?|ratios?|levels?)"
+    r"|averages?|mean|metrics|imes|p-?values?|(?:.*\s)?(?-i:p|t|df|n|y)|(?-i:[cdmunµkMG]?(?:Sv|Gy|T|Torr|Hz|s|g|m|L|W|V|Pa|mol|B)|px|br?pm)|.*(?:arrow|dollar).*|[^(]*\)|\W*|(?:.*\b)?(?:SOTA|results?|performance|Cr?Is?|SDs?|SEM?"
+    r"|confidence(?: intervals?| limits?| levels?)?|standard (?:deviations?|errors?))(?:\s\(\w+\)|\))?"
 )
 _PROPER = re.compile(r"[A-Z0-9]")
 _DATA = re.compile(
     r"(?i)[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
     r"|leaderboard|challenge|collections?)$"
 )
-_DATA_HEAD = re.compile(r"(?i)\b(?:data\s?sets?|corpus|corpora|benchmarks?|leaderboard)$")
+_DATA_HEAD = re.compile(
+    r"(?i)\b(?:data\s?sets?|corpus|corpora|[\w-]*bench(?:marks?)?|leaderboard)$"
+)
 _ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
 _FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
-# "networks and the PondBank data set" are two, whatever the first one is.
-_ALSO = re.compile(r"\b(?:and|or)\s(?:the\s|our\s)?$")
+# "94 % accuracy on PondBank, 72 % on FernCorp": the second number has another data set.
 _ON_ANOTHER = re.compile(r"\son\s(?:the\s)?[A-Z]")
 _DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
-# One end of a language pair: "French" of "French to English" is not a data set.
-_END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
-_START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
 _MADE_OF = re.compile(
     r"(?i)\b(?:(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+)\s(?:(?!and\b)[\w-]+\s){0,3}(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}"
     r"|(?:improv(?:es?|ing)|using|with|from|by|via)\s(?:(?!on\b)[\w-]+\s){0,3})$"
@@ -198,21 +199,19 @@ _SEVERAL = re.compile(
     r"(?:[^.;]|\.[0-9]){0,60}\b(?:data\s?sets|benchmarks|corpora|tasks|domains|languages|subtasks)\b"
     r"|\b(?:our|proposed|new|own)\s(?:[\w-]+\s)?(?:data\s?set|benchmark|corpus)\b"
 )
-_DECIMAL = re.compile(r"[0-9]\.[0-9]|^[0-9]D$")
+# Versions, dimensions, and the models, metrics and processors that are taken for data most often.
+_NO_DATA = re.compile(
+    r"[0-9]\.[0-9]|^[0-9]D$|(?:Res|Dense|Mobile|Efficient)Net|BERT|GPT|YOLO|BLEU|METEOR|\b[CG]PUs?\b"
+)
 _FURTHEST = 60
 _AWAY = re.compile(r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b")
 _BRACKET = re.compile(r"[\s*]*\(\s?[^()]{0,25}")
-_NAMED_BRACKET = re.compile(r"[A-Z][\w-]*\s\($")
 _BEATEN = re.compile(
     r"(?i)\b(?:outperform\w*|surpass\w*|exceed\w*|beat\w*|over|than|against|compar(?:ed|isons?)\s(?:to|with)|before|without|relative\sto|versus|vs\.?|baselines?"
     r"|from|on|as|using|during|(?:improv|boost|enhanc)\w+|applied\sto|unlike|previous\w*|prior|competit\w+|rivals?)\s(?:\w[\w-]*\s){0,4}$"
 )
 _COMPARED = re.compile(
     r"(?i)\b(?:compar(?:ed|isons?)(?:\s(?:to|with))?|than|versus|against|humans?|baselines?\sthat)\b([^;]{0,80})$"
-)
-# "while the previous method reached 49 %", "(baseline FID 10.9)"
-_OF_OTHERS = re.compile(
-    r"(?i)(?:\b(?:whereas|while)\s(?:the\s|an?\s)?|\()(?:previous|prior|existing|other|baselines?|state-of-the-art)\b[^;()]*$"
 )
 _REACHES = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|yield|scor|g[eo]t|improv|outperform|surpass|boost|increas|reduc|enhanc|ha[sd]|show|lead|perform"
@@ -284,13 +283,7 @@ def find_values(
             if start <= each.start < each.end <= end
         ]
         measured = [each for each in inside if each.label == METRIC]
-        told = [_ranked(sentence, e) for e in measured if not _NO_METRIC.fullmatch(e.name)]
-        reached = {each.end for each in told}
-        metrics = [
-            each
-            for each in told
-            if not ((at := _AT.search(sentence, 0, each.start)) and at.start() in reached)
-        ]
+        metrics = [_ranked(sentence, e) for e in measured if not _NO_METRIC.fullmatch(e.name)]
         for found in _MEASURE.finditer(sentence):
             metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
             if not any(map(metric.overlaps, inside)):
@@ -324,7 +317,12 @@ def find_values(
                 if material in materials:
                     places.append(material[:2])
                 split = _split_of(sentence, metric, material if material in materials else nowhere)
-                value = float(number["value"]), "%" if number["unit"] else "", split
+                sign = -1 if (number["sign"] or "+") != "+" and not group.is_difference else 1
+                value = (
+                    sign * float(number["value"]),
+                    "%" if number["unit"] or number["shared"] else "",
+                    split,
+                )
                 own = "" if method == material.key else method
                 marks = tuple([start + each for place in places for each in place])
                 where = start, end, marks
@@ -360,10 +358,9 @@ def _ranked(sentence: str, metric: Spot) -> Spot:
 def _is_material(sentence: str, spot: Spot) -> bool:
     """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
     before, name = sentence[: spot.start], spot.name
-    if spot.label not in MATERIALS or _NO_MATERIAL.fullmatch(name) or " and " in name:
+    if spot.label not in MATERIALS or " and " in name:
         return False
-    pair = _END_OF_PAIR.search(before) or _START_OF_PAIR.match(sentence, spot.end)
-    if pair or _DECIMAL.search(name) or _MADE_OF.search(before):
+    if _NO_DATA.search(name) or _MADE_OF.search(before):
         return False
     return bool(_DATA.search(name) or _ON.search(before) or _FOR.search(before))
 
@@ -408,25 +405,32 @@ def _groups(
         before = next((each for each in reversed(listed) if each[-1].end <= start), None)
         tie = before and _METRIC_BEFORE.fullmatch(plain, before[-1].end, start)
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
-        whole = all("." not in each["value"] and not each["unit"] for each in numbers)
-        # Whole numbers before a plain word count it: "814 usefulness assessments".
-        counts = whole and after and not _PROPER.search(after[0].name)
+        whole = all(
+            "." not in each["value"] and not (each["unit"] or each["shared"]) for each in numbers
+        )
+        # Whole numbers before plain words count them, "814 usefulness assessments" and "30 Hb outliers"; what stands
+        # in a bracket with more, "12 (CRP reduced", and "PcbCO2 = 18.0 Torr" tell of something else.
+        last = after[-1].end if after else end
+        counts = after and (
+            (whole and not (_PROPER.search(after[0].name) and _NO_UNIT.match(sentence, last)))
+            or ("(" in sentence[end : after[0].start] and sentence[last : last + 1] != ")")
+            or sentence[:start].endswith(("=", "= "))
+        )
         if after and followed and _OF.fullmatch(sentence, end, after[0].start):
             # "6.7 % of the force", "95 % of the other's accuracy" are shares
             share = " the " in sentence[end : after[0].start]
             counts = counts or share or not _MEASURE.search(after[0].name)
-        # "F-score of 0.91 for the fields", "accuracy of 0.8 (F1 0.7)": the number is of what stands before.
-        if before and after and _FOR_THE.search(sentence[end : after[0].start]):
-            is_measure = _MEASURE.search(before[-1].name)
-            if is_measure and _IS.fullmatch(sentence, before[-1].end, start):
-                after = None
+        is_measure = before and _MEASURE.search(before[-1].name)
+        # "F-score of 0.91 for the fields": the number is of what stands before.
+        if is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
+            after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
-            if _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]:
-                continue
-            listed_set = _LISTED.search(plain[: before[-1].start])
-            if listed_set and not _MEASURE.search(before[-1].name):
+            beaten = _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]
+            # "the patients (53 with the drug)", "or deaths (0.95; 0.80 to 1.13)"
+            bracket = not is_measure and sentence[before[-1].end : start] == " ("
+            if beaten or (bracket and (whole or _INTERVAL.match(sentence, end))):
                 continue
             chosen = before if len(before) == count else before[-1:]
         else:
@@ -434,20 +438,18 @@ def _groups(
         several = tuple(chosen) if len(chosen) == count else (chosen[0],) * count
         rises = tie and not (after and followed) and tie["change"]
         is_distance = not rises and _is_distance(sentence, numbers, chosen[0])
-        begin, last = min(start, chosen[0].start), max(end, chosen[-1].end)
-        yield _Group(numbers, several, begin, last, is_distance)
+        begin, stop = min(start, chosen[0].start), max(end, chosen[-1].end)
+        yield _Group(numbers, several, begin, stop, is_distance)
 
 
 def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Match[str], ...]]:
     listed: list[re.Match[str]] = []
     for number in NUMBER.finditer(sentence):
+        before = sentence[: number.start()]
         named = any(each.start <= number.start() < each.end for each in spots)
-        named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
-        named = named or bool(_REQUIRED.search(sentence[: number.start()]))
-        named = named or bool(_NUMBERED.search(sentence, 0, number.end() + 1))
-        if _FROM.search(sentence[: number.start()]):
-            named, listed = False, []
-        if named or (_YEAR.fullmatch(number["value"]) and not number["unit"]):
+        in_range = _RANGE_BEFORE.search(before) and not _FROM.search(before)
+        numbered = _NUMBERED.search(sentence, 0, number.end() + 1)
+        if named or in_range or numbered or _CONDITION.search(before):
             continue
         if listed and not _LIST.fullmatch(sentence, listed[-1].end(), number.start()):
             yield tuple(listed)
@@ -460,17 +462,21 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
 def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) -> bool:
     """Whether numbers are improvements rather than values, as far as signs and words near them tell."""
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
-    if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or numbers[0]["gain"]:
-        return False
-    if _CHANGE_AFTER.match(sentence, end):
+    if _CHANGE_AFTER.match(sentence, end) or _LOWER.match(sentence, numbers[-1].end()):
         return True
-    # "outperforms models of one speaker (3.13 MOS)", "over a baseline (F1 0.58)" tell their value.
     between = sentence[numbers[-1].end() : metric.start]
-    beside = between or not sentence[metric.end : start].strip()
+    is_gain = numbers[0]["gain"] and not _IS_DISTANCE.search(between)
+    if _FROM.search(sentence[:start]) or _TO.search(sentence[:start]) or is_gain:
+        return False
+    # "outperforms models of one speaker (3.13 MOS)", "over a baseline (F1 0.58)" tell their value.
+    beside = between or not sentence[metric.end : start].strip(" ,:=")
     plain = not numbers[0]["sign"] and not _IS_DISTANCE.search(f"{between} {metric.name}")
     if beside and plain and _OF_NAMED.search(sentence[: min(start, metric.start)]):
         return False
-    words = metric.name
+    # "relative response of 2.09" is the value of a ratio.
+    words = (
+        re.sub(r"(?i)absolute|relative", "", metric.name) if metric.end <= start else metric.name
+    )
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
     first = min(start, metric.start) if metric.end <= start else start
@@ -484,7 +490,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     if _IS.fullmatch(sentence, metric.end, start) and not numbers[0]["sign"]:
         return bool(_CHANGE_OF.search(sentence[: metric.start]) or _IS_DISTANCE.search(words))
     return bool(
-        any(each["sign"] for each in numbers)
+        (numbers[0]["sign"] and not _SIGNED.search(sentence[:start]))
         or _IS_DISTANCE.search(words)
         or _IS_DISTANCE.search(between)
         or _GAINS_OF.search(sentence[:start])
@@ -510,14 +516,10 @@ def _measured_on(
     if before and _BRACKET.fullmatch(sentence, before[-1][-1].end, group.start):
         return shared(before[-1][-1:])
     within = [each for each in chains if group.start < each[0].start < group.end]
-    # "94 % accuracy on PondBank, 72 % on FernCorp": the second number has another one.
     if within and not _ON_ANOTHER.match(sentence, group.numbers[-1].end()):
         return shared(within[0]) if len(within) == 1 else ()
     after = next((each for each in chains if each[0].start >= group.end), None)
     between = sentence[group.end : after[0].start] if after else ""
-    # "ImageText (55.8 % mIoU) and CityText" is of the first, whether or not a model knows it.
-    if between.startswith(")") and _NAMED_BRACKET.search(sentence, 0, group.start):
-        return ()
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
         named = _PROPER.search(after[0].name)
@@ -526,8 +528,6 @@ def _measured_on(
         return ()
     name = before[0][-1].name
     preceding = sentence[: before[0][0].start]
-    if _ALSO.search(preceding):
-        return ()
     is_data_set = _PROPER.search(name) and (_DATA.search(name) or _ON.search(preceding))
     return shared(before[0]) if is_data_set else ()
 
@@ -544,7 +544,7 @@ def _method(
     at = start + group.start
     compared = _COMPARED.search(text, start, at)
     others = compared and ("that" in compared[0] or not _REACHED.search(compared[1]))
-    if (others and not group.is_difference) or _OF_OTHERS.search(text, start, at):
+    if others and not group.is_difference:
         return ""
     for each in evaluated.get(start + group.metrics[0].start, ()):
         if not _BEATEN.search(text[start : each.start]):

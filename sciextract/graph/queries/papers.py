@@ -16,6 +16,7 @@ from sciextract.graph.database import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import support_of
 from sciextract.graph.queries.nodes import Node
+from sciextract.text.english import singular
 
 Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
@@ -187,6 +188,8 @@ class Quoter:
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
 
+        Where the texts write a name otherwise than any mention of it, the paper has fewer.
+
         Args:
             node: The number of another node.
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
@@ -202,8 +205,9 @@ class Quoter:
             other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
-            if one and other and apart is None:
-                apart = replace(paper, sentences=(one[0], other[0]))
+            stated = (*one[:1], *other[:1])
+            if apart is None or len(stated) > len(apart.sentences):
+                apart = replace(paper, sentences=stated)
         return apart
 
     def _rank(self, document: int, mentions: int) -> tuple[int, int, int]:
@@ -261,13 +265,24 @@ _BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Finds whole names, the longest first; those that end in a capital or a digit are acronyms, whose case counts."""
+    """Finds whole names, the longest first, in singular and plural, with spaces or hyphens, as mentions are counted.
+
+    Those that end in a capital or a digit are acronyms, whose case counts.
+    """
     patterns = []
     for name in sorted(set(names), key=lambda name: (-len(name), name)):
-        words = r"\s+".join(map(re.escape, name.split()))
+        *first, last = _BETWEEN.split(name)
+        one = singular(last.lower())
+        # Not in lower case where it can be helped, because the case of acronyms counts.
+        one = last[: len(one)] if last.lower().startswith(one) else one
+        forms = "|".join(map(re.escape, (last, f"{one}es", f"{one}s", one)))
+        words = r"[\s-]+".join([*map(re.escape, first), f"(?:{forms})"])
         acronym = len(name.split()) == 1 and name[1:] != name[1:].lower()
         patterns.append(words if acronym else f"(?i:{words})")
     return re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)")
+
+
+_BETWEEN = re.compile(r"(?<=\S)[\s-]+(?=\S)")
 
 
 def sentences_with(text: str, ends: str, places: Sequence[Sequence[Place]]) -> list[NamingSentence]:
