@@ -240,12 +240,11 @@ def _check(connection: Connection, file: Path, *, write: bool) -> None:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        problem = f"{file}: version {version} found, the newest known version is {VERSION}"
-        raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
-    if version < VERSION:
+    if version != VERSION:
         problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
-        raise GraphError(problem, "build the graph again, into another file")
+        newer = "a newer sciextract made it: pip install --upgrade sciextract"
+        hint = newer if version > VERSION else "build the graph again, into another file"
+        raise GraphError(problem, hint)
     if not write and property_of(connection, "state") != "finished":
         problem = f"{file}: its last build was not finished"
         raise GraphError(problem, "repeat the same sciextract graph build to resume it")

@@ -62,7 +62,8 @@ class Reading(NamedTuple):
             some = list(neighbours)
             try:
                 if are_projects:
-                    yield from map(self.extract, chain.from_iterable(map(self._decided, some)))
+                    decided = chain.from_iterable(map(self._decided, some))
+                    yield from (extract(each, self.counted) for each in decided)
                     continue
                 records = read_lazily(some, None)
                 bundles = iter(lambda: list(islice(records, _RECORDS_A_TASK)), [])  # noqa: B023 - read within this turn
@@ -80,11 +81,7 @@ class Reading(NamedTuple):
     def extract_all(self, records: Sequence[LazyItem]) -> list[Extraction | BadRecord]:
         """What some records contribute; those that cannot be read stay as they are."""
         items = [each.read() for each in records]
-        return [each if isinstance(each, BadRecord) else self.extract(each) for each in items]
-
-    def extract(self, document: AnnotatedDocument) -> Extraction:
-        """What a document contributes."""
-        return extract(document, self.counted)
+        return [e if isinstance(e, BadRecord) else extract(e, self.counted) for e in items]
 
     def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project

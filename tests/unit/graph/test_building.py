@@ -315,7 +315,7 @@ def test_versions(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    with pytest.raises(GraphError, match=f"newest known version is {VERSION}"), open_graph(path):
+    with pytest.raises(GraphError, match=f"this sciextract needs {VERSION}"), open_graph(path):
         pass
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=1")
