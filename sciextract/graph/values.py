@@ -422,7 +422,7 @@ def _groups(
             counts = counts or share or not _MEASURE.search(after[0].name)
         is_measure = before and _MEASURE.search(before[-1].name)
         # "F-score of 0.91 for the fields": the number is of what stands before.
-        if is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
+        if before and is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
             after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
