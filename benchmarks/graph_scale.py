@@ -29,7 +29,7 @@ from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.combinations import together
-from sciextract.graph.queries.edges import neighbours, shortest_path
+from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, find_node, top
 from sciextract.graph.queries.trends import TrendQuestion, trends
 from sciextract.graph.reading import Reading
@@ -123,7 +123,7 @@ def _size(path: Path) -> str:
 
 def _reading(predictions: str, facts: Took, derived: Took, abstracts: int) -> Iterator[Row]:
     with timed() as took:
-        count = sum(1 for _ in Reading([predictions], CountSettings(), {}).extractions())
+        count = sum(1 for _ in Reading([predictions], CountSettings()).extractions())
     yield Row(f"reading {count:,} real predictions, one process", str(took))
     share = CORPUS / abstracts
     alone = CORPUS * took.cpu / count + share * (facts.cpu + derived.cpu)
@@ -202,15 +202,11 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
 
     def first_ones() -> None:
         with open_graph(path) as connection:
-            top(connection, label="Method", by=chance.choice(["count", "degree"]))
+            top(connection, label="Method")
 
     def recent_ones() -> None:
         with open_graph(path) as connection:
             top(connection, label="Method", since=chance.randint(2005, 2024))
-
-    def a_way() -> None:
-        with open_graph(path) as connection:
-            shortest_path(connection, chance.choice(nodes), chance.choice(nodes))
 
     def rising() -> None:
         with open_graph(path) as connection:
@@ -218,7 +214,7 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
 
     return {
         "opening": opening, "neighbours with sentences": at_a_node, "neighbours of a kind": of_a_kind,
-        "together with sentences": company, "top": first_ones, "top since a year": recent_ones, "path with sentences": a_way,
+        "together with sentences": company, "top": first_ones, "top since a year": recent_ones,
         "rising, 50 abstracts or more": rising,
     }  # fmt: skip
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.extraction import Evidence, Extraction, Naming, packed
+from sciextract.graph.database import packed
+from sciextract.graph.extraction import Evidence, Extraction, Naming
 
 LABELS = ("Method", "Task", "Material", "Metric", "OtherScientificTerm")
 RELATIONS = (

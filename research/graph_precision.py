@@ -21,8 +21,8 @@ from sciextract.errors import FormatError, UsageError
 from sciextract.formats.base import Source, decoded_content, quoted
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered
-from sciextract.graph.queries.nodes import label_number
+from sciextract.graph.queries.edges import Edge, Sentence, neighbours, support_of
+from sciextract.graph.queries.nodes import label_number, node_of
 from sciextract.graph.queries.trends import wilson
 from sciextract.text.characters import without_surrogates
 from sciextract.workflows.output import check_target, reported_as, whole_output
@@ -119,20 +119,21 @@ def draw_edges(
     """
     number = label_number(connection, relation, "relation")
     found = connection.execute(
-        "SELECT id FROM edge WHERE documents >= ? AND label = coalesce(?, label) ORDER BY id",
+        "SELECT id, head FROM edge WHERE documents >= ? AND label = coalesce(?, label) ORDER BY id",
         (least, number),
     )
-    edges = [row[0] for row in found]
+    edges = found.fetchall()
     chance = random.Random(seed)
-    drawn = chance.sample(edges, min(count, len(edges)))
-    return [_drawn(connection, edge, chance) for edge in drawn]
+    drawn = []
+    for number, head in chance.sample(edges, min(count, len(edges))):
+        edges_there = neighbours(connection, node_of(connection, head), limit=_ALL)
+        (edge,) = [each for each in edges_there if each.id == number]
+        sentences = [each for *_, each in support_of(connection, [number], _ALL)]
+        drawn.append(Drawn(edge, chance.choice(sentences)))
+    return drawn
 
 
-def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> Drawn:
-    found = edge_numbered(connection, edge, sentences=1 << 30)
-    return Drawn(found, chance.choice(found.sentences))
-
-
+_ALL = 1 << 30
 CORRECT, RELATION = "correct", "relation"
 COLUMNS = (
     *(CORRECT, "head", "head_type", RELATION, "tail", "tail_type", "sentence", "score"),

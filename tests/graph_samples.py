@@ -76,10 +76,8 @@ def write(path: Path, documents: Sequence[AnnotatedDocument]) -> Path:
 def build(graph: Path, *documents: AnnotatedDocument, **options: Any) -> BuildReport:
     """Bring documents into a graph."""
     path = write(graph.with_name("in.jsonl"), documents)
-    years = options.pop("years", {})
-    return build_graph(
-        graph, Reading([str(path)], options.pop("counted", CountSettings()), years), **options
-    )
+    reading = Reading([str(path)], options.pop("counted", CountSettings()))
+    return build_graph(graph, reading, **options)
 
 
 def field() -> list[AnnotatedDocument]:

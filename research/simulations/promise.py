@@ -22,14 +22,13 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.formats import read
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.promise import (
-    PROMISED,
     HeldOut,
     HeldOutItem,
     Promise,
     held_out,
     make_promise,
 )
-from sciextract.inference.settings import TASKS
+from sciextract.inference.settings import PROMISED, TASKS
 from sciextract.learning.adapter import learn
 from sciextract.snapshot.documents import TrainingDocument
 

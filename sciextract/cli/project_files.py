@@ -298,7 +298,9 @@ def convert(
     ),
     output: str | None = option("PATH", "File or folder (default: standard output)."),
     input_format: InputFormatOption = None,
-    rename: str = option("OLD=NEW,...", "Rename entity and relation labels.", default=""),
+    rename: list[str] | None = option(
+        "OLD=NEW,...", "Rename entity and relation labels; repeatable."
+    ),
     texts: str | None = option(
         "FILE", "Texts for a release that was made with --no-text, found by their hash."
     ),
@@ -328,7 +330,8 @@ def convert(
 
     aside = output in (None, "-")
     drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
-    job = ConvertJob(inputs, to, input_format, output, parse_renames(rename), strict, force, texts)
+    names = parse_renames(",".join(rename or ()))
+    job = ConvertJob(inputs, to, input_format, output, names, strict, force, texts)
     with ImportScreen(drawn, "--to jsonl writes them all, as `warnings`") as screen:
         done = job.run(screen.listener())
     for label in (label for label, count in done.renamed.items() if not count):

@@ -41,11 +41,10 @@ def suggest(
     patterns: list[Path] | None = option(
         "FILE", "JSON Lines file of token and phrase patterns (spaCy EntityRuler, Prodigy)."
     ),
-    labels: str = option(
+    labels: list[str] | None = option(
         "OLD=NEW,...",
-        "Labels of a model or of quotes, each with the project's label that it becomes.",
+        "Labels of a model or of quotes, each with the project's label that it becomes; repeatable.",
         "--map",
-        default="",
     ),
     spans: bool = flag("Add the mentions of a model without their labels.", "--spans"),
     model: str | None = option("NAME|DIR", "The model of --map and --spans (default: sci)."),
@@ -90,8 +89,8 @@ def suggest(
     from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
-    quotes = QUOTE_FORMATS.get(named or "")
-    sources = Sources(terms or (), patterns or (), "" if quotes else labels, spans, model)
+    quotes, names = QUOTE_FORMATS.get(named or ""), ",".join(labels or ())
+    sources = Sources(terms or (), patterns or (), "" if quotes else names, spans, model)
     if bool(paths) == bool(sources):
         problem = "FILE goes alone" if paths else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
@@ -105,7 +104,7 @@ def suggest(
             raise UsageError(error.message, f"{error.hint}; for quotes: {allowed}") from None
     with open_chosen_project(project, author) as opened:
         if paths and quotes:
-            done = suggest_quotes(opened, paths, parse_keys(keys, quotes), labels, every=every)
+            done = suggest_quotes(opened, paths, parse_keys(keys, quotes), names, every=every)
         elif paths:
             done = suggest_from(opened, paths, named)
         else:

@@ -1,4 +1,4 @@
-"""Answers of a graph as files: papers as a table, BibTeX or RIS, results as a table; whole or not at all.
+"""Answers of a graph as files: papers as a table or BibTeX, results as a table; whole or not at all.
 
 Titles, names and notes are text from elsewhere: in references each value stays on its line, and no sign in it is markup.
 """
@@ -15,18 +15,19 @@ from urllib.parse import quote
 from sciextract.documents.bibliography import Bibliography, family_first
 from sciextract.errors import UsageError
 from sciextract.formats.tables import csv_row
+from sciextract.graph.queries.papers import quoted
 from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.papers import NamingSentence, Paper
+    from sciextract.graph.queries.papers import Paper
     from sciextract.graph.queries.results import Result
 
 
 def write_papers(
     papers: Sequence[Paper], graph: Path, output: Path, *, force: bool = False
 ) -> None:
-    """Write papers as CSV, BibTeX or RIS, as the name of the file ends.
+    """Write papers as CSV or BibTeX, as the name of the file ends.
 
     In CSV a cell that a spreadsheet would run has an apostrophe before it.
 
@@ -46,7 +47,7 @@ def write_papers(
         | {"sentences": quoted(each.sentences)}
         for each in papers
     ]
-    lines = {".csv": _table(rows), ".bib": bibtex(papers), ".ris": ris(papers)}
+    lines = {".csv": _table(rows), ".bib": bibtex(papers)}
     write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
 
 
@@ -123,11 +124,6 @@ def _published(paper: Paper) -> dict[str, object]:
     return {"doc_key": paper.doc_key, **{name: known[name] for name in names}}
 
 
-def quoted(sentences: Iterable[NamingSentence]) -> str:
-    """Sentences on one line."""
-    return " […] ".join([" ".join(each.text.split()) for each in sentences])
-
-
 _NO_KEY = re.compile(r"[^A-Za-z0-9:./+-]+")
 _PROCEEDINGS = re.compile(
     r"\b(?:proc|proceedings|conference|workshop|symposium|meeting)\b", re.IGNORECASE
@@ -168,7 +164,9 @@ def bibtex(papers: Sequence[Paper]) -> Iterator[str]:
     keys = citation_keys(each.doc_key for each in papers)
     for place, (key, each) in enumerate(zip(keys, papers, strict=True)):
         paper, arxiv = each.published, arxiv_of(each.doc_key)
-        kind, container = _BIBTEX_KINDS[_kind_of(paper)]
+        kind, container = "article" if paper.venue else "misc", "journal"
+        if _PROCEEDINGS.search(paper.venue or ""):
+            kind, container = "inproceedings", "booktitle"
         authors = []
         for name in paper.authors:
             turned = family_first(_line(name))
@@ -219,40 +217,6 @@ def link_of(key: str, paper: Bibliography) -> str:
 
 def _latex(text: str) -> str:
     return _MARKUP.sub(lambda found: _LATEX.get(found[0], "{}"), _line(text))
-
-
-def ris(papers: Iterable[Paper]) -> Iterator[str]:
-    """RIS records; quoted sentences are ``N1``."""
-    for place, each in enumerate(papers):
-        paper = each.published
-        tags = [
-            ("TY", _kind_of(paper)),
-            ("ID", each.doc_key),
-            ("TI", paper.title or each.doc_key),
-            *[("AU", family_first(_line(name))) for name in paper.authors],
-            ("PY", str(paper.year or "")),
-            ("T2", paper.venue or ""),
-            ("DO", paper.doi or ""),
-            *([("AN", paper.pmid), ("DB", "PubMed")] if paper.pmid else []),
-            ("N1", quoted(each.sentences)),
-        ]
-        lines = [f"{tag}  - {_line(value)}" for tag, value in tags if value]
-        # The tag that ends a record has a space behind its hyphen, too.
-        yield "\n" * bool(place) + "\n".join([*lines, "ER  - "])
-
-
-def _kind_of(paper: Bibliography) -> str:
-    """What RIS calls it; of a conference, as far as the name of its venue tells."""
-    if not paper.venue:
-        return "GEN"
-    return "CONF" if _PROCEEDINGS.search(paper.venue) else "JOUR"
-
-
-_BIBTEX_KINDS = {
-    "GEN": ("misc", "journal"),
-    "JOUR": ("article", "journal"),
-    "CONF": ("inproceedings", "booktitle"),
-}
 
 
 def _line(text: str) -> str:

@@ -28,7 +28,6 @@ from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
 from sciextract.graph.repairs import repair_names, repair_nodes
-from sciextract.graph.vocabulary import keep_vocabulary
 
 _BATCH = 500
 # New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
@@ -69,7 +68,6 @@ class GraphTotals(NamedTuple):
         loops: Relations left out because both arguments are one thing.
         unlikely: Relations left out because their probability is below the least one.
         ambiguous: Acronyms with several expansions.
-        linked: Nodes that the vocabulary has an identifier for.
     """
 
     documents: int
@@ -80,7 +78,6 @@ class GraphTotals(NamedTuple):
     loops: int
     unlikely: int
     ambiguous: int
-    linked: int
 
 
 class BuildReport(NamedTuple):
@@ -176,12 +173,6 @@ def build_graph(
         again = last and property_of(connection, "state") == "unfinished"
         facts = Facts(connection, last if again else last + 1)
         _read(connection, reading, facts, listener)
-        given = settings.vocabulary
-        if given and given.digest != property_of(connection, "vocabulary"):
-            with transaction(connection):
-                set_property(connection, "state", "unfinished")
-                keep_vocabulary(connection, given.terms)
-                set_property(connection, "vocabulary", given.digest)
         read, seconds = time.monotonic(), 0.0
         same = property_of(connection, "understanding") == settings.to_json()
         if property_of(connection, "state") != "finished" or not same:
@@ -263,7 +254,7 @@ def totals_of(connection: Connection) -> GraphTotals:
         """SELECT count(*), coalesce(sum(year IS NULL), 0),
             (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
             coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
-            (SELECT count(DISTINCT short) FROM ambiguous), (SELECT count(vocabulary_id) FROM node)
+            (SELECT count(DISTINCT short) FROM ambiguous)
         FROM document"""
     ).fetchone()
     return GraphTotals(*row)

@@ -13,7 +13,6 @@ from sciextract.graph.database import INDEXES, run_statements
 from sciextract.graph.matching import COMMON
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.repairs import repair_nodes
-from sciextract.graph.vocabulary import Vocabulary, link_nodes
 
 
 @cache
@@ -102,7 +101,7 @@ JOIN title t ON t.node = u.node JOIN form named ON named.id = t.form
 ORDER BY 1, 2, 3""",
     """INSERT INTO node
 SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last,
-    c.extracted, c.matched, c.nested, 0, NULL
+    c.extracted, c.matched, c.nested, 0
 FROM (
     SELECT node, count(*) AS documents, sum(mentions > 0) AS extracted, sum(mentions) AS mentions,
         sum(matched) AS matched, sum(nested) AS nested
@@ -141,12 +140,10 @@ class DeriveSettings:
             abstracts that do not expand it: see
             :meth:`~sciextract.graph.acronyms.CorpusAcronym.meaning`.
         symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
-        vocabulary: Identifiers of names; those that the graph has already when ``None``.
     """
 
     acronym_share: float = 0.8
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
-    vocabulary: Vocabulary | None = None
 
     def to_json(self) -> str:
         """Equal settings give equal text."""
@@ -154,7 +151,7 @@ class DeriveSettings:
 
     @classmethod
     def from_json(cls, text: str) -> DeriveSettings:
-        """The settings of such a text, without vocabulary."""
+        """The settings of such a text."""
         share, symmetric = json.loads(text)
         return cls(share, frozenset(symmetric))
 
@@ -179,5 +176,4 @@ def derive(connection: Connection, symmetric: Iterable[str]) -> None:
         (_GENERIC_SHARE, COMMON),
     )
     repair_nodes(connection)
-    link_nodes(connection)
     run_statements(connection, INDEXES)

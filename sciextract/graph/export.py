@@ -96,7 +96,7 @@ JOIN node n ON n.id = o.node WHERE n.documents >= ? ORDER BY o.node, o.document"
 
 
 # The columns of a node, an edge and a paper with their types; all formats derive theirs from these.
-_TEXTS = ("key", "name", "label", "vocabulary_id")
+_TEXTS = ("key", "name", "label")
 _NODE_TYPES = {name: "string" if name in _TEXTS else "int" for name in ("key", *NODE_COLUMNS[1:])}
 _EDGE_TYPES = {
     "label": "string", "documents": "int", "mentions": "int", "score_mean": "double", "score_max": "double",

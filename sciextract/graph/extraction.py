@@ -8,17 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Cluster, Entity, Span, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
+from sciextract.graph.database import packed
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
 from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
 
@@ -88,7 +88,7 @@ class Extraction(NamedTuple):
 
     Attributes:
         doc_key: The abstract's name.
-        content: Its text, packed: see :func:`unpacked`.
+        content: Its text, packed: see :func:`~sciextract.graph.database.packed`.
         sentences: Where each sentence of it begins and ends, in characters.
         text_sha256: The hash of the text: the same text is the same abstract.
         paper: What the input tells of its publication.
@@ -122,15 +122,12 @@ class Extraction(NamedTuple):
     fingerprint: bytes
 
 
-def extract(
-    annotated: AnnotatedDocument, settings: CountSettings = CountSettings(), year: int | None = None
-) -> Extraction:
+def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSettings()) -> Extraction:
     """What an annotated document says; what was rejected in it does not count.
 
     Args:
         annotated: The abstract.
         settings: What counts of it.
-        year: Of publication; that of the abstract's fields when ``None``.
     """
     document = annotated.document
     found = find_expansions(document.text)
@@ -150,9 +147,10 @@ def extract(
     expansions = tuple([each for each in read if each[0] and each[1]])
     forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
-    cleaned = {name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)}
-    authors = tuple(map(clean, paper.authors))
-    paper = replace(paper, **cleaned, year=year or paper.year, authors=authors)
+    cleaned: dict[str, Any] = {
+        name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)
+    }
+    paper = replace(paper, **cleaned, authors=tuple(map(clean, paper.authors)))
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
     values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
@@ -174,17 +172,6 @@ def extract(
     return Extraction(
         *identity, namings, links, tuple(evidence), expansions, spaced, *left_out, values, digest
     )
-
-
-def packed(text: str) -> bytes:
-    """A text as a graph keeps it."""
-    # Level 1 takes a fifth less time than the usual 6, for 3 % more bytes.
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-
-
-def unpacked(content: bytes) -> str:
-    """The text that :func:`packed` packed."""
-    return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
 class NamedMention(NamedTuple):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form, without_accents
 from sciextract.text.english import singular
 

@@ -55,7 +55,7 @@ PageContent = dict[str, Any]
 - ``papers``: abstracts, by index: key, year, title, venue and DOI.
 - ``texts``: sentences, by index.
 - ``nodes``: those in most abstracts first: name, type, topic, abstracts, those of them in which the model found it (in the
-  others its name was matched), mentions, whether generic, identifier in the vocabulary, mentions by type, abstracts by
+  others its name was matched), mentions, whether generic, mentions by type, abstracts by
   year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
 - ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
   sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
@@ -206,7 +206,7 @@ def page_content(
         forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
         spellings = [(each.surface, each.mentions, ", ".join(each.rules)) for each in forms]
         own = [papers[each] for (each,) in connection.execute(_NEWEST, (node.id,))]
-        known = bool(node.generic), node.vocabulary_id or "", labelled
+        known = bool(node.generic), labelled
         years = list(years_of(connection, node.id).items())
         nodes.append([node.name, kind, topic, *counts, *known, years, spellings, own])
     quotes: dict[int, list[tuple[object, ...]]] = defaultdict(list)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import gc
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, groupby, islice
 from multiprocessing import get_context, parent_process
@@ -15,12 +14,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Source, decoded_content, quoted
+from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import expand_inputs, is_aside
-from sciextract.formats.json_values import parse_object
 from sciextract.formats.lazy import LazyItem, read_lazily
 from sciextract.formats.opening import unpacked_name
 from sciextract.graph.extraction import CountSettings, Extraction, extract
@@ -38,14 +35,12 @@ class Reading(NamedTuple):
     Attributes:
         inputs: Files, folders, project files and ``-``.
         counted: What counts of an abstract.
-        years: Years by document key, for abstracts that say none.
         undecided: Whether what nobody has decided in a project counts.
         workers: Processes next to this one; 0 reads here.
     """
 
     inputs: Sequence[str]
     counted: CountSettings
-    years: Mapping[str, int]
     undecided: bool = True
     workers: int = 0
 
@@ -88,8 +83,8 @@ class Reading(NamedTuple):
         return [each if isinstance(each, BadRecord) else self.extract(each) for each in items]
 
     def extract(self, document: AnnotatedDocument) -> Extraction:
-        """What a document contributes, with its year from ``years`` where that has one."""
-        return extract(document, self.counted, self.years.get(document.document.doc_key))
+        """What a document contributes."""
+        return extract(document, self.counted)
 
     def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project
@@ -142,36 +137,3 @@ def _prepare_worker() -> None:
 
 def _is_data(path: str) -> bool:
     return unpacked_name(path).lower().endswith((".jsonl", ".parquet"))
-
-
-def read_years(path: Path) -> dict[str, int]:
-    """Years by document key, from JSONL or CSV (or TSV) with a header.
-
-    Raises:
-        InputMissingError: There is no such file.
-        FormatError: It cannot be read, or a record has no key; a record without a year is passed over.
-    """
-    years: dict[str, int] = {}
-    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
-    reader = csv.DictReader(lines, delimiter="\t" if ".tsv" in path.name.lower() else ",")
-    records: Iterator[tuple[int, Mapping[str, Any]]] = (
-        (number, parse_object(line, str(path), number))
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    )
-    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
-        records = ((reader.line_num, row) for row in reader)
-    try:
-        for line, record in records:
-            keys = [record.get(name) for name in ("doc_key", "id")]
-            key = next((each for each in keys if each not in (None, "")), None)
-            if not isinstance(key, str | int):
-                problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
-                raise FormatError(problem, path=path, line=line)
-            year = bibliography_of(record).year
-            if year is not None:
-                years[str(key)] = year
-    except csv.Error as error:
-        problem = f"broken CSV: {error}"
-        raise FormatError(problem, path=path, line=reader.line_num) from error
-    return years

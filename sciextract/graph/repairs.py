@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ from sciextract.formats.tables import guarded, unguarded
 from sciextract.graph.database import GraphError
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.graph.queries.nodes import find_node, name_keys
-from sciextract.graph.vocabulary import tsv_rows
 
 Kind = Literal["merge", "split", "hide", "rename"]
 
@@ -149,7 +149,7 @@ def _change_names(connection: Connection, repair: Repair) -> None:
 
 
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
-    """Lines of a vocabulary: see :func:`read_repairs`. A merged name is a synonym, so that it links nodes, too."""
+    """Lines of a vocabulary: see :func:`read_repairs`. A merged name is a synonym."""
     yield "id\tname\tsynonyms\trepair"
     for number, each in enumerate(repairs, start=1):
         name, synonym = (each.other, each.name) if each.other else (each.name, "")
@@ -162,10 +162,10 @@ def read_repairs(path: Path) -> list[Repair]:
 
     Raises:
         InputMissingError: There is no such file.
-        FormatError: It has other columns, or another repair.
+        FormatError: It has no columns ``id`` and ``name``, or another repair.
     """
     found = []
-    for line, row in tsv_rows(decoded_content(Source(str(path))), path):
+    for line, row in _tsv_rows(path):
         kind, name = row.get("repair") or "merge", unguarded(row["name"] or "")
         if kind not in get_args(Kind):
             problem = f"repair {kind!r} found; expected {', '.join(get_args(Kind))}"
@@ -177,3 +177,15 @@ def read_repairs(path: Path) -> list[Repair]:
         synonyms = [each for each in (row.get("synonyms") or "").split("|") if each.strip()]
         found += [Repair(known, unguarded(each), name) for each in synonyms]
     return found
+
+
+def _tsv_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
+    """Lines with their numbers; names may be empty."""
+    lines = decoded_content(Source(str(path))).splitlines()
+    rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    columns = rows.fieldnames or ()
+    if not {"id", "name"} <= set(columns):
+        problem = f"columns {', '.join(columns) or 'none'} found, needed are id and name"
+        raise FormatError(problem, path=path, line=1)
+    for row in rows:
+        yield rows.line_num, row

@@ -141,15 +141,16 @@ def survey(connection: Connection, node: Node) -> Survey:
     types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
     # With what is in most abstracts everything is named as often as by chance.
     question = TogetherQuestion(surely=2 * node.documents <= total)
-    named = named_with(connection, [node], question)
+    named = list(named_with(connection, [node], question, most=_MOST))
     for each in types:
-        found = [one for one in named if one.node.label == each][:_MOST]
+        found = [one for one in named if one.node.label == each]
         company += [one.node.id for one in found]
         stated = [_company(one, quoter.quote(one.node.id)) for one in found]
         sections.append(Section(_HEADINGS.get(each, each), _TOGETHER, stated))
     for each, number in known.items():
         if "compare" in each.casefold():
-            found = named_with(connection, [node], replace(question, relation=each))[:_MOST]
+            related = named_with(connection, [node], replace(question, relation=each))
+            found = list(islice(related, _MOST))
             stated = [_company(one, quoter.quote(one.node.id, number)) for one in found]
             words = f"In a relation {each} in abstracts that name it."
             sections.append(Section("What is compared", words, stated))
@@ -206,16 +207,18 @@ def _gaps(connection: Connection, node: Node) -> list[Statement]:
 def _first_papers(
     connection: Connection, node: Node, quoter: Quoter, company: Sequence[int]
 ) -> list[Statement]:
-    names, found = normal_form(node.name).spaced, []
-    for document, title, shared, mentions in connection.execute(
+    rows = connection.execute(
         """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
         JOIN document d ON d.id = n.document
         LEFT JOIN node_document o ON o.document = n.document AND o.node IN (SELECT value FROM json_each(?))
-        WHERE n.node = ? GROUP BY n.document""",
+        WHERE n.node = ? GROUP BY n.document ORDER BY 3 DESC, 4 DESC, n.document""",
         (json.dumps(company), node.id),
-    ):
-        found.append((names in normal_form(title).spaced, shared, mentions, -document))
-    papers = [quoter.named_in(-one[-1]) for one in sorted(found, reverse=True)[:_MOST_PAPERS]]
+    ).fetchall()
+    name = normal_form(node.name).spaced
+    titled = (each for each in rows if name in normal_form(each[1]).spaced)
+    # With a name in thousands of titles, few are looked at.
+    first = dict.fromkeys([*islice(titled, _MOST_PAPERS), *rows[: 2 * _MOST_PAPERS]])
+    papers = [quoter.named_in(document) for document, *_ in islice(first, _MOST_PAPERS)]
     return [Statement(_cited(each.published, each.doc_key), each) for each in papers]
 
 

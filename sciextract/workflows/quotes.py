@@ -174,7 +174,7 @@ def suggest_quotes(
     if unknown and not names:
         raise UsageError(
             f"the schema lacks labels of the quotes: {listed}; it has {', '.join(allowed)}",
-            "--map OLD=NEW,... gives them labels of the project, and leaves out what it does not name",
+            "--map OLD=NEW,... gives them labels of the project; others that the project lacks are then left out",
         )
     # One tool's suggestions can be exported by its name: export --source.
     source = source_of(files[0]) if len(files) == 1 else ""
@@ -183,7 +183,7 @@ def suggest_quotes(
     for error in rejected:
         report.reject(error)
     if unknown:
-        report.notes.append(f"labels that --map does not name, left out: {listed}")
+        report.notes.append(f"labels that neither --map nor the schema has, left out: {listed}")
     if located.unread:
         report.notes.append(f"attributes of quotes, not read: {located.unread:,}")
     report.located, report.missing = dict(located.fits), located.missing

@@ -12,12 +12,10 @@ from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, PLAIN, everything, read_lines, write_lines
 
-NEW_LABELS = {"Method": "Task", "Task": "Method", "USED-FOR": "serves"}
-
 
 def test_it_renames_and_comes_back(command: Command, work: Path) -> None:
     write_lines(work / "in.jsonl", GOLD, PLAIN)
-    words = ("--rename", ",".join(f"{old}={new}" for old, new in NEW_LABELS.items()), "--json")
+    words = ("--rename", "Method=Task,Task=Method", "--rename", "USED-FOR=serves", "--json")
     made = command("convert", "in.jsonl", "--to", "brat", "--output", "corpus", *words)
     assert (made.code, json.loads(made.out)["documents"]) == (ExitCode.DONE, 2)
     assert json.loads(made.out)["renamed"] == {"Method": 1, "Task": 1, "USED-FOR": 1}

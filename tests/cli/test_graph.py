@@ -106,34 +106,6 @@ def test_bad_records_are_named_and_left_out(work: Path, command: Command) -> Non
     assert "1 bad record left out" in outcome.err
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("years.csv", "id,year\na,1990\nb,in press\n"),
-        ("years.tsv", "doc_key\tdate\na\t1990-05-01\n"),
-        ("years.jsonl", '{"id": "a", "year": 1990}\n\n{"id": "b"}\n'),
-    ],
-)
-def test_years_beside_the_predictions(
-    work: Path, command: Command, name: str, content: str
-) -> None:
-    (work / name).write_text(content)
-    write(work / "p.jsonl", [abstract("a", "A parser.", {"parser": "Method"})])
-    outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name, "--json")
-    assert json.loads(outcome.out)["graph"]["without_year"] == 0
-
-
-@pytest.mark.parametrize("content", ["title,year\nx,1990\n", "", '{"year": 1}\n'])
-def test_years_that_cannot_be_used(work: Path, command: Command, content: str) -> None:
-    (work / "y.csv").write_text(content)
-    (work / "y.jsonl").write_text(content)
-    write(work / "p.jsonl", field())
-    for name in ("y.csv", "y.jsonl") if content.startswith("t") else ("y.jsonl",):
-        outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name)
-        assert outcome.code == 1
-        assert name in outcome.err
-
-
 def test_top(graph: Path, command: Command) -> None:
     outcome = command("graph", "top", "--graph", graph)
     assert outcome.out.splitlines()[1].split() == [
@@ -163,24 +135,11 @@ def test_neighbours(graph: Path, command: Command) -> None:
     assert "no relations" in none.out
 
 
-def test_path(graph: Path, command: Command) -> None:
-    outcome = command("graph", "path", "SVM", "speech recognition", "--graph", graph)
-    assert outcome.out.startswith(
-        "1. support vector machine --COMPARE-- neural network  (1 abstract"
-    )
-    assert "A neural network for speech recognition." in outcome.out
-    (found,) = lines(command("graph", "path", "SVM", "treebank", "--json", "--graph", graph).out)
-    assert len(found["steps"]) == 2
-    no_way = command("graph", "path", "SVM", "accuracy", "--graph", graph)
-    assert no_way.code == 1
-    assert "there is no path" in no_way.err
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
         (("neighbours", "speech recognitoin"), 1, "did you mean: speech recognition"),
-        (("path", "SVM", "nonsense"), 1, "no node is called 'nonsense'"),
+        (("together", "SVM", "--versus", "nonsense"), 1, "no node is called 'nonsense'"),
         (("top", "--type", "Gene"), 2, "it has Material, Method, Metric, Task"),
         (("neighbours", "SVM", "--relation", "X"), 2, "it has COMPARE, USED-FOR"),
         (("trends", "pairs"), 2, "is not one of"),
@@ -198,9 +157,7 @@ def test_mistakes(
     assert outcome.out == ""
 
 
-@pytest.mark.parametrize(
-    "words", [("top",), ("neighbours", "x"), ("path", "x", "y"), ("trends", "rising")]
-)
+@pytest.mark.parametrize("words", [("top",), ("neighbours", "x"), ("trends", "rising")])
 def test_no_graph(work: Path, command: Command, words: tuple[str, ...]) -> None:
     outcome = command("graph", *words, "--graph", "absent.graph")
     assert outcome.code == 4
@@ -380,15 +337,9 @@ def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> Non
     ] == ["merge"]
 
 
-def test_browsing_needs_a_terminal(graph: Path, command: Command) -> None:
-    outcome = command("graph", "browse", "--graph", graph)
-    assert outcome.code == 2
-    assert "needs a terminal" in outcome.err
-
-
 def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
     for words in (
-        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"), ("path", HOSTILE, "[12] things"),
+        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("together", HOSTILE, "--least", "1"),
         ("neighbours", "\x1b[31mno"),
     ):  # fmt: skip
         for form in ((), ("--json",)):

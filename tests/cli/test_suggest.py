@@ -131,7 +131,8 @@ def test_spans_that_got_a_label_count_as_accepted(
 def test_a_model_of_other_labels_suggests_mapped_or_bare_mentions(
     command: Command, project: Path, fake: RuleExtractor
 ) -> None:
-    assert command("suggest", "--map", "Method=Tool").code == ExitCode.DONE
+    maps = ("--map", "Method=Tool", "--map", "Task=Tool")
+    assert command("suggest", *maps).code == ExitCode.DONE
     mapped = entities(project)
     assert {label for _, label, _ in mapped} == {"Tool"}
     assert {source for _, _, source in mapped} == {f"model:{fake.model}"}

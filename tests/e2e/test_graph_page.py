@@ -12,9 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
-from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.page import ViewSettings, draw
-from sciextract.graph.vocabulary import read_vocabulary
 from tests.browser import headless_browser, quiet_page
 from tests.graph_samples import HOSTILE, abstract, build, field, pairs
 
@@ -53,18 +51,6 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
         page.goto(file.as_uri())
         yield page
         assert {each.partition(":")[0] for each in requests} <= {"file", "blob"}
-
-
-def test_the_identifier_of_a_vocabulary_is_shown_as_text(browser: Browser, tmp_path: Path) -> None:
-    (tmp_path / "v.tsv").write_text("id\tname\n<b>Q1</b>\tsupport vector machine\n")
-    vocabulary = read_vocabulary(tmp_path / "v.tsv")
-    build(tmp_path / "field.graph", *field(), derive_settings=DeriveSettings(vocabulary=vocabulary))
-    output = tmp_path / "field.html"
-    with open_graph(tmp_path / "field.graph") as connection:
-        draw(connection, tmp_path / "field.graph", None, output, ViewSettings())
-    with quiet_page(browser) as page:
-        page.goto(f"{output.as_uri()}#SVM")
-        expect(page.locator("#details")).to_contain_text("In the vocabulary: <b>Q1</b>")
 
 
 def heading(page: Page, words: str) -> None:

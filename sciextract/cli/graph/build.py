@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -44,11 +43,6 @@ class BuildOptions:
         "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
         "--generic",
     )
-    years: Path | None = option(
-        "FILE",
-        "JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
-        "--years",
-    )
     acronym_share: float = option(
         "P",
         "An acronym without its expansion gets the one that at least this share of the "
@@ -62,10 +56,6 @@ class BuildOptions:
         "A relation type without direction (default: those of the bundled label schemas, such "
         "as COMPARE; '' for none); repeatable.",
         "--symmetric",
-    )
-    vocabulary: Path | None = option(
-        "FILE",
-        "Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
     )
     least_score: float = option(
         "P", "Leave out relations below this score.", min=0, max=1, default=0.0
@@ -91,26 +81,23 @@ def build(options: BuildOptions) -> None:
 
         sciextract graph build predictions.jsonl --graph field.graph
 
-        sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
+        sciextract graph build parts/ newest.jsonl.gz --graph field.graph
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.queries.nodes import types_of
-    from sciextract.graph.reading import Reading, read_years
-    from sciextract.graph.vocabulary import read_vocabulary
+    from sciextract.graph.reading import Reading
     from sciextract.inference.batching import usable_cores
 
-    known = read_years(options.years) if options.years else {}
     counting = CountSettings(
         GENERIC if options.generic is None else frozenset(options.generic), options.least_score
     )
     processes = usable_cores() if options.workers is None else options.workers
-    reading = Reading(options.inputs, counting, known, not options.only_decided, processes)
+    reading = Reading(options.inputs, counting, not options.only_decided, processes)
     directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
-    terms = read_vocabulary(options.vocabulary) if options.vocabulary else None
-    settings = DeriveSettings(options.acronym_share, directions, terms)
+    settings = DeriveSettings(options.acronym_share, directions)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
         listener = BuildListener(
@@ -166,8 +153,6 @@ def _in_words(found: BuildReport) -> str:
         words.append(f"{counted(totals.unlikely, 'relation')} below --least-score")
     if totals.without_year:
         words.append(f"{counted(totals.without_year, 'abstract')} without a year")
-    if totals.linked:
-        words.append(f"{counted(totals.linked, 'node')} in the vocabulary")
     if totals.ambiguous:
         words.append(f"{counted(totals.ambiguous, 'acronym')} with several expansions")
     return "; ".join(words)

@@ -83,7 +83,7 @@ def span_of_years(first: int | None, last: int | None) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def edge_line(edge: Edge, node: Node | None = None) -> str:
+def edge_line(edge: Edge, node: Node | None) -> str:
     """An edge; seen from a node as an arrow and its other end."""
     score = ""
     if edge.score_mean is not None:

@@ -1,8 +1,7 @@
-"""``sciextract graph export``, ``view`` and ``browse``. Textual is imported only when ``browse`` runs."""
+"""``sciextract graph export``, ``survey`` and ``view``."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -14,13 +13,11 @@ from sciextract.cli.console import (
     QuietOption,
     argument,
     flag,
-    is_terminal,
     option,
     report,
     say,
 )
 from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption
-from sciextract.errors import MissingExtraError, UsageError
 from sciextract.text.english import counted
 
 
@@ -138,29 +135,3 @@ def view(
         words += f", the best supported of {drawn['all_edges']:,}"
     summary = {"output": str(output), "nodes": nodes, "edges": shown}
     report(summary, words, as_json, quiet=quiet)
-
-
-def browse(
-    graph: GraphOption,
-    node: str | None = argument("NODE", "Any name of the node.", show_default=False, default=None),
-) -> None:
-    """Browse the graph in the terminal, with the sentences that support each edge.
-
-    Examples:
-
-        sciextract graph browse --graph field.graph
-
-        sciextract graph browse "support vector machine" --graph field.graph
-    """
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
-        raise UsageError(
-            "browsing a graph needs a terminal; standard input or output is not one",
-            "in scripts: sciextract graph top, neighbours, path, trends",
-        )
-    try:
-        from sciextract_app.graph.screen import run_graph
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
-            raise MissingExtraError("browsing a graph", "tui") from error
-        raise
-    raise typer.Exit(run_graph(graph, node))

@@ -45,7 +45,7 @@ def papers(
     year: YearOption = None,
     sentences: int = option("N", "Number of sentences per paper.", min=0, default=1),
     limit: MostOption = None,
-    output: Path | None = option("FILE", "Write .csv, .bib (BibTeX) or .ris instead."),
+    output: Path | None = option("FILE", "Write .csv or .bib (BibTeX) instead."),
     force: ForceOption = False,
     as_json: JsonLinesOption = False,
 ) -> None:
@@ -61,7 +61,7 @@ def papers(
         sciextract graph papers Transformer --with "low-resource translation" --output papers.bib --graph field.graph
     """  # fmt: skip
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import find_node, find_nodes
+    from sciextract.graph.queries.nodes import find_node
     from sciextract.graph.queries.papers import papers_of
 
     years = _years(year)
@@ -70,7 +70,7 @@ def papers(
     if output is None and limit is None and not as_json:
         limit = _SHOWN + 1  # one more tells whether there are more
     with open_graph(graph) as connection:
-        first, rest = find_node(connection, node), find_nodes(connection, others or [])
+        first, *rest = [find_node(connection, each) for each in (node, *(others or ()))]
         found = papers_of(
             connection, first, rest,
             years=years, related=related, sentences=sentences, limit=limit,

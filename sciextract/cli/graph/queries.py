@@ -74,10 +74,8 @@ def neighbours(
         f"  {abstracts}, {counted(found.degree, 'neighbour')}, years {span_of_years(found.first_year, found.last_year)}",
         f"  {mentions} by itself, {found.nested:,} within longer names",
     ]
-    if found.vocabulary_id:
-        lines.append(f"  in the vocabulary: {found.vocabulary_id}")
     if found.generic:
-        lines.append("  generic: left out of top, paths and the page without --with-generic")
+        lines.append("  generic: left out of top and the page without --with-generic")
     for reason, forms in known.unmatched.items():
         lines.append(f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}")
     if known.meanings:
@@ -135,12 +133,11 @@ def together(
 
         sciextract graph together BLEU --versus COMET --type Task --graph field.graph
     """
-    from sciextract.formats.tables import csv_row
-    from sciextract.graph.answers import quoted
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import TogetherQuestion
     from sciextract.graph.queries.combinations import together as named_together
     from sciextract.graph.queries.nodes import find_node, narrower
+    from sciextract.graph.queries.papers import quoted
 
     with open_graph(graph) as connection:
         first = find_node(connection, node)
@@ -165,6 +162,8 @@ def together(
         for each in found
     ]  # fmt: skip
     if to == "csv":
+        from sciextract.formats.tables import csv_row
+
         columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
         show(csv_row(row) for row in (columns, *rows))
         return
@@ -175,73 +174,27 @@ def together(
         show([f"{'':11}> {sentence} [{key}]"] if key else [])
 
 
-def path(
-    start: NodeArgument,
-    end: NodeArgument,
-    graph: GraphOption,
-    avoid: list[str] | None = option("NODE", "A node that the path must not visit; repeatable."),
-    with_generic: WithGenericOption = False,
-    sentences: SentencesOption = 1,
-    as_json: JsonObjectOption = False,
-) -> None:
-    """Find the shortest path between two nodes, with the sentences that support each step.
-
-    Of several shortest paths, the one whose edges are stated by the most abstracts is shown. Edges are followed in
-    either direction.
-
-    Examples:
-
-        sciextract graph path "support vector machine" parsing --graph field.graph
-
-        sciextract graph path BERT chemistry --avoid accuracy --sentences 3 --graph field.graph
-    """
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.edges import shortest_path
-    from sciextract.graph.queries.nodes import find_node, find_nodes
-
-    with open_graph(graph) as connection:
-        first, last = find_node(connection, start), find_node(connection, end)
-        closed = find_nodes(connection, avoid or [])
-        steps = shortest_path(
-            connection, first, last, closed, generic=with_generic, sentences=sentences
-        )
-    if steps is None:
-        hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
-        raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
-    lines = [] if steps else [f"{first.name}: both names mean this node"]
-    for number, step in enumerate(steps, start=1):
-        for edge in step:
-            lines += [f"{number}. {edge_line(edge)}", *sentence_lines(edge.sentences, "     ")]
-    edges = [list(map(asdict, step)) for step in steps]
-    answer([{"start": first.to_json(), "end": last.to_json(), "steps": edges}], lines, as_json)
-
-
 def top(
     graph: GraphOption,
     label: TypeOption = None,
-    by: Literal["count", "degree"] = typer.Option(
-        "count", help="Rank by abstracts that mention the node, or by related nodes."
-    ),
     since: int | None = option("YEAR", "Count only abstracts from this year on."),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List the nodes with the most abstracts or the most related nodes.
+    """List the nodes with the most abstracts.
 
     Examples:
 
         sciextract graph top --type Method --since 2020 --graph field.graph
 
-        sciextract graph top --by degree --limit 50 --json --graph field.graph
+        sciextract graph top --limit 50 --json --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import top as first_nodes
 
     with open_graph(graph) as connection:
-        found = first_nodes(
-            connection, label=label, by=by, since=since, generic=with_generic, limit=limit
-        )
+        found = first_nodes(connection, label=label, since=since, generic=with_generic, limit=limit)
     if not found:
         raise nothing("the graph has no such nodes")
     lines = [f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"]

@@ -3,8 +3,8 @@
 // The content: lists in the order of the fields in page.py.
 const content = JSON.parse(document.getElementById("content").textContent);
 const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ index, key, year, title, venue, doi }));
-const nodes = content.nodes.map(([name, type, topic, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers], index) =>
-  ({ index, name, type, topic, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers, edges: [], x: null, y: null }));
+const nodes = content.nodes.map(([name, type, topic, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
+  ({ index, name, type, topic, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], x: null, y: null }));
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
@@ -389,7 +389,6 @@ function describeNode(node) {
   const matched = node.documents - node.extracted;
   add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "extracted mention")
     + (matched > 0 ? `; in ${matched.toLocaleString("en")} of them its name was matched in the text` : ""));
-  if (node.vocabulary) add(details, "p", "In the vocabulary: " + node.vocabulary, { class: "quiet" });
   if (node.generic) add(details, "p", "Generic: the name alone tells little.", { class: "quiet" });
   if (node.topic !== null) add(details, "p", "Subtopic: " + content.topics[node.topic], { class: "quiet" });
   drawYears(node.years);

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from operator import attrgetter
+from functools import cache
+from itertools import islice
 from sqlite3 import Connection
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.nodes import NODE, Node, label_number, nodes_where
+from sciextract.graph.queries.nodes import Node, label_number, node_of, nodes_where
 from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.trends import Passed, wilson
 
@@ -94,10 +96,12 @@ def together(
     Raises:
         UsageError: The graph has no such type.
     """
-    best = named_with(connection, nodes, question)[: question.limit]
+    best = list(islice(named_with(connection, nodes, question), question.limit))
     if versus:
         ours = [each.node.id for each in best]
-        others = named_with(connection, [versus], replace(question, least=1, surely=False), ours)
+        others = named_with(
+            connection, [versus], replace(question, least=1, surely=False), among=ours
+        )
         counts = {each.node.id: each.documents for each in others}
         best = [replace(each, versus=counts.get(each.node.id, 0)) for each in best]
     quoter = Quoter(connection, [each.id for each in nodes])
@@ -126,19 +130,30 @@ def named_with(
     connection: Connection,
     nodes: Sequence[Node],
     asked: TogetherQuestion,
+    *,
     among: Sequence[int] | None = None,
-) -> list[Together]:
-    """All of :func:`together` in its order, without sentences; of some numbers of nodes, if they are given."""
-    rows = connection.execute(
+    most: int | None = None,
+) -> Iterator[Together]:
+    """All of :func:`together` in its order, without sentences.
+
+    Args:
+        connection: The graph.
+        nodes: The node; further ones count as the same.
+        asked: Which nodes are wanted; all of them, whatever its limit.
+        among: Only nodes of these numbers.
+        most: At most so many of each type.
+    """
+    rows: Iterable[Sequence[Any]] = connection.execute(
         f"""WITH here AS MATERIALIZED (
             SELECT DISTINCT o.document, d.year FROM node_document o JOIN document d ON d.id = o.document
             WHERE o.node IN (SELECT value FROM json_each(:nodes))
         ), counted AS ({_RELATED if asked.relation else _NAMED})
-        SELECT c.documents, c.first, c.last, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document), x.*
-        FROM counted c JOIN ({NODE}) x ON x.id = c.node JOIN node n ON n.id = c.node
+        SELECT c.node, c.documents, c.whole, (SELECT count(*) FROM here), (SELECT count(*) FROM document),
+            n.label, c.first, c.last
+        FROM counted c JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
         AND (:among IS NULL OR n.id IN (SELECT value FROM json_each(:among)))
-        AND n.id NOT IN (SELECT value FROM json_each(:nodes))""",
+        AND n.id NOT IN (SELECT value FROM json_each(:nodes)) ORDER BY c.documents DESC, c.whole, c.node""",
         {
             "among": None if among is None else json.dumps(among),
             "nodes": json.dumps([each.id for each in nodes]), "least": asked.least, "generic": asked.generic,
@@ -146,22 +161,30 @@ def named_with(
             "relation": label_number(connection, asked.relation, "relation"),
         },
     )  # fmt: skip
+    interval = cache(wilson)
+
+    def by_lift(row: Sequence[Any]) -> tuple[float, float, int]:
+        node, documents, theirs, here, total, *_ = row
+        return -interval(documents, here)[0] * total / theirs, -documents / theirs, node
+
     # By sets, because a node may have hundreds of kinds; few names hold the first word of one.
     names = {normal_form(each.name).spaced for each in nodes}
     parts = {part for name in names for part in _parts(name)}
-    firsts = {name.partition(" ")[0] for name in names}
-    found = []
-    for documents, first, last, theirs, here, total, *columns in rows.fetchall():
-        node = Node(*columns)
+    firsts, sizes = {name.partition(" ")[0] for name in names}, Counter[int]()
+    for row in rows if asked.by == "count" else sorted(rows, key=by_lift):
+        number, documents, theirs, here, total, label, first, last = row
+        if sizes[label] == most:
+            continue
+        low, high = (end * total / theirs for end in interval(documents, here))
+        if asked.surely and low <= 1:
+            continue
+        # Few of thousands are wanted: only these are looked at.
+        node = node_of(connection, number)
         name = normal_form(node.name).spaced
         apart = firsts.isdisjoint(name.split()) or names.isdisjoint(_parts(name))
         if apart and name not in parts:
-            low, high = (end * total / theirs for end in wilson(documents, here))
-            found.append(Together(node, documents, here * theirs / total, low, high, first, last))
-    if asked.surely:
-        found = [each for each in found if each.low > 1]
-    measure = attrgetter("documents" if asked.by == "count" else "low")
-    return sorted(found, key=lambda each: (-measure(each), -each.lift, each.node.id))
+            sizes[label] += 1
+            yield Together(node, documents, here * theirs / total, low, high, first, last)
 
 
 def _parts(name: str) -> set[str]:
@@ -257,7 +280,7 @@ AND document IN (SELECT document FROM node_document WHERE node = ?) GROUP BY nod
 
 
 def _with_nearest(
-    connection: Connection, gaps: Sequence[Gap], company: Sequence[Together]
+    connection: Connection, gaps: Sequence[Gap], company: Iterable[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
     known = {each.node.id: each for each in company}

@@ -1,17 +1,15 @@
-"""Edges, the sentences that support them, and the shortest way along them from one node to another."""
+"""Edges, and the sentences that support them."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
 from sqlite3 import Connection
-from typing import Any, Literal
+from typing import Literal
 
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
@@ -89,13 +87,6 @@ class Edge:
             return Way.NONE
         return Way.OUT if node == self.head.id else Way.IN
 
-    def read_from(self, node: int) -> Edge:
-        """The same, with the node of that number as head where there is no direction."""
-        if not self.symmetric or self.head.id == node:
-            return self
-        sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
-        return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
-
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
 _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
@@ -148,44 +139,16 @@ def neighbours(
     kind += f" ORDER BY e.documents DESC, e.id {order}"
     ends = [f"SELECT * FROM ({_EDGE} WHERE {end} {kind})" for end in _ENDS[direction]]
     query = f"{' UNION '.join(ends)} ORDER BY documents DESC, id {order}"
-    rows = connection.execute(query, values).fetchall()
-    edges = [edge_of(connection, row, sentences) for row in rows]
-    return [each.read_from((each.head if each.head.id in ours else each.tail).id) for each in edges]
-
-
-def relation_counts(connection: Connection, node: Node) -> dict[tuple[str, Way], int]:
-    """Edges at a node by relation type and way, seen from the node; the most frequent first."""
-    counts: Counter[tuple[str, Way]] = Counter()
-    for end, way in (("head", Way.OUT), ("tail", Way.IN)):
-        for label, symmetric, edges in connection.execute(
-            f"""SELECT l.name, {_SYMMETRIC}, count(*) FROM edge e JOIN label l ON l.id = e.label
-            WHERE e.{end} = ? GROUP BY e.label""",
-            (node.id,),
-        ):
-            counts[label, Way.NONE if symmetric else way] += edges
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def between(connection: Connection, first: int, second: int, sentences: int = 0) -> list[Edge]:
-    """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
-    ends = "(e.head = ?1 AND e.tail = ?2) OR (e.head = ?2 AND e.tail = ?1)"
-    query = f"{_EDGE} WHERE {ends} ORDER BY e.documents DESC, e.mentions DESC, e.id"
-    rows = connection.execute(query, (first, second)).fetchall()
-    return [edge_of(connection, row, sentences).read_from(first) for row in rows]
-
-
-def edge_of(connection: Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
-    """The edge of a row of numbers, with its nodes and so many sentences."""
-    number, head, tail, label, symmetric, *counts = row
-    ends = node_of(connection, head), node_of(connection, tail)
-    found = [each for *_, each in support_of(connection, [number], sentences)] if sentences else []
-    return Edge(*(number, *ends, label, bool(symmetric), *counts, tuple(found)))
-
-
-def edge_numbered(connection: Connection, number: int, sentences: int = 0) -> Edge:
-    """The edge of that number, with so many sentences."""
-    row = connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone()
-    return edge_of(connection, row, sentences)
+    edges = []
+    for row in connection.execute(query, values).fetchall():
+        edge, head, tail, label, symmetric, *counts = row
+        pair = node_of(connection, head), node_of(connection, tail)
+        some = [each for *_, each in support_of(connection, [edge], sentences)] if sentences else []
+        if symmetric and head not in ours:  # without direction: read from the node
+            pair = pair[::-1]
+            some = [replace(each, head=each.tail, tail=each.head) for each in some]
+        edges.append(Edge(*(edge, *pair, label, bool(symmetric), *counts, tuple(some))))
+    return edges
 
 
 def support_of(
@@ -207,61 +170,3 @@ def support_of(
         ends = (other, one) if turned else (one, other)
         text = unpacked(content)[start:end]
         yield edge, document, Sentence(doc_key, year, start, end, *ends, text, score)
-
-
-_AROUND = """SELECT tail FROM edge WHERE head IN (SELECT value FROM json_each(?1))
-UNION SELECT head FROM edge WHERE tail IN (SELECT value FROM json_each(?1))"""
-_BEST = """SELECT other FROM (
-    SELECT tail AS other, documents FROM edge WHERE head = ?1 UNION ALL SELECT head, documents FROM edge WHERE tail = ?1
-) WHERE other IN (SELECT value FROM json_each(?2)) ORDER BY documents DESC, other LIMIT 1"""
-
-
-def shortest_path(
-    connection: Connection,
-    start: Node,
-    end: Node,
-    avoid: Iterable[Node] = (),
-    *,
-    generic: bool = True,
-    sentences: int = 1,
-) -> list[list[Edge]] | None:
-    """The edges of each step from one node to another, ``None`` where no way leads there.
-
-    Among the ways of the shortest length it takes at each step the edge that most abstracts support.
-
-    Args:
-        connection: The graph.
-        start: Where it begins.
-        end: Where it leads.
-        avoid: Nodes not to go through.
-        generic: Whether generic nodes may lie on the way.
-        sentences: How many sentences to bring for each edge.
-    """
-
-    def around(nodes: Iterable[int]) -> set[int]:
-        return {row[0] for row in connection.execute(_AROUND, (json.dumps(list(nodes)),))}
-
-    # Breadth first from both ends, the smaller side first, so that hubs are reached last; level by level.
-    levels = [{start.id}], [{end.id}]
-    closed = {each.id for each in avoid}
-    if not generic:
-        closed.update([row[0] for row in connection.execute("SELECT id FROM node WHERE generic")])
-    seen = {start.id} | closed - {end.id}, {end.id} | closed - {start.id}
-    while not levels[0][-1] & levels[1][-1]:
-        side = 0 if len(levels[0][-1]) <= len(levels[1][-1]) else 1
-        reached = around(levels[side][-1]) - seen[side]
-        if not reached:
-            return None
-        levels[side].append(reached)
-        seen[side].update(reached)
-    # Nodes on the ways, by their distance from the start: where both sides meet, and from there to both ends.
-    ways = [levels[0][-1] & levels[1][-1]]
-    for level in levels[0][-2::-1]:
-        ways.insert(0, level & around(ways[0]))
-    for level in levels[1][-2::-1]:
-        ways.append(level & around(ways[-1]))
-    numbers = [start.id]
-    for level in ways[1:]:
-        (best,) = connection.execute(_BEST, (numbers[-1], json.dumps(list(level)))).fetchone()
-        numbers.append(best)
-    return [between(connection, *pair, sentences) for pair in pairwise(numbers)]

@@ -1,9 +1,8 @@
-"""Finding a node by any of its names, all that is known about it, and the first nodes by a measure."""
+"""Finding a node by any of its names, all that is known about it, and the most frequent nodes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from sqlite3 import Connection
 from typing import Any, Literal
@@ -103,7 +102,6 @@ class Node:
         matched: Places in all texts where one of its names stands by itself.
         nested: Places where one stands within a longer name of another node.
         generic: Whether the name tells little in any field, such as "data".
-        vocabulary_id: What the vocabulary of the build calls it.
     """
 
     id: int
@@ -118,7 +116,6 @@ class Node:
     matched: int = 0
     nested: int = 0
     generic: bool = False
-    vocabulary_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -158,15 +155,16 @@ def nodes_where(connection: Connection, rest: str, values: Any = ()) -> list[Nod
 
 
 def find_node(connection: Connection, name: str) -> Node:
-    """The node that a name means: see :func:`node_called`.
+    """The node that a name means, written in any way that the naming rules take for the same.
 
     Raises:
         UnknownNodeError: There is none; the hint lists names that are like it.
     """
-    found = node_called(connection, name)
-    if found is not None:
-        return found
     form, problem = normal_form(name), f"no node is called {name!r}"
+    for key in name_keys(form):
+        where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
+        if found := nodes_where(connection, where, (key,)):
+            return found[0]
     for key in name_keys(form):
         row = connection.execute("SELECT id FROM name WHERE key = ?", (key,)).fetchone()
         if row and (several := meanings(connection, row[0])):
@@ -187,24 +185,6 @@ def find_node(connection: Connection, name: str) -> Node:
     alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
-
-
-def node_called(connection: Connection, name: str) -> Node | None:
-    """The node that a name means, written in any way that the naming rules take for the same."""
-    for key in name_keys(normal_form(name)):
-        where = "WHERE n.id = (SELECT node FROM meaning WHERE key = ?)"
-        if found := nodes_where(connection, where, (key,)):
-            return found[0]
-    return None
-
-
-def find_nodes(connection: Connection, names: Iterable[str]) -> list[Node]:
-    """The nodes that names mean: see :func:`find_node`; empty names are passed over.
-
-    Raises:
-        UnknownNodeError: One of them is unknown.
-    """
-    return [find_node(connection, name) for name in names if name.strip()]
 
 
 def node_of(connection: Connection, number: int) -> Node:
@@ -276,62 +256,25 @@ def name_keys(form: NormalForm) -> list[str]:
     return list(dict.fromkeys(tried[: 2 if " " in form.spaced else 3]))
 
 
-_FEWEST_LETTERS = 3
-_FREQUENT = 5000
-_ANYWHERE = 1 << 20
-
-
-def search_nodes(connection: Connection, typed: str, limit: int = 50) -> list[Node]:
-    """What the words name, then nodes whose names begin so, then frequent ones that hold them.
-
-    Of one or two letters only frequent nodes that begin so: too many others do.
-
-    Args:
-        connection: The graph.
-        typed: The beginning of a name, or a part of it, in any spelling.
-        limit: At most so many.
-    """
-    form, exact = normal_form(typed), node_called(connection, typed)
-    found = [exact] if exact else []
-    long = len(form.folded) >= _FEWEST_LETTERS
-    for prefix in dict.fromkeys((form.key, form.folded, form.key.upper()) if long else ()):
-        # A range, because LIKE would not use the index.
-        found += nodes_where(
-            connection,
-            "JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC, n.id LIMIT ?",
-            (prefix, prefix + _LAST_CHARACTER, limit),
-        )
-    if form.folded:
-        rows = connection.execute(
-            f"""SELECT f.* FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
-            WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
-            (_FREQUENT, form.folded, _ANYWHERE if long else 1, limit),
-        )
-        found += [Node(*row) for row in rows]
-    return list({each.id: each for each in found}.values())[:limit]
-
-
 def top(
     connection: Connection,
     *,
     label: str | None = None,
-    by: Literal["count", "degree"] = "count",
     since: int | None = None,
     generic: bool = False,
     limit: int = 20,
 ) -> list[Node]:
-    """The nodes that most abstracts name, or that are related to most others.
+    """The nodes that most abstracts name.
 
     Args:
         connection: The graph.
         label: Only nodes that are mostly of this type.
-        by: ``count`` of abstracts, or ``degree``.
         since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
         generic: Generic nodes, too.
         limit: At most so many.
 
     Raises:
-        UsageError: No such type, or ``since`` with ``degree``.
+        UsageError: The graph has no such type.
     """
     values = {
         "label": label_number(connection, label, "entity"), "since": since, "generic": generic, "limit": limit,
@@ -339,11 +282,8 @@ def top(
     # coalesce would not use the index.
     where = f"WHERE n.generic <= :generic {'' if label is None else 'AND n.label = :label '}"
     if since is None:
-        column = "n.documents" if by == "count" else "n.degree"
-        rest = f"{where} ORDER BY {column} DESC, n.name LIMIT :limit"
+        rest = f"{where} ORDER BY n.documents DESC, n.name LIMIT :limit"
         return nodes_where(connection, rest, values)
-    if by != "count":
-        raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
     # No node that fewer abstracts name in all years comes before the last of the most frequent ones.
     recent = f"""SELECT (SELECT total(documents) FROM node_year WHERE node = n.id AND year >= :since) AS recent
     FROM node n {where} ORDER BY n.documents DESC LIMIT :limit"""

@@ -12,10 +12,11 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import support_of
 from sciextract.graph.queries.nodes import Node
+from sciextract.text.english import singular
 
 Place = tuple[int, int]
 """From where to where, in characters of the abstract; the end is exclusive."""
@@ -48,6 +49,11 @@ class NamingSentence:
     char_end: int
     text: str
     mentions: tuple[Place, ...]
+
+
+def quoted(sentences: Iterable[NamingSentence]) -> str:
+    """Sentences on one line."""
+    return " […] ".join([" ".join(each.text.split()) for each in sentences])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,8 @@ def papers_of(
     relations: dict[int, set[str]] = defaultdict(set)
     for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
         relations[document].add(label)
-    patterns = [_patterns(connection, [each]) for each in (node.id, *numbers)]
+    own = [_pattern(connection, [each]) for each in (node.id, *numbers)]
+    wider = [_pattern(connection, [each], borrowed=True) for each in (node.id, *numbers)]
     both = "".join([_NAMES_BOTH.format(each) for each in numbers])
     found: list[Paper] = []
     for *row, mentions, content, ends in connection.execute(
@@ -121,7 +128,7 @@ def papers_of(
             continue
         if sentences:
             text = unpacked(content)
-            places = [_spans(own, text) or _spans(borrowed, text) for own, borrowed in patterns]
+            places = [_spans(a, text) or _spans(b, text) for a, b in zip(own, wider, strict=True)]
             quoted = sentences_with(text, ends, places)[:sentences]
         stated = tuple(sorted(relations.get(paper.document, ())))
         found.append(replace(paper, mentions=mentions, relations=stated, sentences=tuple(quoted)))
@@ -147,17 +154,16 @@ _MOST_FORMS = 200
 _BY_COREFERENCE = int(MergeRule.COREFERENCE)
 
 
-def _patterns(
-    connection: Connection, nodes: Sequence[int]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How nodes are written: by names of their own, and by those that coreference gave them, too."""
+def _pattern(
+    connection: Connection, nodes: Sequence[int], *, borrowed: bool = False
+) -> re.Pattern[str]:
+    """How nodes are written: by names of their own; also by those that coreference gave them, if they are wanted."""
     rows = connection.execute(
         """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
         WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?""",
         (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS),
-    ).fetchall()
-    own = {surface for surface, borrowed in rows if not borrowed}
-    return names_pattern(own), names_pattern({row[0] for row in rows})
+    )
+    return names_pattern([surface for surface, coreferent in rows if borrowed or not coreferent])
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
@@ -175,18 +181,20 @@ class Quoter:
     def __init__(self, connection: Connection, nodes: Sequence[int]) -> None:
         self._connection = connection
         self._nodes = json.dumps(nodes)
-        self._pattern = _patterns(connection, nodes)[0]
+        self._pattern = _pattern(connection, nodes)
         rows = connection.execute(_OWN, (self._nodes,))
         self._own = {document: (mentions, year) for document, mentions, year in rows}
 
     def quote(self, node: int, relation: int | None = None) -> Paper | None:
         """The paper that names both most often with a sentence that holds both; with two sentences where none does.
 
+        Where the texts write a name otherwise than any mention of it, the paper has fewer.
+
         Args:
             node: The number of another node.
             relation: The number of a relation type; only of abstracts where the other node is an end of such one.
         """
-        pattern, apart = _patterns(self._connection, [node])[0], None
+        pattern, apart = _pattern(self._connection, [node]), None
         named = self._connection.execute(_OTHER, {"other": node, "relation": relation})
         shared = [self._rank(*each) for each in named if each[0] in self._own]
         for *_, document in nlargest(_MOST_LOOKED_AT, shared):
@@ -197,8 +205,9 @@ class Quoter:
             other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
             if both := [each for each in one if each in other]:
                 return replace(paper, sentences=(both[0],))
-            if one and other and apart is None:
-                apart = replace(paper, sentences=(one[0], other[0]))
+            stated = (*one[:1], *other[:1])
+            if apart is None or len(stated) > len(apart.sentences):
+                apart = replace(paper, sentences=stated)
         return apart
 
     def _rank(self, document: int, mentions: int) -> tuple[int, int, int]:
@@ -256,13 +265,24 @@ _BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Finds whole names, the longest first; those that end in a capital or a digit are acronyms, whose case counts."""
+    """Finds whole names, the longest first, in singular and plural, with spaces or hyphens, as mentions are counted.
+
+    Those that end in a capital or a digit are acronyms, whose case counts.
+    """
     patterns = []
     for name in sorted(set(names), key=lambda name: (-len(name), name)):
-        words = r"\s+".join(map(re.escape, name.split()))
+        *first, last = _BETWEEN.split(name)
+        one = singular(last.lower())
+        # Not in lower case where it can be helped, because the case of acronyms counts.
+        one = last[: len(one)] if last.lower().startswith(one) else one
+        forms = "|".join(map(re.escape, (last, f"{one}es", f"{one}s", one)))
+        words = r"[\s-]+".join([*map(re.escape, first), f"(?:{forms})"])
         acronym = len(name.split()) == 1 and name[1:] != name[1:].lower()
         patterns.append(words if acronym else f"(?i:{words})")
     return re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)")
+
+
+_BETWEEN = re.compile(r"(?<=\S)[\s-]+(?=\S)")
 
 
 def sentences_with(text: str, ends: str, places: Sequence[Sequence[Place]]) -> list[NamingSentence]:

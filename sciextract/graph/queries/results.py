@@ -11,7 +11,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from sciextract.errors import UsageError
-from sciextract.graph.extraction import unpacked
+from sciextract.graph.database import unpacked
 from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,

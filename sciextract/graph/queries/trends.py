@@ -181,7 +181,7 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
     pooled = pool(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
-        hint = "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE"
+        hint = "lower --thin, widen --since and --until, or give the records that have none a year"
         needed = f"a trend needs two periods of {question.thin} abstracts or more"
         raise UsageError(f"{needed}; {counted}", hint)
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"

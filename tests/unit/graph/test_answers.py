@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
-from sciextract.graph.answers import bibtex, ris
+from sciextract.graph.answers import bibtex
 from sciextract.graph.queries.papers import NamingSentence, Paper
 
 HOSTILE = (
@@ -22,7 +20,6 @@ HOSTILE = (
     "%",
     "\\",
 )
-Writer = Callable[[Sequence[Paper]], Iterator[str]]
 
 
 def paper_of(key: str, published: Bibliography, quoted: str = "") -> Paper:
@@ -30,11 +27,9 @@ def paper_of(key: str, published: Bibliography, quoted: str = "") -> Paper:
     return Paper(0, key, published, 1, (), sentences)
 
 
-def read_back(
-    writer: Writer, suffix: str, citations: list[Paper], folder: Path
-) -> list[AnnotatedDocument]:
-    path = folder / f"papers{suffix}"
-    path.write_text("\n".join(writer(citations)), encoding="utf-8")
+def read_back(citations: list[Paper], folder: Path) -> list[AnnotatedDocument]:
+    path = folder / "papers.bib"
+    path.write_text("\n".join(bibtex(citations)), encoding="utf-8")
     items = list(read([str(path)]))
     assert all(isinstance(each, AnnotatedDocument) for each in items)
     return [each for each in items if isinstance(each, AnnotatedDocument)]
@@ -45,32 +40,30 @@ def plain(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-@pytest.mark.parametrize(("writer", "suffix"), [(bibtex, ".bib"), (ris, ".ris")])
-def test_papers_are_read_back_as_they_were(writer: Writer, suffix: str, tmp_path: Path) -> None:
+def test_papers_are_read_back_as_they_were(tmp_path: Path) -> None:
     paper = Bibliography(
         "10.1000/a_b(1)", "123", "On Graphs of 5 % & {More}", 2020, "Proc. of the 3rd Workshop",
         ("Lovelace, Ada", "Ludwig van Beethoven", "The Graph Consortium", "Bourbaki"),
     )  # fmt: skip
-    (found,) = read_back(writer, suffix, [paper_of("arXiv:1", paper)], tmp_path)
+    (found,) = read_back([paper_of("arXiv:1", paper)], tmp_path)
     names = ("Lovelace, Ada", "van Beethoven, Ludwig", "The Graph Consortium", "Bourbaki")
     known = bibliography_of(found.document.fields)
     assert (known.doi, known.pmid, known.year) == (paper.doi, paper.pmid, paper.year)
     assert (known.title, known.venue, known.authors) == (paper.title, paper.venue, names)
 
 
-@pytest.mark.parametrize(("writer", "suffix"), [(bibtex, ".bib"), (ris, ".ris")])
-def test_hostile_text_stays_in_its_field(writer: Writer, suffix: str, tmp_path: Path) -> None:
+def test_hostile_text_stays_in_its_field(tmp_path: Path) -> None:
     citations = [
         paper_of(text, Bibliography(title=text, venue=text, authors=(text,), year=2000), text)
         for text in HOSTILE
     ]
-    found = read_back(writer, suffix, citations, tmp_path)
+    found = read_back(citations, tmp_path)
     assert len(found) == len(HOSTILE)
     for document, text in zip(found, HOSTILE, strict=True):
         title = bibliography_of(document.document.fields).title or ""
         assert plain(title.replace("␛", " ")).split()[0] == plain(text).split()[0]
         assert document.document.fields["year"] == 2000
-    content = (tmp_path / f"papers{suffix}").read_text("utf-8")
+    content = (tmp_path / "papers.bib").read_text("utf-8")
     assert "\x1b" not in content and "\u202e" not in content and "\u2028" not in content
 
 

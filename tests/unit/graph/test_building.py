@@ -166,13 +166,6 @@ def test_spaces_are_a_rule_of_their_own(tmp_path: Path) -> None:
     assert rules == {"dataset": 0, "data set": 32}
 
 
-def test_years_may_stand_in_another_file(tmp_path: Path) -> None:
-    report = build(
-        tmp_path / "g.graph", abstract("x", "A parser.", {"parser": "Method"}), years={"x": 1987}
-    )
-    assert report.totals.without_year == 0
-
-
 def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -180,7 +173,7 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
     packed = write(tmp_path / "2.jsonl", field()[2:]).read_bytes() + b'{"text": 5}\n\xff\n'
     (folder / "2.jsonl.gz").write_bytes(gzip.compress(packed))
     (folder / "manifest.json").write_text("{}")
-    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], CountSettings(), {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], CountSettings()))
     assert (report.changes.added, report.changes.bad) == (4, 2)
     assert report.exit_code == ExitCode.PARTIAL
 
@@ -196,8 +189,8 @@ def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     write(folder / "part-1.jsonl", field()[2:])
     (folder / "part-2.jsonl").write_text('{"text": "Of another shape.", "id": "x"}\n')
     alone, together = tmp_path / "alone.graph", tmp_path / "together.graph"
-    one = build_graph(alone, Reading([str(folder)], CountSettings(), {}))
-    two = build_graph(together, Reading([str(folder)], CountSettings(), {}, workers=2))
+    one = build_graph(alone, Reading([str(folder)], CountSettings()))
+    two = build_graph(together, Reading([str(folder)], CountSettings(), workers=2))
     assert content(alone) == content(together)
     assert (two.changes.added, two.totals.documents) == (5, 5)
     assert one.changes.bad == two.changes.bad == 2
@@ -211,7 +204,7 @@ def test_a_project_is_read_with_its_decisions(tmp_path: Path) -> None:
     create_project(path, load_schema("scierc"), "ann").close()
     with open_project(path, "ann") as project:
         import_files(project, [str(write(tmp_path / "in.jsonl", field()))])
-    report = build_graph(tmp_path / "g.graph", Reading([str(path)], CountSettings(), {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(path)], CountSettings()))
     assert report.totals.documents == 4
     assert report.totals.without_year == 0
 
@@ -239,10 +232,10 @@ def test_a_killed_build_goes_on(tmp_path: Path) -> None:
     process.wait()
     with pytest.raises(GraphError, match="was not finished"), open_graph(killed):
         pass
-    report = build_graph(killed, Reading([str(path)], CountSettings(), {}))
+    report = build_graph(killed, Reading([str(path)], CountSettings()))
     assert report.changes.known >= 500
     assert report.changes.known + report.changes.added == count
-    build_graph(whole, Reading([str(path)], CountSettings(), {}))
+    build_graph(whole, Reading([str(path)], CountSettings()))
     assert content(killed) == content(whole)
 
 
@@ -282,7 +275,7 @@ def test_other_generic_labels_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "g.graph"
     build(path, *field())
     with pytest.raises(UsageError, match="built with Generic"):
-        build_graph(path, Reading([], CountSettings(frozenset({"Method"})), {}))
+        build_graph(path, Reading([], CountSettings(frozenset({"Method"}))))
 
 
 def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
@@ -297,7 +290,7 @@ def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:
-    reading = Reading([], CountSettings(), {})
+    reading = Reading([], CountSettings())
     with pytest.raises(GraphError, match="is a folder"):
         build_graph(tmp_path, reading)
     with pytest.raises(GraphMissingError, match="no such folder"):
@@ -313,7 +306,7 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match="is not a graph"):
         build_graph(text, reading)
     with pytest.raises(InputMissingError):
-        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], CountSettings(), {}))
+        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], CountSettings()))
 
 
 def test_versions(tmp_path: Path) -> None:
@@ -336,7 +329,7 @@ def test_the_only_file_is_unusable(tmp_path: Path) -> None:
     empty = tmp_path / "in.jsonl"
     empty.write_text("")
     with pytest.raises(FormatError, match="empty"):
-        build_graph(tmp_path / "g.graph", Reading([str(empty)], CountSettings(), {}))
+        build_graph(tmp_path / "g.graph", Reading([str(empty)], CountSettings()))
 
 
 def test_the_report_is_json(tmp_path: Path) -> None:

@@ -144,12 +144,6 @@ def test_evidence_is_the_sentences_of_both_arguments() -> None:
     assert text[found.char_start : found.char_end] == "A parser is here. Speech is there."
 
 
-def test_the_year_comes_from_the_record_or_from_beside_it() -> None:
-    document = abstract("a", "A parser.", {"parser": "Method"}, year=1999)
-    assert extract(document).paper.year == 1999
-    assert extract(document, year=2005).paper.year == 2005
-
-
 def test_the_fingerprint_changes_with_what_is_said() -> None:
     one, same, other = (
         extract(abstract("a", "A parser.", {"parser": label}))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.graph.building import build_graph
-from sciextract.graph.database import open_graph
-from sciextract.graph.extraction import CountSettings, unpacked
+from sciextract.graph.database import open_graph, unpacked
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.reading import Reading
 from tests.graph_samples import abstract, field, write
 
@@ -47,7 +47,7 @@ def _spelling(surface: str) -> re.Pattern[str]:
 @pytest.mark.parametrize("source", ["synthetic", "samples"])
 def test_no_node_counts_more_than_a_text_search_finds(tmp_path: Path, source: str) -> None:
     given = _synthetic(tmp_path) if source == "synthetic" else _SAMPLES
-    build_graph(tmp_path / "f.graph", Reading([str(given)], CountSettings(), {}))
+    build_graph(tmp_path / "f.graph", Reading([str(given)], CountSettings()))
     with open_graph(tmp_path / "f.graph") as connection:
         texts = [unpacked(text) for (text,) in connection.execute("SELECT content FROM text")]
         nodes = connection.execute("SELECT id, name, documents FROM node").fetchall()

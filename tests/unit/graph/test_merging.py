@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.graph.database import open_graph
+from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.matching import COMMON
-from sciextract.graph.queries.nodes import About, about, find_node, node_called, top
+from sciextract.graph.queries.nodes import About, about, find_node, top
 from tests.graph_samples import abstract, build
 
 
@@ -165,11 +165,11 @@ def test_what_several_abstracts_abbreviate_is_not_generic(path: Path) -> None:
 def test_a_single_letter_is_a_name_with_or_without_its_article(path: Path) -> None:
     build(path, abstract("a", "The A beats A.", {"The A": "Method", "A#2": "Method"}))
     with open_graph(path) as connection:
-        found = node_called(connection, "A")
-        assert found is not None
+        found = find_node(connection, "A")
         assert found.mentions == 2
-        assert node_called(connection, "the A") == found
-        assert node_called(connection, "the") is None
+        assert find_node(connection, "the A") == found
+        with pytest.raises(UnknownNodeError):
+            find_node(connection, "the")
 
 
 def test_wordings_of_an_expansion_are_one_node(path: Path) -> None:

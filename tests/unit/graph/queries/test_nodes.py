@@ -9,7 +9,7 @@ from sciextract.errors import UsageError
 from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.queries.combinations import TogetherQuestion, together
 from sciextract.graph.queries.edges import neighbours
-from sciextract.graph.queries.nodes import about, find_node, narrower, search_nodes, top
+from sciextract.graph.queries.nodes import about, find_node, narrower, top
 from tests.graph_samples import abstract, build
 
 
@@ -52,8 +52,6 @@ def test_top(connection: sqlite3.Connection) -> None:
     ]  # fmt: skip
     with pytest.raises(UsageError, match="no entity type 'Nothing'"):
         top(connection, label="Nothing")
-    with pytest.raises(UsageError, match="--since"):
-        top(connection, by="degree", since=2000)
 
 
 @pytest.mark.parametrize("since", [1990, 2000, 2004, 2008, 2030])
@@ -73,19 +71,6 @@ def test_top_since_is_what_counting_everything_gives(
             (since, label, limit),
         ).fetchall()
     assert found == rows
-
-
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [("svm", "support vector machine"), ("supp", "support vector machine"), ("parsing", "dependency parsing"),
-     ("Tree", "treebanks"), ("zzz", None), ("", None), ("s", "support vector machine"), ("r", None)],
-)  # fmt: skip
-def test_nodes_while_somebody_types(
-    connection: sqlite3.Connection, typed: str, first: str | None
-) -> None:
-    found = search_nodes(connection, typed)
-    assert (found[0].name if found else None) == first
-    assert len({each.id for each in found}) == len(found)
 
 
 def kinds(path: Path) -> Path:
