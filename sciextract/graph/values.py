@@ -318,15 +318,12 @@ def find_values(
                     places.append(material[:2])
                 split = _split_of(sentence, metric, material if material in materials else nowhere)
                 sign = -1 if (number["sign"] or "+") != "+" and not group.is_difference else 1
-                value = (
-                    sign * float(number["value"]),
-                    "%" if number["unit"] or number["shared"] else "",
-                    split,
-                )
+                value = sign * float(number["value"])
+                unit = "%" if number["unit"] or number["shared"] else ""
                 own = "" if method == material.key else method
+                told = metric.key, material.key, own, value, unit, split, group.is_difference
                 marks = tuple([start + each for place in places for each in place])
-                where = start, end, marks
-                yield Value(metric.key, material.key, own, *value, group.is_difference, *where)
+                yield Value(*told, start, end, marks)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
