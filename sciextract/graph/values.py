@@ -318,15 +318,12 @@ def find_values(
                     places.append(material[:2])
                 split = _split_of(sentence, metric, material if material in materials else nowhere)
                 sign = -1 if (number["sign"] or "+") != "+" and not group.is_difference else 1
-                value = (
-                    sign * float(number["value"]),
-                    "%" if number["unit"] or number["shared"] else "",
-                    split,
-                )
+                value = sign * float(number["value"])
+                unit = "%" if number["unit"] or number["shared"] else ""
                 own = "" if method == material.key else method
+                told = metric.key, material.key, own, value, unit, split, group.is_difference
                 marks = tuple([start + each for place in places for each in place])
-                where = start, end, marks
-                yield Value(metric.key, material.key, own, *value, group.is_difference, *where)
+                yield Value(*told, start, end, marks)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
@@ -422,7 +419,7 @@ def _groups(
             counts = counts or share or not _MEASURE.search(after[0].name)
         is_measure = before and _MEASURE.search(before[-1].name)
         # "F-score of 0.91 for the fields": the number is of what stands before.
-        if is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
+        if before and is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
             after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]

@@ -216,12 +216,9 @@ class Quoter:
 
     def defining(self) -> Iterator[Paper]:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
+        defined = re.compile(f"{_BEGINS}({self._pattern.pattern}){_DEFINES}")
         for paper, text, ends in self._papers(_NAMED, {"nodes": self._nodes}):
-            named = _spans(self._pattern, text)
-            places = [
-                (a, b) for a, b in named if _DEFINES.match(text, b) and _BEGINS.search(text, 0, a)
-            ]
-            if places:
+            if places := [each.span(1) for each in defined.finditer(text)]:
                 yield replace(paper, sentences=tuple(sentences_with(text, ends, [places])[:1]))
 
     def stating(self, edge: int) -> Paper:
@@ -258,10 +255,8 @@ _OTHER = """SELECT document, mentions FROM node_document WHERE node = :other AND
     WHERE (e.head = :other OR e.tail = :other) AND +e.label = :relation))"""
 
 
-_DEFINES = re.compile(
-    r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
-)
-_BEGINS = re.compile(r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?$")
+_DEFINES = r"\s*(?:\([^()]*\)\s*)?(?:,\s*)?(?:(?:is|are)\s+(?:an?|the|one|used|widely|among)|(?:refers?|aims?|seeks?)\s+to)\b"
+_BEGINS = r"(?:^|\n|[.!?]\s+)(?:(?:An?|The|In)\s+)?"
 
 
 def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
@@ -269,17 +264,19 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
     Those that end in a capital or a digit are acronyms, whose case counts.
     """
-    patterns = []
-    for name in sorted(set(names), key=lambda name: (-len(name), name)):
-        *first, last = _BETWEEN.split(name)
-        one = singular(last.lower())
-        # Not in lower case where it can be helped, because the case of acronyms counts.
-        one = last[: len(one)] if last.lower().startswith(one) else one
-        forms = "|".join(map(re.escape, (last, f"{one}es", f"{one}s", one)))
-        words = r"[\s-]+".join([*map(re.escape, first), f"(?:{forms})"])
+    patterns = set[str]()
+    for name in names:
+        # The same in other cases, numbers or with hyphens is one pattern: a node has up to 200 spellings.
         acronym = len(name.split()) == 1 and name[1:] != name[1:].lower()
-        patterns.append(words if acronym else f"(?i:{words})")
-    return re.compile(rf"(?<!\w)(?:{'|'.join(patterns) or '(?!)'})(?!\w)")
+        *first, last = _BETWEEN.split(name if acronym else name.lower())
+        one = singular(last.lower())
+        ending = f"{re.escape(last[: len(one)])}(?:e?s)?"
+        if not last.lower().startswith(one):
+            ending = f"(?:{re.escape(last)}|{re.escape(one)})"
+        words = r"[\s-]+".join([*map(re.escape, first), ending])
+        patterns.add(words if acronym else f"(?i:{words})")
+    ordered = sorted(patterns, key=lambda each: (-len(each), each))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)")
 
 
 _BETWEEN = re.compile(r"(?<=\S)[\s-]+(?=\S)")
