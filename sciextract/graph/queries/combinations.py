@@ -96,7 +96,12 @@ def together(
     Raises:
         UsageError: The graph has no such type.
     """
-    best = list(islice(named_with(connection, nodes, question), question.limit))
+    best: list[Together] = []
+    # Thousands are named with it a few times; what is asked of each of them is asked only where it can be listed.
+    for least in (_OFTEN, question.least) if question.by == "count" else (question.least,):
+        if len(best) < question.limit:
+            wanted = replace(question, least=max(least, question.least))
+            best = list(islice(named_with(connection, nodes, wanted), question.limit))
     if versus:
         ours = [each.node.id for each in best]
         others = named_with(
@@ -109,6 +114,7 @@ def together(
     return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
 
 
+_OFTEN = 16
 # Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
 _NAMED = """SELECT g.*, n.documents AS whole FROM (
     SELECT o.node, count(*) AS documents, min(h.year) AS first, max(h.year) AS last

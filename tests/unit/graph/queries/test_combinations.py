@@ -40,6 +40,16 @@ def test_what_is_named_together_with_lift_years_and_a_sentence(tmp_path: Path) -
         assert trees[0] == "ranking"
 
 
+def test_what_is_seldom_named_together_follows_what_often_is(tmp_path: Path) -> None:
+    pairs(tmp_path / "g.graph", *[("kernels", "parsing")] * 16, *[("kernels", "tagging")] * 2)
+    with open_graph(tmp_path / "g.graph") as connection:
+        kernels = [find_node(connection, "kernels")]
+        found = together(connection, kernels, TogetherQuestion("Task"))
+        (first,) = together(connection, kernels, TogetherQuestion("Task", limit=1))
+    assert [(each.node.name, each.documents) for each in found] == [("parsing", 16), ("tagging", 2)]
+    assert first == found[0]
+
+
 def test_a_relation_to_another_node_counts_where_both_are_named(tmp_path: Path) -> None:
     text = "We parse with a new thing, Zeta. Zeta is measured on Tiny-Corpus and on Old-Corpus."
     mentions = {
