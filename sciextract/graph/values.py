@@ -89,9 +89,11 @@ _MEASURE = re.compile(
     r"|[WCP]ER|(?:Hits|Recall|Precision|[nN]?DCG|pass|R|P)@[0-9k]+)\b"
 )
 _RANK = re.compile(r"\b(?:[Tt]op-?[0-9]+|[Rr]ank-?[0-9]+|[Bb]alanced|[Mm]acro|[Mm]icro)[\s-]$")
-# "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"
+# "28.4 BLEU", "3.2 points in BLEU", "a 5 % relative improvement in accuracy"; but "test loss", "log loss", "training loss"
+# and "validation loss" are metrics.
 _CHANGES = (
-    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*|(?<!test )(?<!train )(?<!entropy )(?<!log )(?<!ation )(?<!ing )loss(?:es)?|margins?|higher|lower|better"
+    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|drop\w*"
+    r"|(?<!test )(?<!train )(?<!entropy )(?<!log )(?<!ation )(?<!ing )loss(?:es)?|margins?|higher|lower|better"
     r"|worse|(?:less|more|fewer)(?!\sthan)|ris(?:es?|en|ing)|rais\w+|jump\w*|grow\w*|enhanc\w+"
 )
 _METRIC_AFTER = re.compile(

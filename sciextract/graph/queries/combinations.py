@@ -114,6 +114,7 @@ def together(
     return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
 
 
+# So many abstracts name the first twenty of a large graph with a frequent node; where they do not, all are looked at.
 _OFTEN = 16
 # Who is named in the abstracts at hand and how often in all: whoever is named, or is an end of a relation of one type.
 _NAMED = """SELECT g.*, n.documents AS whole FROM (
