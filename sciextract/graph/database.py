@@ -137,7 +137,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 11
+VERSION = 12
 """Counts up when the tables change, or a mention gets another normal form: no graph mixes both, older ones are built anew."""
 
 

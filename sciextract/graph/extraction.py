@@ -235,6 +235,7 @@ def concepts_of(
     """
     text, annotations = annotated.document.text, annotated.annotations
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
+    expanded.pop("", None)  # "a two hop integrated search (This)" does not give every "this" a name
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
     links: dict[str, float] = {}

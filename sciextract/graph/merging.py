@@ -152,7 +152,8 @@ def _names(connection: Connection) -> dict[int, Name]:
             proper = "inner"
         elif mentions and capitals >= _PROPER_SHARE * mentions:
             proper = "capital"
-        names[number] = Name(number, normal_form(surface).words, documents, proper, label)
+        words = normal_form(surface).words or (surface,)
+        names[number] = Name(number, words, documents, proper, label)
     return names
 
 

@@ -120,6 +120,10 @@ def normal_form(surface: str) -> NormalForm:
     end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
     first = 0
     while first < end and words[first].casefold() in _DETERMINERS:
+        # "ALL" is a leukemia, by itself and in "ALL patients"; in "ALL PATIENTS" it is a determiner.
+        loud = len(words[first]) > 1 and words[first].isupper()
+        if loud and not " ".join(words[first + 1 :]).isupper():
+            break
         first += 1
     bare = words[first:]
     text = " ".join(bare)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord
+from sciextract.formats.base import BadRecord, quoted
 from sciextract.formats.inputs import expand_inputs, is_aside
 from sciextract.formats.lazy import LazyItem, read_lazily
 from sciextract.formats.opening import unpacked_name
@@ -63,7 +63,7 @@ class Reading(NamedTuple):
             try:
                 if are_projects:
                     decided = chain.from_iterable(map(self._decided, some))
-                    yield from (extract(each, self.counted) for each in decided)
+                    yield from (self._extract(each, each.document.doc_key) for each in decided)
                     continue
                 records = read_lazily(some, None)
                 bundles = iter(lambda: list(islice(records, _RECORDS_A_TASK)), [])  # noqa: B023 - read within this turn
@@ -80,8 +80,15 @@ class Reading(NamedTuple):
 
     def extract_all(self, records: Sequence[LazyItem]) -> list[Extraction | BadRecord]:
         """What some records contribute; those that cannot be read stay as they are."""
-        items = [each.read() for each in records]
-        return [e if isinstance(e, BadRecord) else extract(e, self.counted) for e in items]
+        items = [(record.read(), record.place) for record in records]
+        return [one if isinstance(one, BadRecord) else self._extract(one, at) for one, at in items]
+
+    def _extract(self, annotated: AnnotatedDocument, place: str) -> Extraction | BadRecord:
+        try:
+            return extract(annotated, self.counted)
+        except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
+            problem = f"left out: {type(error).__name__}: {quoted(str(error))}"
+            return BadRecord(FormatError(problem, path=place))
 
     def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project

@@ -107,7 +107,8 @@ def together(
         others = named_with(
             connection, [versus], replace(question, least=1, surely=False), among=ours
         )
-        counts = {each.node.id: each.documents for each in others}
+        counts: dict[int, int | None] = {each.node.id: each.documents for each in others}
+        counts[versus.id] = None  # with itself
         best = [replace(each, versus=counts.get(each.node.id, 0)) for each in best]
     quoter = Quoter(connection, [each.id for each in nodes])
     kind = label_number(connection, question.relation, "relation")
@@ -147,7 +148,7 @@ def named_with(
         connection: The graph.
         nodes: The node; further ones count as the same.
         asked: Which nodes are wanted; all of them, whatever its limit.
-        among: Only nodes of these numbers.
+        among: Only nodes of these numbers, and also those whose name is part of the node's or holds it.
         most: At most so many of each type.
     """
     rows: Iterable[Sequence[Any]] = connection.execute(
@@ -189,7 +190,7 @@ def named_with(
         node = node_of(connection, number)
         name = normal_form(node.name).spaced
         apart = firsts.isdisjoint(name.split()) or names.isdisjoint(_parts(name))
-        if apart and name not in parts:
+        if among is not None or (apart and name not in parts):
             sizes[label] += 1
             yield Together(node, documents, here * theirs / total, low, high, first, last)
 

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
-from sciextract.graph.building import Facts, build_graph
+from sciextract.graph.building import BuildListener, Facts, build_graph
 from sciextract.graph.database import VERSION, GraphError, GraphMissingError, open_graph
 from sciextract.graph.derive import DeriveSettings
-from sciextract.graph.extraction import CountSettings
+from sciextract.graph.extraction import CountSettings, Extraction, extract
 from sciextract.graph.reading import Reading
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
@@ -134,6 +135,39 @@ def test_acronyms_with_two_expansions_are_not_merged(tmp_path: Path) -> None:
     assert report.totals.ambiguous == 1
     build(path, alone, derive_settings=DeriveSettings(acronym_share=0.5))
     assert "HMM" not in [row[0] for row in content(path)["nodes"]]
+
+
+def test_an_acronym_spelled_as_a_determiner_is_one_node_with_its_expansion(tmp_path: Path) -> None:
+    path = tmp_path / "g.graph"
+    only = abstract("a", "Acute lymphoblastic leukemia (ALL) relapses.", {"ALL": "Disease"})
+    both = abstract(
+        "b", "Acute lymphoblastic leukemia is rare in all.",
+        {"Acute lymphoblastic leukemia": "Disease", "all": "Disease"},
+    )  # fmt: skip
+    build(path, only)
+    build(path, only, both)
+    (node,) = content(path)["nodes"]
+    assert node[:3] == ("acutelymphoblasticleukemia", 2, 2)
+
+
+def test_a_record_that_raises_an_error_is_named_and_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raise_for_b(annotated: AnnotatedDocument, settings: CountSettings) -> Extraction:
+        if annotated.document.doc_key == "b":
+            raise IndexError("list index out of range")
+        return extract(annotated, settings)
+
+    monkeypatch.setattr("sciextract.graph.reading.extract", raise_for_b)
+    documents = [field()[0], abstract("b", "A parser.", {"parser": "Task"})]
+    file = write(tmp_path / "p.jsonl", documents)
+    bad: list[FormatError] = []
+    listener = BuildListener(bad_record=bad.append)
+    report = build_graph(
+        tmp_path / "g.graph", Reading([str(file)], CountSettings()), listener=listener
+    )
+    assert (report.changes.added, report.exit_code) == (1, ExitCode.PARTIAL)
+    assert [each.place for each in bad] == [f"{file}:2"]
 
 
 def test_an_acronym_is_not_the_word_of_these_letters(tmp_path: Path) -> None:

@@ -113,6 +113,12 @@ def test_determiner_and_case_never_matter(surface: str) -> None:
         assert normal_form(f"the {surface}").key == form.key
 
 
+def test_an_acronym_spelled_as_a_determiner_is_a_name() -> None:
+    assert normal_form("ALL").key == normal_form("the ALL").key == "ALL"
+    assert normal_form("ITS system").key == "itssystem"
+    assert normal_form("ALL PATIENTS").folded == normal_form("all patients").folded == "patient"
+
+
 def test_accents_and_small_letters_before_a_capital_s() -> None:
     assert normal_form("Fréchet distance").key == normal_form("Frechet distances").key
     assert normal_form("BraTS").key == "BraTS"

@@ -113,3 +113,18 @@ def test_one_node_versus_another(tmp_path: Path) -> None:
         assert {each.node.name: (each.documents, each.versus) for each in found} == {
             "parsing": (1, 1), "ranking": (1, 1), "tagging": (1, 0),
         }  # fmt: skip
+
+
+def test_versus_a_node_whose_name_holds_the_listed_one(tmp_path: Path) -> None:
+    pairs(
+        tmp_path / "g.graph",
+        ("trees", "parsing"), ("chart parsing", "parsing"), ("chart parsing", "trees"), ("trees", "parsing"),
+    )  # fmt: skip
+    with open_graph(tmp_path / "g.graph") as connection:
+        trees, chart = (find_node(connection, each) for each in ("trees", "chart parsing"))
+        found = together(connection, [trees], TogetherQuestion(least=1), chart)
+        stored = "SELECT count(*) FROM node_document o JOIN node_document p USING (document) WHERE o.node = ? AND p.node = ?"
+        for each in found:
+            (documents,) = connection.execute(stored, (each.node.id, chart.id)).fetchone()
+            assert each.versus == (None if each.node.id == chart.id else documents), each
+        assert {each.node.name for each in found} == {"parsing", "chart parsing"}
