@@ -80,7 +80,7 @@ class AnnotateOptions:
         "--predicted",
     )
     threshold: list[str] | None = option(
-        "TASK=P", "Minimum score per task (entity, relation or coreference); repeatable."
+        "TASK=P,...", "Minimum score per task (entity, relation or coreference)."
     )
     promise: list[str] | None = option(
         "TASK=P,...",
@@ -227,7 +227,7 @@ def annotate(options: AnnotateOptions) -> None:
     """
     # A project comes first: without it, and without inputs, standard input would be waited for.
     project = _find_project(options)
-    if options.promise and not options.quiet:
+    if options.promise:
         _show_promise(options, project)
     if project is not None:
         options.check_for_project()
@@ -246,7 +246,7 @@ def annotate(options: AnnotateOptions) -> None:
 
 
 def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
-    """Say of each label what is promised, before anything is predicted."""
+    """Say of each label what is promised, before anything is predicted; a promise that no label keeps ends the run."""
     from contextlib import nullcontext
 
     from sciextract.cli.annotate_screen import describe_promise
@@ -254,7 +254,7 @@ def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
 
     with open_project(project, read=True) if project else nullcontext() as opened:
         promise = options.model_choice().promised(opened)
-    if promise is not None:
+    if promise is not None and not options.quiet:
         for line in describe_promise(promise):
             say("Promise", line)
 

@@ -25,7 +25,7 @@ import numpy as np
 from sciextract import atomic
 from sciextract.codec import decode, plain
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.errors import ModelDamagedError, UsageError
+from sciextract.errors import ModelDamagedError, SciextractError, UsageError
 from sciextract.inference.model_folder import listed_files
 from sciextract.inference.settings import PROMISED
 from sciextract.resources import bundled_models
@@ -251,6 +251,34 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
         if task == "entity":
             entities = {each.label: each.threshold for each in found if each.threshold is not None}
     return Promise(dict(wanted), confidence, held.source, tuple(found))
+
+
+class NoPromiseError(SciextractError):
+    """What is asked for can be promised of no label."""
+
+
+def keepable_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) -> Promise:
+    """Choose thresholds as :func:`make_promise` does, for one label at least.
+
+    Raises:
+        UsageError: A task or a number is not possible.
+        NoPromiseError: No label can keep it; says what some label could.
+    """
+    promise = make_promise(held, wanted, confidence)
+    if any(each.threshold is not None for each in promise.labels):
+        return promise
+    asked = ", ".join(f"{task}={precision:g}" for task, precision in wanted.items())
+    problem = f"{asked} can be promised of no label with a confidence of {confidence:g}; nothing was predicted"
+    for percent in range(95, 0, -5):
+        lower = {task: min(precision, percent / 100) for task, precision in wanted.items()}
+        if lower != wanted:
+            labels = make_promise(held, lower, confidence).labels
+            if kept := [f"{e.task} {e.label}" for e in labels if e.threshold is not None]:
+                words = ",".join(f"{task}={precision:g}" for task, precision in lower.items())
+                raise NoPromiseError(
+                    problem, f"--promise {words} could be kept by {', '.join(kept)}"
+                )
+    raise NoPromiseError(problem, "finish more abstracts and learn again, or choose by --threshold")
 
 
 def keep_promise(

@@ -306,19 +306,33 @@ def annotations_of_source(
     return body and read_annotations(connection, body)
 
 
-def need_prediction(connection: sqlite3.Connection, model: ModelId) -> list[int]:
+def need_prediction(
+    connection: sqlite3.Connection, model: ModelId, settings: Mapping[str, Any] | None = None
+) -> list[int]:
     """Numbers of the documents that this model has not predicted and that are not done in every layer.
 
     A run that was undone does not count.
+
+    Args:
+        connection: The project.
+        model: The model.
+        settings: Where given, the latest run of a model (adapters aside) has to be one of this model with just these.
     """
     rows = connection.execute(
-        f"""SELECT p.document_id FROM progress p
+        f"""SELECT p.document_id, r.settings, r.model_name = ?1 AND r.model_hash = ?2 FROM progress p
+        LEFT JOIN annotation_set s ON s.id = (
+            SELECT a.id FROM annotation_set a JOIN run r ON r.source_id = a.source_id JOIN event e ON e.id = a.event_id
+            WHERE a.document_id = p.document_id AND NOT {events.UNDONE}
+            AND iif(?3, r.model_hash NOT LIKE '%{ADAPTER}', r.model_name = ?1 AND r.model_hash = ?2)
+            ORDER BY a.id DESC LIMIT 1)
+        LEFT JOIN run r ON r.source_id = s.source_id
         WHERE NOT (p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done')
-          AND NOT EXISTS (SELECT 1 FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-                          JOIN event e ON e.id = a.event_id
-                          WHERE a.document_id = p.document_id AND r.model_name = ? AND r.model_hash = ?
-                            AND NOT {events.UNDONE})
         ORDER BY p.document_id""",
-        (model.name, model.hash),
+        (model.name, model.hash, settings is not None),
     )
-    return [row[0] for row in rows]
+    return [number for number, found, own in rows if not own or settings not in (None, _set(found))]
+
+
+def _set(settings: str) -> dict[str, Any]:
+    """Those settings of a run that are not the model's own."""
+    return {name: value for name, value in json.loads(settings).items() if value}

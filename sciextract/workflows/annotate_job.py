@@ -15,7 +15,7 @@ from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import ExitCode, UsageError
+from sciextract.errors import ExitCode, UsageError, as_command
 from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN, FieldChoice, ReadItem
 from sciextract.formats.inputs import expand_inputs
@@ -363,10 +363,16 @@ class ProjectJob:
             predictor = self.choice.load(project)
             if message := self.choice.message(project):
                 on_model(message)
-            settings = {"thresholds": dict(self.choice.thresholds)}
+            settings = self.choice.settings
             # A model that was named is meant as it is; else a project with other labels gets an adapter's predictions.
             unnamed = self.choice.model is None and isinstance(predictor, Extractor)
             if unnamed and needs_adapter(project, predictor.config):
+                if settings:
+                    problem = f"{', '.join(settings)} cannot be chosen for suggestions learned from the project itself"
+                    learn = as_command("sciextract", "learn", "--project", self.project)
+                    raise UsageError(
+                        problem, f"{learn} --name NAME makes a model to name here with --model"
+                    )
                 predicted = annotate_with_adapter(project, cast(Extractor, predictor), on_progress)
             else:
                 predicted = predict_project(project, predictor, settings, on_progress=on_progress)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
@@ -62,6 +62,15 @@ class ModelChoice:
     promise: Mapping[str, float] = field(default_factory=dict)
     confidence: float = 0.9
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What changes predictions and is not the model's own, as a project keeps it of a run."""
+        chosen = {
+            "thresholds": dict(self.thresholds), "promise": dict(self.promise), "precision": self.options.precision,
+            "confidence": self.promise and self.confidence,
+        }  # fmt: skip
+        return {name: value for name, value in chosen.items() if value}
+
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
 
@@ -111,16 +120,17 @@ class ModelChoice:
 
         Raises:
             UsageError: A number is not possible, several models predict, or the model has no held-out predictions.
+            NoPromiseError: No label can keep it.
         """
         if not self.promise:
             return None
-        from sciextract.inference.promise import make_promise, read_held_out
+        from sciextract.inference.promise import keepable_promise, read_held_out
 
         if self.model == AUTO:
             raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
         folder = open_folder(locate_model(self._find(project)), hashes=False)
         held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
-        return make_promise(held, self.promise, self.confidence)
+        return keepable_promise(held, self.promise, self.confidence)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""
@@ -186,35 +196,38 @@ def _domain_of_most(texts: Iterable[str]) -> Domain:
     return votes.most_common(1)[0][0] if votes else Domain.COMPUTING
 
 
-def parse_promise(words: Collection[str]) -> dict[str, float]:
+def parse_promise(words: Iterable[str]) -> dict[str, float]:
     """``entity=0.9,relation=0.85`` as numbers by task; which are possible is known to the promise itself.
 
     Raises:
-        UsageError: A word is no ``TASK=P``.
+        UsageError: A word is no ``TASK=P``, or a task has two numbers.
     """
-    parts = [part for word in words for part in word.split(",") if part.strip()]
-    return _numbers(parts, "promise", PROMISED)
+    return _numbers(words, "promise", PROMISED)
 
 
 def _numbers(words: Iterable[str], kind: str, tasks: Iterable[str]) -> dict[str, float]:
-    found = {}
-    for word in words:
-        task, _, value = word.partition("=")
+    found: dict[str, float] = {}
+    # An empty word is what a script gives whose variable was never set.
+    for word in (part for each in words for part in each.split(",")):
+        task, _, value = (part.strip() for part in word.partition("="))
         try:
-            found[task.strip()] = float(value)
+            number = float(value)
         except ValueError:
             raise UsageError(
                 f"{kind} {word!r} is not of the form TASK=P",
                 f"for example entity=0.6; tasks are {', '.join(tasks)}",
             ) from None
+        if found.setdefault(task, number) != number:
+            problem = f"{kind} {task} is given twice: {found[task]:g} and {number:g}"
+            raise UsageError(problem, "give one number per task")
     return found
 
 
-def parse_thresholds(words: Collection[str]) -> dict[str, float]:
-    """``entity=0.6`` and its like as numbers by task.
+def parse_thresholds(words: Iterable[str]) -> dict[str, float]:
+    """``entity=0.6,relation=0.4`` and its like as numbers by task.
 
     Raises:
-        UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
+        UsageError: A word is no ``TASK=P``, a task is unknown or has two numbers, or a number lies outside 0 to 1.
     """
     thresholds = _numbers(words, "threshold", TASKS)
     # The settings themselves know which tasks and numbers are allowed.

@@ -29,7 +29,7 @@ class PredictReport:
         model: Name and hash of the model.
         run: The run's id; its source is ``model:NAME@HASH/RUN``.
         documents: Documents predicted.
-        skipped: Documents that did not need it: done, or predicted by this model before.
+        skipped: Documents that did not need it: done, or predicted by this model with these settings before.
         held_back: Predicted items that a promise of precision left out, by task and label; they are candidates.
     """
 
@@ -58,7 +58,8 @@ def predict_project(
     Args:
         project: Open for writing.
         predictor: The loaded model, which should report candidates.
-        settings: What the log keeps of its settings.
+        settings: What differs from the model's own, for the run; what was predicted with others, or by another model
+            since, is predicted again. ``None``: all predictions of the model are as good.
         order: Numbers of documents in the order in which they are wanted; those that need nothing are
             passed over, those that are not among them come last, as they came into the project. A number
             is asked for only when the predictor takes another document, so that an iterator can change
@@ -71,7 +72,7 @@ def predict_project(
         ProjectError: The project cannot be written; what was predicted before is in it.
     """
     check_config(project, predictor.config, str(predictor.model))
-    numbers = need_prediction(project.connection, predictor.model)
+    numbers = need_prediction(project.connection, predictor.model, settings)
     run = ModelRun(project, predictor.model, settings or {}, background=background)
     # The model reads ahead by a batch: numbers wait here until their predictions come.
     waiting: deque[int] = deque()

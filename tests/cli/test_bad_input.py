@@ -75,6 +75,9 @@ def test_missing_input_before_any_output(
     [
         (("--threshold", "entity"), "TASK=P"),
         (("--threshold", "entity=1.5"), "between 0 and 1"),
+        (("--threshold", "entity=0.5,entity=0.6"), "given twice"),
+        (("--promise", ""), "TASK=P"),
+        (("--promise", "entity=0.5", "--promise", "entity=0.9"), "given twice"),
         (("--threshold", "entity=nan"), "between 0 and 1"),
         (("--threshold", "speed=0.5"), "tasks are entity, relation, coreference"),
         (("--export", "xml"), "formats to write: bioc, "),

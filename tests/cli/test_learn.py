@@ -19,6 +19,7 @@ from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
+from sciextract.inference.promise import NoPromiseError
 from sciextract.learning.adapter import SUGGESTED, WRITTEN
 from sciextract.retraining.run import prepare
 from sciextract.retraining.run_folder import RetrainRequest, new_run
@@ -226,6 +227,13 @@ def test_a_retraining_starts_from_the_base(
     )
     assert prepared.start_model.config.name == "sci"
     assert run.record().start_model.id.startswith("sci-")  # type: ignore[union-attr]
+
+
+def test_a_promise_that_no_label_keeps_ends_before_predicting(tmp_path: Path) -> None:
+    output = tmp_path / "o.jsonl"
+    words = ["annotate", "--sample", "--model", "sci", "--promise", "entity=0.99", "--quiet"]
+    refused = CliRunner().invoke(make_app(), [*words, "--output", str(output)])
+    assert isinstance(refused.exception, NoPromiseError) and not output.exists()
 
 
 @pytest.mark.parametrize("more", [[], ["--workers", "2"]])

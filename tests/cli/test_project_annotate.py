@@ -17,7 +17,7 @@ from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
-from tests.cli.fakes import RuleExtractor
+from tests.cli.fakes import MODEL, RuleExtractor
 from tests.cli.projects import PLAIN, documents, everything, read_lines, write_lines
 from tests.shared_data import ROOT
 
@@ -62,6 +62,19 @@ def test_a_run_that_was_undone_is_predicted_again(command: Command, project: Pat
     assert documents(project, UNDECIDED)[1].annotations.entities == ()
     assert run(command)["predicted"]["documents"] == 2
     assert len(documents(project, UNDECIDED)[1].annotations.entities) == 3
+
+
+def test_what_was_predicted_with_other_settings_is_predicted_again(
+    command: Command, project: Path, fake: RuleExtractor
+) -> None:
+    other = "--threshold", "entity=0.6,relation=0.4"
+    assert [
+        run(command, *words)["predicted"]["documents"] for words in ((), other, other, (), ())
+    ] == [2, 2, 0, 2, 0]
+    fake.model = ModelId("newer", "e" * 64)
+    assert run(command)["predicted"]["documents"] == 2
+    fake.model = MODEL
+    assert run(command)["predicted"]["documents"] == 2, "what is shown is of the newer model"
 
 
 def test_what_was_decided_stays(command: Command, project: Path, fake: RuleExtractor) -> None:

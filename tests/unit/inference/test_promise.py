@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -13,8 +14,10 @@ from sciextract.errors import UsageError
 from sciextract.inference.promise import (
     HeldOut,
     HeldOutItem,
+    NoPromiseError,
     held_out,
     keep_promise,
+    keepable_promise,
     make_promise,
     read_held_out,
 )
@@ -60,6 +63,15 @@ def test_what_cannot_be_promised_says_how_many_more_abstracts_it_takes() -> None
     assert later.threshold is not None and later.recall > 0
     [hopeless] = make_promise(world(Random(1), 60, 9.0), {"entity": 0.97}, 0.9).labels
     assert (hopeless.threshold, hopeless.further) == (None, None)
+
+
+def test_a_promise_that_no_label_keeps_names_one_that_some_label_does() -> None:
+    held = world(Random(1), 60, 1.0)
+    with pytest.raises(NoPromiseError) as refused:
+        keepable_promise(held, {"entity": 0.99}, 0.9)
+    weaker = re.findall(r"entity=([0-9.]+) could", refused.value.hint)
+    assert 0.5 < float(weaker[0]) < 0.99
+    assert keepable_promise(held, {"entity": float(weaker[0])}, 0.9).labels[0].threshold
 
 
 @pytest.mark.parametrize(

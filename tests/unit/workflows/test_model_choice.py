@@ -22,9 +22,10 @@ from tests.cli.fakes import CONFIG
 
 
 def test_thresholds() -> None:
-    assert parse_thresholds(["entity=0.6", "relation = .4", "entity=0"]) == {
-        "entity": 0.0,
+    assert parse_thresholds(["entity=0.6, relation = .4", "coreference=0"]) == {
+        "entity": 0.6,
         "relation": 0.4,
+        "coreference": 0.0,
     }
     for word in (
         "entity",
