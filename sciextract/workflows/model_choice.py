@@ -217,9 +217,10 @@ def _numbers(words: Iterable[str], kind: str, tasks: Iterable[str]) -> dict[str,
                 f"{kind} {word!r} is not of the form TASK=P",
                 f"for example entity=0.6; tasks are {', '.join(tasks)}",
             ) from None
-        if found.setdefault(task, number) != number:
+        if task in found:
             problem = f"{kind} {task} is given twice: {found[task]:g} and {number:g}"
             raise UsageError(problem, "give one number per task")
+        found[task] = number
     return found
 
 
