@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import span_at
 from sciextract.text.analyse import analyse, split_at
-from sciextract.text.offsets import OffsetMap
+from sciextract.text.offsets import OffsetMap, Unit
 from sciextract.text.tokenizer import unescape
 
 
@@ -101,6 +102,45 @@ def _edges(sentences: Sequence[Span]) -> list[int]:
 
 # Label Studio writes a line end inside a mention as a backslash and an n, and browsers join blanks.
 _BLANKS = re.compile(r"(?:\s|\\n)+")
+_GREEK = re.compile("[α-ω]")
+_LATIN = {"mu": "u"}  # for a micrometre; other letters are written as the first of their names
+
+
+def repeats(written: str, fragments: Sequence[str]) -> bool:
+    """Whether a file's copy of a mention is the mention, whatever its white space.
+
+    Fragments are joined by a blank, in old files by nothing, in others by an ellipsis.
+
+    >>> repeats("Breast [...] kernels", ["Breast", "kernels"])
+    True
+    """
+    copies = (separator.join(fragments) for separator in (" ", "", " [...] ", " ... "))
+    return _spaced(written) in map(_spaced, copies)
+
+
+def is_variant(written: str, fragments: Sequence[str]) -> bool:
+    """Whether a copy differs as normalised texts do: in signs, case, accents, compatibility forms, Greek letters.
+
+    >>> is_variant("SARS CoV 2", ["SARS‐CoV‐2"]), is_variant("TNF-a", ["TNF-α"]), is_variant("TNF", ["IL2"])
+    (True, True, False)
+    """
+    letters, *others = (
+        {_letters(text, greek) for greek in (str, lambda name: _LATIN.get(name, name[0]))}
+        for text in (written, "".join(fragments))
+    )
+    return any(letters & other - {""} for other in others)
+
+
+def _spaced(text: str) -> str:
+    return _BLANKS.sub(" ", text)
+
+
+def _letters(text: str, greek: Callable[[str], str]) -> str:
+    """Letters and digits of a text in their plainest form, Greek letters as ``greek`` makes of their names."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    named = _GREEK.sub(lambda found: greek(unicodedata.name(found[0]).split()[-1].lower()), plain)
+    return "".join(filter(str.isalnum, named))
+
 
 READ_AS_UTF16 = "offsets count UTF-16 units; converted to characters"
 AMBIGUOUS = (
@@ -108,6 +148,22 @@ AMBIGUOUS = (
     "UTF-16 units, mentions behind them are shifted"
 )
 LIKELY_UTF16 = AMBIGUOUS + ", and the word boundaries indicate that"
+
+
+def span_between(
+    start: int, end: int, unit: Unit, offsets: OffsetMap, field: str, place: Place
+) -> Span:
+    """The characters between two offsets that count a unit.
+
+    Raises:
+        FormatError: They are not in order, or not offsets of the text.
+    """
+    problem = f"{start} {end} found; expected START < END"
+    with suppress(FormatError):
+        if start < end:
+            problem = f"{start} {end} found; expected offsets in the text"
+            return Span(offsets.from_unit(unit, start), offsets.from_unit(unit, end))
+    raise place.error(problem, field=field)
 
 
 class GivenSpan(NamedTuple):
@@ -184,7 +240,7 @@ def to_spans(given: Sequence[GivenSpan], text: str, place: Place) -> tuple[list[
 def _fitting(given: GivenSpan, span: Span, text: str) -> Span | None:
     if span.char_end > len(text):
         return None
-    if given.mention is None or _BLANKS.sub(" ", given.mention) == _BLANKS.sub(" ", span.of(text)):
+    if given.mention is None or repeats(given.mention, [span.of(text)]):
         return span
     return None
 

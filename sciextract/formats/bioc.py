@@ -11,11 +11,12 @@ Comeau et al. (2013): BioC: a minimalist approach to interoperability for biomed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeAlias
 from xml.etree.ElementTree import Element
 
 from bioc import BioCAnnotation, BioCDocument, BioCLocation, BioCNode, BioCPassage, BioCRelation
@@ -26,12 +27,11 @@ from lxml import etree
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
-from sciextract.formats.alignment import token_table
-from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
+from sciextract.formats.alignment import repeats, token_table
+from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bioc_passages import (
     INFON_NAMES,
     RELATION_KEYS,
-    UNITS,
     BiocText,
     bibliography,
     has_others,
@@ -41,12 +41,21 @@ from sciextract.formats.bioc_passages import (
     passages_at,
     score_of,
 )
-from sciextract.formats.items import COREFERENCE, UNLABELLED, CorpusItems, title_length_of
+from sciextract.formats.items import (
+    COREFERENCE,
+    LOOSE,
+    LOST_MEMBER,
+    UNLABELLED,
+    CorpusItems,
+    in_fitting_unit,
+    title_length_of,
+)
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
 from sciextract.formats.sink import LineWriter
+from sciextract.text.offsets import Unit
 
 #: PubTator gives the list a name of its own, with a number that rises.
 _LISTS_OF_DOCUMENTS = r"documents|PubTator\w*"
@@ -115,8 +124,7 @@ def parse_document(record: Record, place: Place, source: Source) -> AnnotatedDoc
         source: The file.
 
     Raises:
-        FormatError: It has no passages, a field has a wrong shape, an annotation lies outside the text or on
-            other characters than it quotes, or a relation refers to an annotation that is not there.
+        FormatError: It has no passages, or a field has a wrong shape.
     """
     found = record.get("id")
     if isinstance(found, str | int) and str(found):
@@ -126,6 +134,10 @@ def parse_document(record: Record, place: Place, source: Source) -> AnnotatedDoc
     return _Reading(record, source, place).document()
 
 
+_ByRef: TypeAlias = dict[str, Entity]
+_ByPlace: TypeAlias = dict[tuple[int, str], Entity]
+
+
 class _Reading:
     """Reads one document; what is not an entity, relation or cluster is counted."""
 
@@ -133,30 +145,26 @@ class _Reading:
         self._record = record
         self._passages = passages_at(record, place)
         self._place = place
-        self._items = CorpusItems(place.doc_key, source.provenance)
-        self._by_ref: dict[str, Entity] = {}
-        self._by_place: dict[tuple[int, str], Entity] = {}
+        self._provenance = source.provenance
+        self._items: CorpusItems
+        self._by_ref: _ByRef
+        self._by_place: _ByPlace
 
     def document(self) -> AnnotatedDocument:
-        items, record = self._items, self._record
+        record = self._record
         containers = [part for passage in self._passages for part in passage.containers]
         containers.append((record, "document"))
-        text, located = self._located(containers)
-        for index, annotation, spans in located:
-            if not spans:
-                items.unread["bioc annotation without a location"] += 1
-                continue
-            infons = infons_of(annotation)
-            entity = items.entity(spans, label_of(infons), score_of(infons))
-            ref = str(annotation.get("id", ""))
-            if ref in self._by_ref:
-                items.remarks["annotation whose id occurs before in the document"] += 1
-            self._by_ref.setdefault(ref, entity)
-            self._by_place.setdefault((index, ref), entity)
-            items.unread["bioc identifier or other infon of an annotation"] += has_others(infons)
+        items, (text, self._by_ref, self._by_place) = in_fitting_unit(
+            partial(self._read_mentions, containers)
+        )
+        self._items = items
         for index, (container, field) in enumerate(containers):
-            for relation, name in self._objects(container, "relations", field):
-                self._add_relation(relation, name, index)
+            where = _field_of(field, "relations")
+            for relation, name in items.objects(
+                container.get("relations"), where, self._place, LOOSE
+            ):
+                with items.leaving_out(LOOSE):
+                    self._add_relation(relation, name, index)
         others = unknown_fields(record, _KNOWN, self._place)
         items.unread["other data of a bioc document"] += sum(map(bool, others.values()))
         items.unread["bioc infon of a document"] += other_infons(infons_of(record))
@@ -167,62 +175,59 @@ class _Reading:
         fields = unknown_fields(bibliography(record, self._passages), (), self._place)
         return items.annotated(Document(self._place.doc_key, text.text, tokens, fields))
 
-    def _located(
-        self, containers: list[tuple[Record, str]]
-    ) -> tuple[BiocText, list[tuple[int, Record, list[Span]]]]:
-        """Text and annotations in the first unit of offsets with which all quotations agree."""
-        problems: list[FormatError] = []
-        for unit in UNITS:
-            try:
-                text = BiocText(self._passages, unit, self._place)
-                located = [
-                    (index, annotation, self._fragments(annotation, text, name))
-                    for index, (container, field) in enumerate(containers)
-                    for annotation, name in self._objects(container, "annotations", field)
-                ]
-            except FormatError as error:
-                problems.append(error)
-                continue
-            if unit is not UNITS[0]:
-                self._items.remarks[f"offsets count {unit.name}; converted to characters"] = 1
-            return text, located
-        raise problems[0]
+    def _read_mentions(
+        self, containers: list[tuple[Record, str]], unit: Unit
+    ) -> tuple[CorpusItems, tuple[BiocText, _ByRef, _ByPlace]]:
+        """Text and mentions with offsets of a unit."""
+        text = BiocText(self._passages, unit, self._place)
+        self._items = items = CorpusItems(self._place.doc_key, self._provenance)
+        self._by_ref, self._by_place = {}, {}
+        for index, (container, field) in enumerate(containers):
+            where = _field_of(field, "annotations")
+            for annotation, name in items.objects(container.get("annotations"), where, self._place):
+                with items.leaving_out():
+                    self._add_mention(annotation, text, name, index)
+        return items, (text, self._by_ref, self._by_place)
 
-    def _fragments(self, annotation: Record, text: BiocText, field: str) -> list[Span]:
-        locations = self._objects(annotation, "locations", field)
+    def _add_mention(self, annotation: Record, text: BiocText, field: str, index: int) -> None:
+        items = self._items
+        locations = objects_at(annotation.get("locations"), f"{field}.locations", self._place)
         spans = sorted({text.span_at(location, name) for location, name in locations})
+        if not spans:
+            items.unread["bioc annotation without a location"] += 1
+            return
         if any(left.overlaps(right) for left, right in pairwise(spans)):
             raise self._place.error("locations that overlap", field=field)
         written = annotation.get("text")
-        if not spans or not isinstance(written, str) or not written.strip():
-            return spans
         whole = Span(spans[0].char_start, spans[-1].char_end).of(text.text)
-        parts = [span.of(text.text) for span in spans]
-        if written.split() not in (whole.split(), " ".join(parts).split(), "".join(parts).split()):
-            ranges = ", ".join(f"[{span.char_start}, {span.char_end})" for span in spans)
-            found = f"{quoted(written)} found, but the text has {quoted(' '.join(parts))}"
-            raise self._place.error(f"{found} at {ranges}", field=f"{field}.text")
-        return spans
+        # Some files copy all from the first to the last character.
+        if isinstance(written, str) and written.strip() and not repeats(written, [whole]):
+            parts = [span.of(text.text) for span in spans]
+            items.check_copy(written, parts, self._place, f"{field}.text")
+        infons = infons_of(annotation)
+        entity = items.entity(spans, label_of(infons), score_of(infons))
+        ref = str(annotation.get("id", ""))
+        if ref in self._by_ref:
+            items.remarks["annotation whose id occurs before in the document"] += 1
+        self._by_ref.setdefault(ref, entity)
+        self._by_place.setdefault((index, ref), entity)
+        items.unread["bioc identifier or other infon of an annotation"] += has_others(infons)
 
     def _add_relation(self, relation: Record, field: str, index: int) -> None:
         items, infons = self._items, infons_of(relation)
-        nodes = self._objects(relation, "nodes", field)
+        nodes = list(objects_at(relation.get("nodes"), f"{field}.nodes", self._place))
         roles = [str(node.get("role", "")) for node, _ in nodes]
         is_cluster = infons.get("type") == COREFERENCE and {*roles} == {CLUSTER_ROLE}
         if not is_cluster and len(nodes) != 2:
             items.unread["bioc relation that is not a pair of mentions"] += 1
             return
-        mentions = []
+        mentions: list[Entity] = []
         for node, where in nodes:
-            # Ids are unique in a passage, in some files in the document.
-            ref = str(node.get("refid", ""))
-            entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
-            if entity is None:
-                allowed = f"ids of annotations: {', '.join(sorted(self._by_ref)[:8]) or 'none'}"
-                raise self._place.unexpected(ref, allowed, field=f"{where}.refid")
-            mentions.append(entity)
+            with items.leaving_out(LOST_MEMBER) if is_cluster else nullcontext():
+                mentions.append(self._mention_of(node, where, index))
         if is_cluster:
-            items.cluster(mentions, score_of(infons))
+            if mentions:
+                items.cluster(mentions, score_of(infons))
             return
         # The standard leaves the names of roles open: those that say so turn the pair around.
         if roles[0].lower() in _TAIL_ROLES or roles[1].lower() in _HEAD_ROLES:
@@ -234,9 +239,18 @@ class _Reading:
         items.relation(mentions[0], mentions[1], label, score_of(infons))
         items.unread["bioc infon of a relation"] += has_others(infons)
 
-    def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
-        where = name if field == "document" else f"{field}.{name}"
-        return list(objects_at(parent.get(name), where, self._place))
+    def _mention_of(self, node: Record, field: str, index: int) -> Entity:
+        # Ids are unique in a passage, in some files in the document.
+        ref = str(node.get("refid", ""))
+        entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
+        if entity is None:
+            allowed = f"ids of annotations: {', '.join(sorted(self._by_ref)[:8]) or 'none'}"
+            raise self._place.unexpected(ref, allowed, field=f"{field}.refid")
+        return entity
+
+
+def _field_of(parent: str, name: str) -> str:
+    return name if parent == "document" else f"{parent}.{name}"
 
 
 def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> BioCDocument:

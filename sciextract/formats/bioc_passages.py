@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,32 +11,9 @@ from sciextract.documents.annotations import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import Record, objects_at, string_at
-from sciextract.text.offsets import OffsetMap
+from sciextract.text.offsets import OffsetMap, Unit
 
 _WIDEST_GAP = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What offsets count: the name for messages, the length of a text, and the way to code points."""
-
-    name: str
-    length: Callable[[str], int]
-    to_char: Callable[[OffsetMap, int], int]
-
-
-#: The standard does not say what a character is: code points first, as most software has it.
-UNITS = (
-    Unit("code points", len, lambda offsets, offset: offsets.from_utf16(offsets.to_utf16(offset))),
-    Unit(
-        "UTF-16 units",
-        lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
-        OffsetMap.from_utf16,
-    ),
-    Unit(
-        "UTF-8 bytes", lambda text: len(text.encode("utf-8", "surrogatepass")), OffsetMap.from_utf8
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +125,7 @@ class BiocText:
                 parts.append("\n")
                 gap -= 1
             parts += [" " * gap, text]
-            end = offset + unit.length(text)
+            end = offset + sum(unit.widths(text))
         self.text = "".join(parts)
         self._map = OffsetMap(self.text)
         self.sentences = self._sentences(passages)
@@ -169,9 +146,9 @@ class BiocText:
 
     def _char(self, offset: int, field: str) -> int:
         try:
-            return self._unit.to_char(self._map, offset - self.offset)
+            return self._map.from_unit(self._unit, offset - self.offset)
         except FormatError as error:
-            last = self.offset + self._unit.length(self.text)
+            last = self.offset + sum(self._unit.widths(self.text))
             problem = f"offset {offset} ({self._unit.name}): {error.problem}"
             if not self.offset <= offset <= last:
                 problem = f"offset {offset} found, the passages go from {self.offset} to {last}"

@@ -18,6 +18,7 @@ from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import ANY_TYPE, LabelSchema
 from sciextract.errors import FormatError, InputMissingError
+from sciextract.formats.alignment import span_between
 from sciextract.formats.base import (
     STDIN,
     BadRecord,
@@ -30,7 +31,7 @@ from sciextract.formats.base import (
     quoted,
     read_each,
 )
-from sciextract.formats.items import COREFERENCE, CorpusItems
+from sciextract.formats.items import COREFERENCE, LOOSE, LOST_MEMBER, CorpusItems, in_fitting_unit
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (
     LINE_BREAKS,
@@ -38,10 +39,10 @@ from sciextract.formats.layers import (
     encodable,
     entities_in_text,
     named_links,
-    repeats,
 )
 from sciextract.formats.sink import FileNames, FolderWriter, LineSink
 from sciextract.text.analyse import analyse
+from sciextract.text.offsets import OffsetMap, Unit
 
 NOTES_FILE = "sciextract.jsonl"
 SCHEMA_FILE = "annotation.conf"
@@ -122,12 +123,12 @@ def pieces_of(text: str, fragments: tuple[Span, ...]) -> tuple[Span, ...]:
 
 
 def joined(text: str, pieces: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Fragments with those made one that only line breaks keep apart: brat cuts mentions there."""
+    """Fragments with those made one that only line breaks and indents keep apart: brat cuts mentions there."""
     starts = [pieces[0].char_start]
     ends = []
     for before, after in pairwise(pieces):
         gap = text[before.char_end : after.char_start]
-        if not gap or gap.strip(LINE_BREAKS):
+        if gap.strip() or not set(LINE_BREAKS).intersection(gap):
             ends.append(before.char_end)
             starts.append(after.char_start)
     ends.append(pieces[-1].char_end)
@@ -211,8 +212,11 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
         for number, line in enumerate(content.split("\n"), start=1)
         if line.strip()
     ]
-    items = CorpusItems(key, source.provenance)
-    mentions = _add_entities(items, lines, text, notes, name)
+    items, mentions = in_fitting_unit(
+        lambda unit: _read_entities(
+            CorpusItems(key, source.provenance), lines, text, unit, notes, name
+        )
+    )
     _add_links(items, lines, mentions, notes.labels)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
@@ -229,40 +233,43 @@ def _content(path: Path) -> str:
         raise FormatError(f"cannot be read: {error.strerror}", path=str(path)) from error
 
 
-def _add_entities(
-    items: CorpusItems, lines: list[tuple[Place, str]], text: str, notes: Notes, file: str
-) -> dict[str, Entity]:
-    """Add the T lines, each checked against the file's copy of its characters; gives the entities by T id."""
+def _read_entities(
+    items: CorpusItems,
+    lines: list[tuple[Place, str]],
+    text: str,
+    unit: Unit,
+    notes: Notes,
+    file: str,
+) -> tuple[CorpusItems, dict[str, Entity]]:
+    """The T lines, each checked against the file's copy of its characters, and the entities by T id."""
     by_name: dict[str, Entity] = {}
-    exact = notes.fragments.get(file, {})
+    exact, offsets = notes.fragments.get(file, {}), OffsetMap(text)
     for place, line in lines:
         if line[:1] != "T":
             continue
         name, _, rest = line.partition("\t")
         data, _, written = rest.partition("\t")
-        match = _MENTION.fullmatch(data)
-        if match is None:
-            raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
-        if name in by_name:
-            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
-        pairs = [[*map(int, pair.split())] for pair in match[2].split(";")]
-        fragments = [Span(start, end) for start, end in pairs]
-        for span in fragments:
-            if not 0 <= span.char_start < span.char_end <= len(text):
-                found = f"{span.char_start} {span.char_end} found"
-                allowed = f"START < END <= {len(text)} (characters of the text)"
-                raise place.error(f"{found}; expected {allowed}", field=name)
-        strings = [span.of(text) for span in fragments]
-        if written and not any(repeats(copy, strings) for copy in (written, written.rstrip("\t"))):
-            expected = f"the text there is {quoted(' '.join(strings))}"
-            raise place.error(f"{quoted(written)} found, but {expected}", field=name)
-        pieces = tuple(sorted(fragments))
-        if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
-            raise place.error("its fragments overlap", field=name)
-        told = exact.get(name, ())
-        whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
-        by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
-    return by_name
+        with items.leaving_out():
+            match = _MENTION.fullmatch(data)
+            if match is None:
+                raise place.unexpected(line, "T1<tab>LABEL START END[;START END...]<tab>TEXT")
+            if name in by_name:
+                raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+            pairs = [[*map(int, pair.split())] for pair in match[2].split(";")]
+            fragments = [
+                span_between(start, end, unit, offsets, name, place) for start, end in pairs
+            ]
+            pieces = tuple(sorted(fragments))
+            if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
+                raise place.error("its fragments overlap", field=name)
+            if written.strip():
+                items.check_copy(
+                    written.rstrip("\t"), [span.of(text) for span in fragments], place, name
+                )
+            told = exact.get(name, ())
+            whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
+            by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
+    return items, by_name
 
 
 def _add_links(
@@ -277,35 +284,48 @@ def _add_links(
     # An event that is an argument stands for its trigger.
     by_name = mentions | {e: mentions[t] for e, t in triggers.items() if t in mentions}
     for place, line in lines:
-        name, _, rest = line.partition("\t")
-        if line[:1] == "T":
-            continue
-        if line[:1] not in ("R", "*"):
+        if line[:1] in ("R", "*"):
+            with items.leaving_out(LOOSE):
+                _add_link(items, line, place, by_name, names, labels)
+        elif line[:1] != "T":
             items.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
-            continue
-        if name == "*":
-            _, *ends = rest.split() or [""]
-            if not ends:
-                raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
-        else:
-            match = _RELATION.fullmatch(rest.split("\t")[0])
-            if match is None:
-                raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
-            if names[name] > 1:
-                raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
-            label, role, head, other_role, tail = match.groups()
-            ends = [tail, head] if (role, other_role) == ("Arg2", "Arg1") else [head, tail]
-        unknown = next((each for each in ends if each not in names), None)
-        if unknown is not None:
-            problem = f"the id {quoted(unknown)} is referred to, but no line defines it"
-            raise place.error(problem)
-        if not by_name.keys() >= {*ends}:
-            kind = "group" if name == "*" else "relation"
-            items.unread[f"brat {kind} of relations or attributes"] += 1
-        elif name == "*":
-            items.cluster([by_name[end] for end in ends], None)
-        else:
-            items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
+
+
+def _add_link(
+    items: CorpusItems,
+    line: str,
+    place: Place,
+    by_name: Mapping[str, Entity],
+    names: Mapping[str, int],
+    labels: Mapping[str, str],
+) -> None:
+    """Add a relation or cluster; ``names`` counts the lines with each id."""
+    name, _, rest = line.partition("\t")
+    if name == "*":
+        _, *ends = rest.split() or [""]
+        if not ends:
+            raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
+    else:
+        match = _RELATION.fullmatch(rest.split("\t")[0])
+        if match is None:
+            raise place.unexpected(line, "R1<tab>LABEL Arg1:T1 Arg2:T2")
+        if names[name] > 1:
+            raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
+        label, role, head, other_role, tail = match.groups()
+        ends = [tail, head] if (role, other_role) == ("Arg2", "Arg1") else [head, tail]
+    lost = [end for end in ends if end not in by_name]
+    if name == "*":
+        items.unread[LOST_MEMBER] += len(lost)
+        if mentions := [by_name[end] for end in ends if end in by_name]:
+            items.cluster(mentions, None)
+    elif not lost:
+        items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
+    elif lost[0] not in names:
+        raise place.error(f"the id {quoted(lost[0])} is referred to, but no line defines it")
+    elif lost[0].startswith("T"):
+        raise place.error(f"the mention {quoted(lost[0])} was left out")
+    else:
+        items.unread["brat relation of relations or attributes"] += 1
 
 
 _ANY_ENTITY = "<ENTITY>"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -16,12 +17,22 @@ from sciextract.documents.annotations import (
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
+from sciextract.errors import FormatError
+from sciextract.formats.alignment import is_variant, repeats
+from sciextract.formats.base import Place, quoted
+from sciextract.formats.json_values import list_at, object_at
+from sciextract.text.offsets import UNITS, Unit
 
 COREFERENCE = "COREF"
 """The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
 
 UNLABELLED = "relation"
 """The label of relations that have none in their file."""
+
+MISFIT = "mention that does not fit its text"
+LOOSE = "relation that does not fit"
+LOST_MEMBER = "mention of a cluster that is not there"
+_MOST_NAMED = 5
 
 
 class CorpusItems:
@@ -67,6 +78,41 @@ class CorpusItems:
     def spans(self) -> list[Span]:
         """The ranges of all entities, from their first to their last character."""
         return [entity.span for entity in self._entities.values()]
+
+    @contextmanager
+    def leaving_out(self, kind: str = MISFIT) -> Iterator[None]:
+        """What goes wrong inside costs one item, which is counted and named; the document stays."""
+        try:
+            yield
+        except FormatError as error:
+            self.unread[kind] += 1
+            if self.unread[kind] <= _MOST_NAMED:
+                problem = error.problem.removeprefix(f"doc_key {quoted(self._doc_key)}: ")
+                line = f"line {error.line}: " if error.line else ""
+                self.remarks[f"left out: {line}{problem}"] += 1
+
+    def objects(
+        self, value: object, field: str, place: Place, kind: str = MISFIT
+    ) -> Iterator[tuple[dict[str, Any], str]]:
+        """The objects of a list, each with its field; what is none is left out."""
+        for index, item in enumerate(list_at(value, field, place)):
+            with self.leaving_out(kind):
+                yield object_at(item, f"{field}[{index}]", place), f"{field}[{index}]"
+
+    def check_copy(
+        self, written: str, fragments: Sequence[str], place: Place, field: str = ""
+    ) -> None:
+        """Compare a file's copy of a mention with the text at its offsets; that of a normalised text is remarked.
+
+        Raises:
+            FormatError: It is another string.
+        """
+        if repeats(written, fragments):
+            return
+        there = quoted(" ".join(fragments))
+        if not is_variant(written, fragments):
+            raise place.error(f"{quoted(written)} found, but the text has {there}", field=field)
+        self.remarks[f"the copy {quoted(written)} of a mention is {there} in the text"] += 1
 
     def entity(self, fragments: Sequence[Span], label: str, score: float | None = None) -> Entity:
         """Add an entity; ``fragments`` are ascending."""
@@ -181,3 +227,32 @@ def title_length_of(text: str, fields: Mapping[str, Any]) -> int:
 def bibliographic(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The bibliographic fields of a document that have a value."""
     return {name: fields[name] for name in BIBLIOGRAPHIC if fields.get(name) not in (None, "", [])}
+
+
+_Found = TypeVar("_Found")
+
+
+def in_fitting_unit(
+    read: Callable[[Unit], tuple[CorpusItems, _Found]],
+) -> tuple[CorpusItems, _Found]:
+    """What is read with offsets of that unit of which the fewest mentions are :data:`MISFIT`; of code points where all do as well.
+
+    Raises:
+        FormatError: It cannot be read in any unit.
+    """
+    found: list[tuple[CorpusItems, _Found]] = []
+    problems: list[FormatError] = []
+    for unit in UNITS:
+        try:
+            items, others = read(unit)
+        except FormatError as error:
+            problems.append(error)
+            continue
+        if unit is not UNITS[0]:
+            items.remarks[f"offsets count {unit.name}; converted to characters"] += 1
+        found.append((items, others))
+        if not items.unread[MISFIT]:
+            break
+    if not found:
+        raise problems[0]
+    return min(found, key=lambda each: each[0].unread[MISFIT])

@@ -1,10 +1,10 @@
-"""Annotations as token offsets or as character spans: what a target format can hold and what it cannot, names for labels, checks on spans and copies."""
+"""Annotations as token offsets or as character spans: what a target format can hold and what it cannot, names for labels, checks on spans."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
@@ -391,17 +391,6 @@ def one_line(text: str) -> str:
     'a b'
     """
     return _BLANKED.sub(lambda match: " " * len(match.group()), text)
-
-
-def repeats(written: str, fragments: Sequence[str]) -> bool:
-    """Whether a file's copy of a mention is the mention; tabs and line breaks may have become spaces.
-
-    Fragments are joined by one space, in old files by nothing.
-    """
-    for joined in (" ".join(fragments), "".join(fragments)):
-        if written in (joined, one_line(joined), _BLANKED.sub(" ", joined)):
-            return True
-    return False
 
 
 def encodable(text: str, losses: Counter[str]) -> str:

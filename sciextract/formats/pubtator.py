@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
-from operator import not_
+from typing import TypeAlias
 from urllib.parse import quote, unquote
 
 from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
+from sciextract.formats.alignment import span_between
 from sciextract.formats.base import (
     Block,
     LineRole,
@@ -23,10 +23,11 @@ from sciextract.formats.base import (
     read_each,
     readable_lines,
 )
-from sciextract.formats.items import CorpusItems
-from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line, repeats
+from sciextract.formats.items import CorpusItems, in_fitting_unit
+from sciextract.formats.layers import encodable, entities_in_text, named_links, one_line
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
+from sciextract.text.offsets import OffsetMap, Unit
 
 NO_IDENTIFIER = "-"
 """What PubTator writes for a mention without an identifier; other programs take five columns for a relation."""
@@ -145,8 +146,10 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
             place = Place(source.path, block[0][0], key)
             raise place.error(f"no title line; expected {key}|t|Title (it may be empty)")
         text = f"{title}\n{abstract}" if abstract else title
-        items = CorpusItems(key, source.provenance)
-        _add_items(items, text, rows)
+        items, mentions = in_fitting_unit(
+            lambda unit: _read_mentions(CorpusItems(key, source.provenance), text, rows, unit)
+        )
+        _add_links(items, mentions, rows)
         title_length = len(title) if abstract else 0
         tokens = analyse(text, protected=items.spans, title_length=title_length)
         fields = {"pmid": key} if _PMID.fullmatch(key) else {}
@@ -158,36 +161,41 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     return read_each(blocks_of(source, role_of), read, nothing)
 
 
-def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]]) -> None:
-    """Add mentions, then the relations between their identifiers, then our clusters."""
-    is_mention = [
-        len(row) > 4 and bool(_NUMBER.fullmatch(row[1]) and _NUMBER.fullmatch(row[2]))
-        for _, row in rows
-    ]
-    mentions = [_mention(row, text, place) for place, row in compress(rows, is_mention)]
-    entities = [items.entity([each.span], each.label) for each in mentions]
-    items.unread["pubtator identifier of a mention"] += sum(
-        bool(each.identifier) for each in mentions
-    )
-    items.unread["pubtator column behind an identifier"] += sum(each.others for each in mentions)
-    for place, row in compress(rows, map(not_, is_mention)):
-        columns = row[1:]
-        if len(columns) < 3 or not all(columns[:3]):
-            found = quoted("\t".join(row))
-            raise place.error(f"{found} found; expected {_ALLOWED}")
-        label, head, tail, *others = columns
-        pair = nearest_pair(mentions, head, tail)
-        if pair is None:
-            items.unread["pubtator relation of an identifier without a mention"] += 1
-            continue
-        items.relation(entities[pair[0]], entities[pair[1]], label_of(label, others), None)
-        if not (head.startswith(OWN) and tail.startswith(OWN)):
-            # PubTator relates concepts: which of their mentions is meant, no line says.
-            kind = "relation between identifiers of pubtator, read as one of their nearest mentions"
-            items.remarks[kind] += 1
+_Rows: TypeAlias = list[tuple[Place, list[str]]]
+_Mentions: TypeAlias = list[tuple[AnnotationLine, Entity]]
+
+
+def _is_mention(row: list[str]) -> bool:
+    return len(row) > 4 and all(map(_NUMBER.fullmatch, row[1:3]))
+
+
+def _read_mentions(
+    items: CorpusItems, text: str, rows: _Rows, unit: Unit
+) -> tuple[CorpusItems, _Mentions]:
+    offsets, mentions = OffsetMap(text), []
+    for place, row in rows:
+        if _is_mention(row):
+            with items.leaving_out():
+                start, end = map(int, row[1:3])
+                span = span_between(start, end, unit, offsets, row[4], place)
+                items.check_copy(row[3], [span.of(text)], place, row[4])
+                mention = _mention(row, span)
+                mentions.append((mention, items.entity([mention.span], mention.label)))
+    return items, mentions
+
+
+def _add_links(items: CorpusItems, given: _Mentions, rows: _Rows) -> None:
+    """Add the relations between the identifiers of mentions, then our clusters."""
+    for mention, _ in given:
+        items.unread["pubtator identifier of a mention"] += bool(mention.identifier)
+        items.unread["pubtator column behind an identifier"] += mention.others
+    for place, row in rows:
+        if not _is_mention(row):
+            with items.leaving_out("line that is neither a mention nor a relation"):
+                _add_relation(items, given, row, place)
     # Mentions that share an identifier of a data base do not corefer: only ours say so.
     groups: dict[str, list[Entity]] = {}
-    for mention, entity in zip(mentions, entities, strict=True):
+    for mention, entity in given:
         for own in mention.own:
             if own.startswith(f"{OWN}C"):
                 groups.setdefault(own, []).append(entity)
@@ -195,15 +203,25 @@ def _add_items(items: CorpusItems, text: str, rows: list[tuple[Place, list[str]]
         items.cluster(members, None)
 
 
-def _mention(row: list[str], text: str, place: Place) -> AnnotationLine:
-    _, start, end, written, name, *columns = row
-    span = Span(int(start), int(end))
-    if not span.char_start < span.char_end <= len(text):
-        allowed = f"START < END <= {len(text)} (characters of title, line end and abstract)"
-        raise place.error(f"{start} {end} found; expected {allowed}")
-    if not repeats(written, [span.of(text)]):
-        expected = f"the text there is {quoted(span.of(text))}"
-        raise place.error(f"the mention {quoted(written)} found, but {expected}")
+def _add_relation(items: CorpusItems, given: _Mentions, row: list[str], place: Place) -> None:
+    columns = row[1:]
+    if len(columns) < 3 or not all(columns[:3]):
+        found = quoted("\t".join(row))
+        raise place.error(f"{found} found; expected {_ALLOWED}")
+    label, head, tail, *others = columns
+    pair = nearest_pair([mention for mention, _ in given], head, tail)
+    if pair is None:
+        items.unread["pubtator relation of an identifier without a mention"] += 1
+        return
+    items.relation(given[pair[0]][1], given[pair[1]][1], label_of(label, others), None)
+    if not (head.startswith(OWN) and tail.startswith(OWN)):
+        # PubTator relates concepts: which of their mentions is meant, no line says.
+        kind = "relation between identifiers of pubtator, read as one of their nearest mentions"
+        items.remarks[kind] += 1
+
+
+def _mention(row: list[str], span: Span) -> AnnotationLine:
+    name, *columns = row[4:]
     parts = columns[0].split("|") if columns else []
     own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
     identifier = "|".join(part for part in parts if part not in own)

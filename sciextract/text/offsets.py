@@ -1,13 +1,45 @@
-"""Offsets of other worlds: UTF-16 units (JavaScript, Java, UIMA) and UTF-8 bytes, to code points and back."""
+"""Offsets of other worlds: UTF-16 units (JavaScript, Java, UIMA), UTF-8 bytes, line ends counted otherwise, to code points and back."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from functools import cached_property
-from itertools import accumulate
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from sciextract.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What offsets count.
+
+    Attributes:
+        name: For messages.
+        widths: How many units each character of a text takes.
+    """
+
+    name: str
+    widths: Callable[[str], Iterable[int]]
+
+
+CODE_POINTS = Unit("code points", lambda text: (1 for _ in text))
+UTF16 = Unit("UTF-16 units", lambda text: (1 + (char > "\uffff") for char in text))
+# Not of the encoded text, which a lone surrogate does not have.
+UTF8 = Unit(
+    "UTF-8 bytes",
+    lambda text: (1 + (char > "\x7f") + (char > "\u07ff") + (char > "\uffff") for char in text),
+)
+LINE_FEEDS = Unit(
+    "each Windows line end as one character",
+    lambda text: (pair != ("\r", "\n") for pair in pairwise(f"{text} ")),
+)
+WINDOWS_LINES = Unit(
+    "each line end as two characters", lambda text: (1 + (char == "\n") for char in text)
+)
+UNITS = (CODE_POINTS, UTF16, UTF8, LINE_FEEDS, WINDOWS_LINES)
+"""Code points first, as most software has it; the others in the order in which they are tried."""
 
 
 class OffsetMap:
@@ -23,7 +55,8 @@ class OffsetMap:
     def __init__(self, text: str) -> None:
         """Takes the text; the tables are built on first use."""
         self._text = text
-        self._utf8: array[int] | None = None  # bytes in front of each code point, and of the end
+        # Units in front of each code point, and of the end.
+        self._tables: dict[str, array[int]] = {}
         self._is_bmp = not text or max(text) < "\U00010000"
 
     def to_utf16(self, char_offset: int) -> int:
@@ -33,37 +66,30 @@ class OffsetMap:
             FormatError: The offset lies outside the text.
         """
         offset = self._checked(char_offset)
-        return offset if self._is_bmp else self._utf16[offset]
+        return offset if self._is_bmp else self._table(UTF16)[offset]
 
     def from_utf16(self, unit_offset: int) -> int:
-        """The code-point offset of a UTF-16 unit offset.
-
-        Raises:
-            FormatError: The offset lies outside the text or between the halves of a surrogate pair.
-        """
-        if self._is_bmp:
-            return self._checked(unit_offset)
-        return _inverse(self._utf16, unit_offset, "UTF-16 offset")
+        """The code-point offset of a UTF-16 unit offset: see :meth:`from_unit`."""
+        return self.from_unit(UTF16, unit_offset)
 
     def from_utf8(self, byte_offset: int) -> int:
-        """The code-point offset of a UTF-8 byte offset.
+        """The code-point offset of a UTF-8 byte offset: see :meth:`from_unit`."""
+        return self.from_unit(UTF8, byte_offset)
+
+    def from_unit(self, unit: Unit, offset: int) -> int:
+        """The code-point offset of an offset that counts something else.
 
         Raises:
             FormatError: The offset lies outside the text or inside a character.
         """
-        if self._text.isascii():
-            return self._checked(byte_offset)
-        # Not of the encoded text, which a lone surrogate does not have.
-        widths = (
-            1 + (char > "\x7f") + (char > "\u07ff") + (char > "\uffff") for char in self._text
-        )
-        self._utf8 = self._utf8 or array("q", accumulate(widths, initial=0))
-        return _inverse(self._utf8, byte_offset, "UTF-8 offset")
+        if unit is CODE_POINTS or (unit is UTF16 and self._is_bmp):
+            return self._checked(offset)
+        return _inverse(self._table(unit), offset, f"offset ({unit.name})")
 
-    @cached_property
-    def _utf16(self) -> array[int]:
-        """UTF-16 units in front of each code point, and of the end: int64 (length + 1,)."""
-        return array("q", accumulate((1 + (char > "\uffff") for char in self._text), initial=0))
+    def _table(self, unit: Unit) -> array[int]:
+        if unit.name not in self._tables:
+            self._tables[unit.name] = array("q", accumulate(unit.widths(self._text), initial=0))
+        return self._tables[unit.name]
 
     def _checked(self, offset: int) -> int:
         if not 0 <= offset <= len(self._text):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats import BadRecord, open_writer, read
+from sciextract.formats import open_writer, read
 from sciextract.formats.base import ReadItem
 
 TEXT = "Tree kernels rank β-proteins.\nThey are fast."
@@ -44,15 +44,6 @@ def only(items: list[ReadItem]) -> AnnotatedDocument:
 def document_of(folder: Path, ann: str, text: str = TEXT) -> AnnotatedDocument:
     pair(folder, ann, text)
     return only(list(read([folder], "brat")))
-
-
-def error_of(folder: Path, ann: str, text: str = TEXT) -> str:
-    pair(folder, ann, text)
-    pair(folder, ANN, name="other")
-    bad, good = read([folder], "brat")
-    assert isinstance(bad, BadRecord)
-    assert isinstance(good, AnnotatedDocument)
-    return str(bad.error)
 
 
 def written(document: AnnotatedDocument, folder: Path, **options: Any) -> Mapping[str, int]:

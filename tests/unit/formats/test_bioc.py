@@ -243,7 +243,7 @@ def test_bibliography_of_pubmed_central(tmp_path: Path) -> None:
     }
 
 
-BAD: list[tuple[dict[str, Any], str]] = [
+ODD: list[tuple[dict[str, Any], str]] = [
     (
         {"annotations": [annotation("T1", 0, 12, text="Trie")]},
         "text: 'Trie' found, but the text has",
@@ -255,8 +255,55 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"annotations": [annotation("T1", 0, 5, locations=7)]},
         "locations: 7 found; expected a list",
     ),
-    ({"annotations": ["T1"]}, r"annotations[0]: 'T1' found; expected an object"),
+    (
+        {
+            "annotations": [
+                annotation("T1", 0, 5, locations=[{"offset": at, "length": 5} for at in (0, 2)])
+            ]
+        },
+        "locations that overlap",
+    ),
+    ({"annotations": ["T1"]}, r"annotations[2]: 'T1' found; expected an object"),
     ({"relations": [relation(node("T1", "a"), node("T7", "b"))]}, "refid: 'T7' found; expected"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), ODD)
+def test_an_odd_item_is_left_out_and_named_and_the_document_stays(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    odd = {name: [*record()[name], *listed] for name, listed in changes.items()}
+    found = document(tmp_path, **odd)
+    assert mentions(found) == mentions(document(tmp_path))
+    assert sum(found.unread.values()) == 1
+    assert message in "; ".join(found.warnings)
+
+
+def test_what_remains_of_a_cluster_is_kept(tmp_path: Path) -> None:
+    nodes = [node(ref, "mention") for ref in ("T1", "T9", "T2")]
+    found = document(tmp_path, relations=[relation(*nodes, type="COREF")])
+    (cluster,) = found.annotations.clusters
+    assert len(cluster.mentions) == 2
+    assert found.unread == {"mention of a cluster that is not there": 1}
+
+
+def test_a_normalised_copy_is_kept_and_an_ellipsis_joins_fragments(tmp_path: Path) -> None:
+    parts = [{"offset": 0, "length": 6}, {"offset": 19, "length": 7}]
+    made = [
+        annotation("T1", 0, 0, text="Breast [...] kernels", locations=parts),
+        annotation("T2", 31, 41, text="SARS CoV 2"),
+        annotation("T3", 42, 47, text="TNF-a"),
+    ]
+    made[1]["locations"], made[2]["locations"] = (
+        [{"offset": start, "length": length}] for start, length in ((31, 10), (42, 5))
+    )
+    text = "Breast and ovarian kernels rank SARS‐CoV‐2 TNF-α."
+    found = document(tmp_path, passages=passages((0, text[:26] + text[27:])), annotations=made)
+    assert [name for name, _ in mentions(found)] == ["Breast kernels", "SARS‐CoV‐2", "TNF-α"]
+    assert len(found.warnings) == 2 and not found.unread
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
     ({"passages": ...}, "no text: the document has no `passages`"),
     ({"passages": 7}, "passages: 7 found"),
     ({"passages": [{"text": "ab"}]}, "passages[0].offset: None found"),
@@ -274,12 +321,6 @@ def test_a_bad_document_is_named_and_the_others_are_read(
     assert "made.json:1: doc_key 'P1'" in problem(tmp_path, **changes)
     items = json_items(tmp_path, {"documents": [record(), record(**changes), record()]})
     assert [isinstance(item, BadRecord) for item in items] == [False, True, False]
-
-
-def test_overlapping_locations_are_bad(tmp_path: Path) -> None:
-    twice = [{"offset": 0, "length": 5}, {"offset": 2, "length": 5}]
-    made = annotation("T1", 0, 5, locations=twice)
-    assert "locations that overlap" in problem(tmp_path, annotations=[made])
 
 
 SHAPES: list[Any] = [

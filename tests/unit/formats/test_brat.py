@@ -12,12 +12,12 @@ from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import Source
 from sciextract.formats.brat import read_brat
+from sciextract.formats.items import MISFIT
 from tests.unit.formats.brat_files import (
     ANN,
     EVENTS,
     UNREAD,
     document_of,
-    error_of,
     mentions,
     only,
     pair,
@@ -74,6 +74,8 @@ def test_a_line_break_in_a_mention_may_be_written_as_a_blank(tmp_path: Path, cop
 def test_fragments_on_two_lines_are_one(tmp_path: Path) -> None:
     found = document_of(tmp_path, "T1\tA 20 29;30 34\tproteins. They\n")
     assert found.annotations.entities[0].fragments == (Span(20, 34),)
+    found = document_of(tmp_path, "T1\tA 0 3;6 9\tOne two\n", "One\n  two.")
+    assert found.annotations.entities[0].fragments == (Span(0, 9),)
 
 
 def test_relations_and_clusters_are_read(tmp_path: Path) -> None:
@@ -100,26 +102,36 @@ def test_other_lines_are_counted_and_named_once_a_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("T1\tMethod 0 99\tTree", "gk.ann:1: doc_key 'gk': T1: 0 99 found"),
-        ("T1\tMethod 5 5\t", "5 5 found; expected START < END <= 44"),
-        ("T1\tMethod 0 3\tTree", "T1: 'Tree' found, but the text there is 'Tre'"),
+        ("T1\tMethod 0 99\tTree", "line 1: T1: 0 99 found; expected offsets in"),
+        ("T1\tMethod 5 5\t", "5 5 found; expected START < END"),
+        ("T1\tMethod 0 3\tTree", "T1: 'Tree' found, but the text has 'Tre'"),
         ("T1\tMethod 0 4;2 6\tTree ee k", "T1: its fragments overlap"),
         ("T1\tMethod 0\tTree", "expected T1<tab>LABEL START END"),
         ("T1\tMethod -1 4\tTree", "expected T1<tab>LABEL START END"),
         ("T1 Method 0 4 Tree", "expected T1<tab>LABEL START END"),
         (f"T1\tMethod {'9' * 5000} 4\tTree", "expected T1<tab>LABEL START END"),
-        (ANN + "T1\tMethod 0 4\tTree", "gk.ann:3: doc_key 'gk': the id 'T1' occurs a second time"),
+        (ANN + "T1\tMethod 0 4\tTree", "line 3: the id 'T1' occurs a second time"),
         (ANN + "R1\tUsed-for Arg1:T1", "expected R1<tab>LABEL Arg1:T1 Arg2:T2"),
         (
             ANN + "R1\tUsed-for Arg1:T1 Arg2:T9",
             "the id 'T9' is referred to, but no line defines it",
         ),
         (ANN + "*\tCOREF", "expected *<tab>KIND T1 T2"),
-        (ANN + "*\tCOREF T1 T8", "the id 'T8' is referred to"),
+        (ANN + "*\tCOREF T1 T8", "mention of a cluster that is not there"),
     ],
 )
-def test_a_broken_line_names_its_place(tmp_path: Path, line: str, problem: str) -> None:
-    assert problem in error_of(tmp_path, line)
+def test_a_broken_line_is_left_out_and_named(tmp_path: Path, line: str, problem: str) -> None:
+    found = document_of(tmp_path, line)
+    assert sum(found.unread.values()) == 1
+    assert problem in "; ".join(found.warnings)
+
+
+def test_offsets_that_count_windows_line_ends_once_are_converted(tmp_path: Path) -> None:
+    text = "Trees love kernels.\r\nThey rank proteins."
+    found = document_of(tmp_path, "T1\tA 0 5\tTrees\nT2\tB 20 24\tThey\nT3\tC 1 3\txx\n", text)
+    assert mentions(found) == [("Trees", "A"), ("They", "B")]
+    assert any("Windows line end" in warning for warning in found.warnings)
+    assert found.unread == {MISFIT: 1}
 
 
 def test_wrong_encodings_name_their_place(tmp_path: Path) -> None:

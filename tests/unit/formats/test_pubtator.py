@@ -112,13 +112,30 @@ def test_documents_may_follow_without_an_empty_line(tmp_path: Path, head: str) -
 
 
 @pytest.mark.parametrize(
-    ("rows", "problem"),
+    ("row", "problem"),
     [
-        ("12\t0\t99\tAspirin\tChemical\tD1\n", "made.pubtator:6: doc_key '12': 0 99 found"),
-        ("12\t0\t6\tAspirin\tChemical\tD1\n", "'Aspirin' found, but the text there is 'Aspiri'"),
-        ("12\t7\t7\t\tChemical\tD1\n", "7 7 found; expected START < END <= 58"),
+        ("12\t0\t99\tAspirin\tChemical\tD1\n", "line 3: Chemical: 0 99 found"),
+        ("12\t0\t6\tAspirin\tChemical\tD1\n", "'Aspirin' found, but the text has 'Aspiri'"),
+        ("12\t7\t7\t\tChemical\tD1\n", "7 7 found; expected START < END"),
         ("12\tCID\tD1\n", "found; expected ID<tab>START<tab>END"),
         ("12\n", "found; expected ID<tab>START"),
+    ],
+)
+def test_an_odd_line_is_left_out_and_named(tmp_path: Path, row: str, problem: str) -> None:
+    found = document_of(tmp_path, HEAD + row + ROWS)
+    assert len(found.annotations.entities) == 4
+    assert problem in "; ".join(found.warnings)
+    assert sum(found.unread.values()) == sum(document_of(tmp_path, HEAD + ROWS).unread.values()) + 1
+
+
+def test_a_normalised_copy_is_kept(tmp_path: Path) -> None:
+    found = document_of(tmp_path, HEAD + "12\t12\t22\tb-blockers\tChemical\n")
+    assert len(found.annotations.entities) == len(found.warnings) == 1 and not found.unread
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
         ("13\t0\t7\tAspirin\tChemical\n", "the id '13' found in its lines"),
         (b"12\t0\t7\tAspirin\tChe\xffmical\n", "made.pubtator:6: byte 0xff"),
     ],

@@ -191,8 +191,14 @@ def test_the_document_is_called_what_its_metadata_say(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [
-    ((element("custom:Span", 5, 0, 99),), "Span with id 5.end: UTF-16 offset 99 lies outside"),
-    ((element("custom:Span", 5, 9, 19),), "Span with id 5.begin: UTF-16 offset 9 points into"),
+    (
+        (element("custom:Span", 5, 0, 99),),
+        "Span with id 5.end: offset (UTF-16 units) 99 lies outside",
+    ),
+    (
+        (element("custom:Span", 5, 9, 19),),
+        "Span with id 5.begin: offset (UTF-16 units) 9 points into",
+    ),
     ((element("custom:Span", 5, 7, 3),), "begin 7 and end 3 found; expected begin <= end"),
     ((element("custom:Span", 5, -1, 3),), "begin: '-1' found; expected a whole number"),
     ((element("custom:Span", 5, 0, 2), element("custom:Span", 5, 0, 2)), "a second time"),
