@@ -128,7 +128,7 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
     if not doc.has_annotation("SENT_START"):
         spans = [each.span for each in entities if len(each.fragments) == 1]
         document = replace(document, tokens=split_at(document.tokens, doc.text, spans))
-    read = {span_key} | own_cluster_groups(doc)
+    read = {span_key} | own_cluster_groups(doc, span_key)
     others = {name: len(group) for name, group in doc.spans.items() if name not in read}
     counts = Counter({f"span of the group {name!r}": number for name, number in others.items()})
     if span_key in doc.spans:

@@ -142,9 +142,10 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
     Args:
         doc: Any Doc. Without sentences of its own it gets those of sciextract's splitter.
         doc_key: The document's name; the one it had, or one made from its text, when empty.
-        span_key: Name of the span group; the one that sciextract filled when empty.
+        span_key: Name of the span group; the one that sciextract filled first when empty.
     """
-    tokens, stored = aligned_tokens(doc), stored_annotations(doc)
+    span_key = span_key or stored_span_key(doc)
+    tokens, stored = aligned_tokens(doc), stored_annotations(doc, span_key)
     if stored is None:
         document = Document("", doc.text, tokens.table)
         stored = AnnotatedDocument(document)
@@ -153,7 +154,7 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
     if table.spans == stored.document.tokens.spans:
         table = replace(table, forms=stored.document.tokens.forms)
     document = replace(stored.document, doc_key=key, tokens=table)
-    wanted = span_keys(doc, span_key or stored_span_key(doc))
+    wanted = span_keys(doc, span_key)
     lost: set[str] = set()
     for entity_id, shown in visible_keys(tokens, stored.annotations.entities).items():
         if wanted[shown] > 0:

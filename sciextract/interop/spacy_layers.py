@@ -3,8 +3,9 @@
 spaCy keeps one space as a property of the token before it and makes tokens of all other white space;
 sciextract leaves white space and control characters between tokens.
 
-Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as plain strings and numbers, so that
-``Doc.to_bytes``, ``DocBin`` and worker processes carry them; the extensions build typed objects from it.
+Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as plain strings and numbers, by the name of the
+span group, so that ``Doc.to_bytes``, ``DocBin`` and worker processes carry them and several components do not overwrite each
+other; the extensions build typed objects from it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
+from itertools import count, pairwise
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, State, TokenRange
@@ -42,6 +44,9 @@ CLUSTER_PREFIX = "coref_clusters"
 
 USER_DATA = "sciextract"
 """Key in ``doc.user_data``."""
+
+ATTRIBUTES = ("relations", "clusters", "score")
+"""Names of the extensions."""
 
 SpanKey = tuple[int, int, str]
 """Start and end character of a span, and its label."""
@@ -176,12 +181,14 @@ class LayerOptions:
         set_ents: Whether ``doc.ents`` gets a subset without overlap.
         overwrite_ents: Whether that subset replaces entities that it overlaps in ``doc.ents``; else those stay.
         cluster_prefix: Cluster 1 goes to the span group ``PREFIX_1``, and so on; empty for no such groups.
+        attributes: Names of the extensions that show these annotations: relations, clusters, scores.
     """
 
     span_key: str = SPAN_KEY
     set_ents: bool = True
     overwrite_ents: bool = False
     cluster_prefix: str = CLUSTER_PREFIX
+    attributes: tuple[str, str, str] = ATTRIBUTES
 
 
 def put_layers(
@@ -215,54 +222,67 @@ def put_layers(
                 taken.update(indices)
                 chosen.append(span)
         doc.ents = sorted(chosen, key=lambda span: span.start)
-    if options.cluster_prefix:
-        for key in _cluster_groups(doc, options.cluster_prefix):
-            del doc.spans[key]
+    others = {key: each for key, each in _stored(doc).items() if key != options.span_key}
+    theirs = {group for each in others.values() for group in each["cluster_groups"]}
+    groups: list[str] = []
+    if prefix := options.cluster_prefix:
+        for key in set(doc.spans) - theirs:
+            if re.fullmatch(f"{re.escape(prefix)}_[0-9]+", key):
+                del doc.spans[key]
         spans = {entity.id: span for entity, span in shown}
-        clusters = _doc_clusters(annotated.annotations, spans)
-        for number, cluster in enumerate(clusters, start=1):
-            doc.spans[f"{options.cluster_prefix}_{number}"] = list(cluster.mentions)
+        # Another component may have taken numbers of the same prefix.
+        free = (f"{prefix}_{number}" for number in count(1) if f"{prefix}_{number}" not in theirs)
+        for cluster in _doc_clusters(annotated.annotations, spans):
+            groups.append(next(free))
+            doc.spans[groups[-1]] = list(cluster.mentions)
     scores = {_score_key(span): entity.score for entity, span in reversed(shown)}
     # The record is lossless, but for the tokens: the Doc has them, unless their forms differ.
     document = annotated.document
     if document.tokens.forms is None:
         document = replace(document, tokens=TokenTable((), ()))
-    doc.user_data[USER_DATA] = {
-        "record": encode(replace(annotated, document=document), candidates=True),
-        "span_key": options.span_key,
-        "cluster_prefix": options.cluster_prefix,
-        "scores": scores,
+    doc.user_data[USER_DATA] = others | {
+        options.span_key: {
+            "record": encode(replace(annotated, document=document), candidates=True),
+            "cluster_groups": groups,
+            "attributes": list(options.attributes),
+            "scores": scores,
+        }
     }
 
 
-def stored_annotations(doc: Doc) -> AnnotatedDocument | None:
-    """What :func:`put_layers` put on a Doc; ``None`` where it did not, or for another text.
+def _stored(doc: Doc) -> dict[str, Any]:
+    """What components put on a Doc, by span group."""
+    found: dict[str, Any] = doc.user_data.get(USER_DATA, {})
+    return found
 
-    The token table is empty unless the tokens have forms of their own.
+
+def _shown_as(doc: Doc, name: str) -> list[str]:
+    """Span groups of the components that an extension shows; of the only one under any name."""
+    stored = _stored(doc)
+    return [key for key, each in stored.items() if len(stored) == 1 or name in each["attributes"]]
+
+
+def stored_annotations(doc: Doc, span_key: str) -> AnnotatedDocument | None:
+    """What :func:`put_layers` put on a Doc with a span group, or the only annotations that it put there.
+
+    ``None`` where it put none, or for another text. The token table is empty unless the tokens have forms of their own.
     """
-    data: dict[str, Any] | None = doc.user_data.get(USER_DATA)
-    if data is None:
+    stored = _stored(doc)
+    if span_key not in stored and len(stored) != 1:
         return None
-    record = parse_object(data["record"], USER_DATA, 1)
-    stored = parse_record(record, Source(USER_DATA), 1)
-    return stored if stored.document.text == doc.text else None
+    data = stored.get(span_key) or next(iter(stored.values()))
+    record = parse_record(parse_object(data["record"], USER_DATA, 1), Source(USER_DATA), 1)
+    return record if record.document.text == doc.text else None
 
 
 def stored_span_key(doc: Doc) -> str:
-    """The span group that :func:`put_layers` filled."""
-    data: dict[str, Any] = doc.user_data.get(USER_DATA, {})
-    return str(data.get("span_key", SPAN_KEY))
+    """The span group that :func:`put_layers` filled first."""
+    return next(iter(_stored(doc)), SPAN_KEY)
 
 
-def own_cluster_groups(doc: Doc) -> set[str]:
+def own_cluster_groups(doc: Doc, span_key: str) -> set[str]:
     """Names of the span groups that :func:`put_layers` filled with clusters, which the stored record holds too."""
-    data: dict[str, Any] | None = doc.user_data.get(USER_DATA)
-    prefix = data.get("cluster_prefix", CLUSTER_PREFIX) if data else ""
-    return set(_cluster_groups(doc, str(prefix))) if prefix else set()
-
-
-def _cluster_groups(doc: Doc, prefix: str) -> list[str]:
-    return [key for key in doc.spans if re.fullmatch(f"{re.escape(prefix)}_[0-9]+", key)]
+    return set(_stored(doc).get(span_key, {}).get("cluster_groups", ()))
 
 
 def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
@@ -293,26 +313,27 @@ def _score_key(span: Span) -> str:
     return f"{span.start_char}:{span.end_char}:{span.label_}"
 
 
-def _score(span: Span) -> float | None:
+def _score(name: str, span: Span) -> float | None:
     """The extension ``score``: the probability of the span's label, if sciextract made the span."""
-    data: dict[str, Any] = span.doc.user_data.get(USER_DATA, {})
-    score: float | None = data.get("scores", {}).get(_score_key(span))
-    return score
+    key, stored = _score_key(span), _stored(span.doc)
+    found = (stored[group]["scores"].get(key) for group in _shown_as(span.doc, name))
+    return next((score for score in found if score is not None), None)
 
 
-def _relations(doc: Doc) -> tuple[DocRelation, ...]:
+def _relations(name: str, doc: Doc) -> tuple[DocRelation, ...]:
     """The extension ``relations``: the relations whose head and tail the Doc shows."""
-    annotations, spans = _annotations_and_spans(doc)
     return tuple(
         DocRelation(spans[each.head], spans[each.tail], each.label, each.score)
+        for annotations, spans in _annotations_and_spans(name, doc)
         for each in annotations.relations
         if each.state is not State.REJECTED and each.head in spans and each.tail in spans
     )
 
 
-def _clusters(doc: Doc) -> tuple[DocCluster, ...]:
+def _clusters(name: str, doc: Doc) -> tuple[DocCluster, ...]:
     """The extension ``clusters``."""
-    return _doc_clusters(*_annotations_and_spans(doc))
+    found = _annotations_and_spans(name, doc)
+    return tuple(each for annotations, spans in found for each in _doc_clusters(annotations, spans))
 
 
 def _doc_clusters(annotations: Annotations, spans: Mapping[str, Span]) -> tuple[DocCluster, ...]:
@@ -328,16 +349,15 @@ def _doc_clusters(annotations: Annotations, spans: Mapping[str, Span]) -> tuple[
     return tuple(clusters)
 
 
-def _annotations_and_spans(doc: Doc) -> tuple[Annotations, dict[str, Span]]:
-    stored = stored_annotations(doc)
-    if stored is None:
-        return Annotations(), {}
-    shown = _visible(aligned_tokens(doc), stored.annotations.entities)
-    return stored.annotations, {entity.id: span for entity, span in shown}
+def _annotations_and_spans(name: str, doc: Doc) -> Iterator[tuple[Annotations, dict[str, Span]]]:
+    for group in _shown_as(doc, name):
+        if (stored := stored_annotations(doc, group)) is not None:
+            shown = _visible(aligned_tokens(doc), stored.annotations.entities)
+            yield stored.annotations, {entity.id: span for entity, span in shown}
 
 
 def register_extensions(
-    relations: str = "relations", clusters: str = "clusters", score: str = "score"
+    relations: str = ATTRIBUTES[0], clusters: str = ATTRIBUTES[1], score: str = ATTRIBUTES[2]
 ) -> None:
     """Registers the extensions; the component does it when it is made, importing this module does not.
 
@@ -354,14 +374,15 @@ def register_extensions(
     ]
     named = [each for each in wanted if each[1]]
     for kind, name, getter in named:
-        if kind.has_extension(name) and kind.get_extension(name)[2] is not getter:
+        taken = kind.get_extension(name)[2] if kind.has_extension(name) else partial(getter)
+        if getattr(taken, "func", None) is not getter:
             option = f"{getter.__name__[1:]}_attr"
             raise UsageError(
                 f"{kind.__name__.lower()}._.{name} is already an extension of another library",
                 f'choose a name: nlp.add_pipe("sciextract", config={{"{option}": "sciextract_{name}"}})',
             )
     for kind, name, getter in named:
-        kind.set_extension(name, getter=getter, force=True)
+        kind.set_extension(name, getter=partial(getter, name), force=True)
 
 
 def blank_with_ruler() -> tuple[Any, Any]:

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 from sciextract.documents.annotations import stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import MissingExtraError
+from sciextract.errors import MissingExtraError, UsageError
 from sciextract.inference.model_folder import DEFAULT_MODEL
 from sciextract.interop.spacy_layers import (
+    ATTRIBUTES,
     CLUSTER_PREFIX,
     SPAN_KEY,
     LayerOptions,
@@ -48,8 +49,8 @@ class SciextractPipe:
 
     Args:
         load: Loads the model: now, and once in each worker process.
-        options: Names of the span groups, and what to do with ``doc.ents``.
-        attributes: Names of the extensions, which are registered now (see :func:`register_extensions`).
+        options: Names of the span groups, what to do with ``doc.ents``, and names of the extensions, which are registered
+            now (see :func:`register_extensions`).
 
     Raises:
         UsageError: Another library has registered such a name.
@@ -59,13 +60,11 @@ class SciextractPipe:
         self,
         load: Callable[[], Annotator],
         options: LayerOptions | None = None,
-        attributes: tuple[str, str, str] = ("relations", "clusters", "score"),
     ) -> None:
-        self._attributes = attributes
-        register_extensions(*attributes)
+        self.options = options or LayerOptions()
+        register_extensions(*self.options.attributes)
         self._load = load
         self._annotators: dict[int, Annotator] = {os.getpid(): load()}
-        self.options = options or LayerOptions()
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotates one Doc in place."""
@@ -120,7 +119,7 @@ class SciextractPipe:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Another process has no extensions yet."""
         self.__dict__.update(state)
-        register_extensions(*self._attributes)
+        register_extensions(*self.options.attributes)
 
 
 def _prf(score: PRF) -> dict[str, float]:
@@ -160,9 +159,7 @@ class ExtractorLoader:
         "set_ents": True,
         "overwrite_ents": False,
         "cluster_prefix": CLUSTER_PREFIX,
-        "relations_attr": "relations",
-        "clusters_attr": "clusters",
-        "score_attr": "score",
+        **dict(zip(("relations_attr", "clusters_attr", "score_attr"), ATTRIBUTES, strict=True)),
     },
 )
 def create_component(
@@ -195,9 +192,14 @@ def create_component(
         score_attr: Name of the extension of Spans; empty for none.
 
     Raises:
-        SciextractError: The model cannot be loaded, a threshold is not possible, or another library has
-            registered an extension of such a name.
+        SciextractError: The model cannot be loaded, a threshold is not possible, another library has registered an
+            extension of such a name, or another component fills the span group.
     """
+    for other, component in nlp.components:
+        if isinstance(component, SciextractPipe) and component.options.span_key == span_key:
+            problem = f"the components {other!r} and {name!r} both fill doc.spans[{span_key!r}]"
+            names = f'{{"span_key": "{name}", "relations_attr": "{name}_relations", "clusters_attr": "{name}_clusters"}}'
+            raise UsageError(problem, f"choose other names for one of them: config={names}")
     attributes = (relations_attr, clusters_attr, score_attr)
-    options = LayerOptions(span_key, set_ents, overwrite_ents, cluster_prefix)
-    return SciextractPipe(ExtractorLoader(model, threshold), options, attributes)
+    options = LayerOptions(span_key, set_ents, overwrite_ents, cluster_prefix, attributes)
+    return SciextractPipe(ExtractorLoader(model, threshold), options)

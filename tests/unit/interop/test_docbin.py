@@ -198,7 +198,10 @@ def test_the_docs_before_a_damaged_one_are_read(changes: dict[str, Any], tmp_pat
     assert "doc_key 'broken:2': the Doc is damaged" in problem_of(items[1])
 
 
-@pytest.mark.parametrize("stored", [7, {}, {"record": 7}, {"record": "{"}, {"record": "{}"}])
+@pytest.mark.parametrize(
+    "stored",
+    [7, {"sc": {}}, {"sc": {"record": 7}}, {"sc": {"record": "{"}}, {"sc": {"record": "{}"}}],
+)
 def test_damaged_user_data_of_ours(stored: Any, tmp_path: Path) -> None:
     doc = parsed()
     doc.user_data["sciextract"] = stored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -15,13 +16,13 @@ import pytest
 spacy = pytest.importorskip("spacy")
 
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 
-from sciextract.documents.annotations import Cluster, Entity
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
 from sciextract.documents.annotations import Span as CharSpan
-from sciextract.documents.document import Document
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError, UsageError, install_command
 from sciextract.interop import spacy_pipe
 from sciextract.interop.spacy_docs import from_doc, to_doc
@@ -162,6 +163,46 @@ def test_entities_that_a_doc_has_already_stay_unless_overwritten(
     doc = nlp(TEXT)
     assert [(ent.text, ent.label_) for ent in doc.ents] == expected
     assert len(doc.spans["sc"]) == 2
+
+
+def test_two_components_keep_their_own_annotations(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp.add_pipe("sciextract")
+    nlp.add_pipe(
+        "sciextract", name="bio", config={"span_key": "bio", "relations_attr": "bio_relations"}
+    )
+    for name, label in (("sciextract", "Method"), ("bio", "Gene")):
+        monkeypatch.setattr(nlp.get_pipe(name), "_annotators", {os.getpid(): Coreferent(label)})
+    [doc] = DocBin(store_user_data=True, docs=[nlp("It eats it.")]).get_docs(nlp.vocab)
+    for key, relations, label in (
+        ("sc", doc._.relations, "Method"),
+        ("bio", doc._.bio_relations, "Gene"),
+    ):
+        assert [each.head.label_ for each in relations] == [label]
+        assert [span._.score for span in doc.spans[key]] == [0.5, 0.6]
+        assert {each.label for each in from_doc(doc, span_key=key).annotations.entities} == {label}
+    assert [each.mentions[0].label_ for each in doc._.clusters] == ["Method", "Gene"]
+    groups = {key: group[0].label_ for key, group in doc.spans.items() if key not in ("sc", "bio")}
+    assert groups == {"coref_clusters_1": "Method", "coref_clusters_2": "Gene"}
+    with pytest.raises(UsageError, match="both fill"):
+        nlp.add_pipe("sciextract", name="third")
+
+
+class Coreferent:
+    """Finds two mentions of one label that mean the same and are related."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+
+    def annotate(self, document: Document) -> AnnotatedDocument:
+        first, second = (
+            Entity(self._label + str(number), (CharSpan(*ends),), self._label, score)
+            for number, (ends, score) in enumerate((((0, 2), 0.5), ((8, 10), 0.6)))
+        )
+        relation = Relation("R", first.id, second.id, "EATS", 0.7)
+        cluster = Cluster("C", (first.id, second.id), 0.9, mention_scores=(0.9, 0.9))
+        return AnnotatedDocument(document, Annotations((first, second), (relation,), (cluster,)))
 
 
 def test_a_second_run_leaves_no_cluster_groups_of_the_first() -> None:
