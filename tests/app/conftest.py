@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from sciextract_app.review import navigation
 from tests.app.review.abstracts import MADE
+
+
+@pytest.fixture(autouse=True)
+def quick_fingers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second ``D`` of a script is meant, however soon it comes."""
+    monkeypatch.setattr(navigation, "DOUBLE_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -135,9 +135,9 @@ class Session:
 def _next(app: DeskApp, chance: random.Random) -> str:
     """A key by its name, or ``size:80,24``, or ``click:3,4``."""
     screen, dice = app.screen, chance.random()
-    if dice < 0.01:
+    if dice < 0.125:
         return "size:{},{}".format(*chance.choice(_SIZES))
-    if dice < 0.03:
+    if dice < 0.145:
         columns, rows = app.size
         return f"click:{chance.randrange(columns)},{chance.randrange(rows)}"
     if isinstance(screen, ReviewScreen) and screen.focused is None and dice < 0.85:

@@ -253,9 +253,7 @@ def alike_in_project(state: ReviewState, action: Action) -> Feedback:
 
 def sure_score(state: ReviewState, task: str) -> float:
     """The score from which suggestions of a task are right as often as promised; infinite where nothing is."""
-    labels = state.sure.labels if state.sure else ()
-    scores = (each.threshold for each in labels if each.task == task)
-    return next((score for score in scores if score is not None), inf)
+    return (state.sure or {}).get(task, inf)
 
 
 def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
@@ -290,13 +288,8 @@ def accept_sure(state: ReviewState, action: Action) -> Feedback:
     if not entities and not relations:
         if state.insists((action.id,)):
             return _accept_above(state)
-        # Only here: it reads what numbers are made of, which the start of the desk does not wait for.
-        from sciextract.workflows.learning_curve import sure_words
-
-        promised = any(each.threshold is not None for each in state.sure.labels)
-        why = "Nothing undecided here is sure" if promised else "; ".join(sure_words(state.sure))
         again = f"A again accepts scores of {state.threshold:.2f} or more"
-        return problem(f"{why or 'No abstract is finished yet'}. {again}")
+        return problem(f"{state.unsure or 'Nothing undecided here is sure'}. {again}")
     state.rest_by_uncertainty, state.alike = True, None
     state.after_action(state.project.actions.accept_all(state.number, [*entities, *relations]))
     state.focus_on(state.open_queue.after(state.open_queue.key_at(0)) or state.focus)

@@ -84,6 +84,7 @@ class Desk:
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
+        self.state.sure = before.sure if before else None
         self._keys = keymap(keys)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
@@ -315,6 +316,11 @@ class Desk:
         self.state.after_action(self.state.project.actions.note(self.number, text))
         return Feedback("note saved", changed=True)
 
+    def promise(self, sure: Mapping[str, float], unsure: str = "") -> None:
+        """Take from which score on suggestions of a task are right as often as promised, also for the next time."""
+        self.state.sure, self.state.unsure = sure, unsure
+        self.remember()
+
     def remember(self) -> None:
         """Note where the person is, for the next time."""
         state = self.state
@@ -326,6 +332,7 @@ class Desk:
                 seed=state.seed,
                 queue=self.queues.active,
                 places=self.queues.places,
+                sure=state.sure,
             )
             session.save(state.project.path, place)
 

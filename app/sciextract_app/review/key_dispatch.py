@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
 from sciextract_app.review.state import ReviewState
@@ -128,7 +129,9 @@ def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     if state.view is None and action.id not in _WITHOUT_ABSTRACT:
         return problem("No abstract is open")
     state.asked_done = asked and action.id == "done"
-    return HANDLERS[action.id](state, action)
+    feedback = HANDLERS[action.id](state, action)
+    state.done_at = state.clock() if action.id == "done" else -inf
+    return feedback
 
 
 def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:

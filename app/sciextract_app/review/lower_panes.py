@@ -139,10 +139,7 @@ class ClustersPane(RowsPane[ClusterLine]):
     def line(self, y: int, width: int) -> Text:
         """One of them."""
         lines = self._lines(width)
-        if y < len(lines):
-            return lines[y][1].copy()
-        # A screen that has just grown may ask for a line that it counted at its former width.
-        return Text() if lines else Text(self.NOTHING, "dim")
+        return lines[y][1].copy() if lines else Text(self.NOTHING, "dim")
 
     def click(self, y: int, x: int, width: int) -> None:
         """Tell which mention was clicked; next to all of them the first one of the line."""
@@ -206,8 +203,7 @@ class InspectorPane(LinesPane):
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        lines = inspector_lines(self._item, width)
-        return lines[y].copy() if y < len(lines) else Text()
+        return inspector_lines(self._item, width)[y].copy()
 
 
 # Asked for once a line, by the pane or by the strip.

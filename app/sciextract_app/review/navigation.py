@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sciextract.store import (
+    Completeness,
     EntityRef,
     ItemRef,
     LinkRef,
@@ -28,6 +29,8 @@ from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Mode, prob
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
+DOUBLE_SECONDS = 0.5
+"""A second ``D`` within that is the same press, bounced or repeated: nobody has seen by then what the first one opened."""
 _COUNTED = frozenset({"done", "completeness"})
 """What changes how many abstracts are done."""
 # Nine digits are more than any project has abstracts.
@@ -213,8 +216,14 @@ def _open_at(state: ReviewState, place: int) -> Feedback:
 
 
 def done(state: ReviewState, action: Action) -> Feedback:
-    """The abstract is done; with undecided items the first time only says how many there are."""
-    waiting = state.undecided_count()
+    """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
+    if state.clock() - state.done_at < DOUBLE_SECONDS:
+        return problem("D came twice: the second one decided nothing")
+    waiting, progress = state.undecided_count(), state.open_view.progress
+    layers = {progress.entities, progress.relations, progress.coreference}
+    if layers == {Completeness.UNTOUCHED} and not waiting and not state.asked_done:
+        state.asked_done = True
+        return Feedback("Nothing was decided here: D again marks it as done as it is")
     if waiting and not state.asked_done:
         state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
         # The same key again rejects them: only a person who was told how many can mean that.

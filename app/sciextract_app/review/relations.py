@@ -21,7 +21,7 @@ from sciextract.text.english import counted
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.lower_panes import relation_columns, relation_text
 from sciextract_app.settings import key_name
-from sciextract_app.shared.actions import Action, action_hint
+from sciextract_app.shared.actions import Action, action_hint, key_label
 from sciextract_app.shared.document_view import DocumentView, type_keys
 from sciextract_app.shared.view_models import Feedback, Hint, Mode, RelationLine, problem
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
@@ -79,6 +79,7 @@ class RelationMap:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.grouping = Grouping.SENTENCE
+        self._is_behind = False  # the last one was decided, and none came after it
         view = desk.state.view
         mention = view.mention_of(desk.focus) if view else None
         related = {each.id for each in view.relations_of.get(mention or "", ())} if view else set()
@@ -134,9 +135,16 @@ class RelationMap:
         if action.id not in ("undo", "redo") and not isinstance(self._desk.focus, RelationRef):
             return problem("There is no relation here")
         order_before = self._order()
-        feedback = self._desk.press(key)
-        # What was decided stays in sight at the desk; here the next one of the old order comes.
-        if feedback.changed and action.id not in ("undo", "redo", "invert"):
+        if action.id == "reject" and self._is_behind:
+            # Whoever thinks to be at the next one must not lose the one just decided.
+            self._is_behind = False
+            return problem(
+                f"The last relation is decided already; {key_label(key)} again rejects it"
+            )
+        feedback, self._is_behind = self._desk.press(key), False
+        # What was decided stays in sight at the desk; here the next one of the old order comes, also when
+        # the decision held already.
+        if not feedback.problem and action.id not in ("undo", "redo", "invert"):
             self._focus_following(order_before, place)
         elif not isinstance(self._desk.focus, RelationRef):
             self._keep_focus(place)
@@ -171,6 +179,7 @@ class RelationMap:
             self._desk.focus_item(RelationRef(following))
         else:
             self._keep_focus(len(there))
+            self._is_behind = len(there) == len(before)
 
 
 _Group = TypeVar("_Group", int, str)

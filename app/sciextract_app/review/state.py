@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, Span, SpanCandidate
@@ -24,7 +25,6 @@ from sciextract_app.shared.presenters import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
-    from sciextract.inference.promise import Promise
     from sciextract_app.review.bulk import BulkDecision
 
 
@@ -197,7 +197,10 @@ class ReviewState:
 
     Attributes:
         documents: The order of the abstracts.
-        sure: From which score on suggestions are right as often as promised; ``None`` until that is known.
+        sure: From which score on suggestions of a task are right as often as promised; ``None`` until that is known.
+        unsure: Why nothing is promised, empty where something is.
+        done_at: When ``D`` was the last key, else long ago.
+        clock: Seconds.
         rest_by_uncertainty: Whether the open abstract is walked by uncertainty, whatever the order: what is sure was accepted.
     """
 
@@ -231,7 +234,9 @@ class ReviewState:
         self.alike: str | None = None
         self.bulk: BulkDecision | None = None
         self.asked_done = False
-        self.sure: Promise | None = None
+        self.sure: Mapping[str, float] | None = None
+        self.unsure = ""
+        self.done_at = -inf
         self.rest_by_uncertainty = False
         self.searched = ""
         self.findings: CheckFindings | None = None
@@ -239,6 +244,7 @@ class ReviewState:
         self.seen = -1
         self.other_edges = frozenset[str]()
         self._candidate_cache = CandidateCache()
+        self.clock = clock
         self._stopwatch = Stopwatch(clock)
 
     @property

@@ -33,6 +33,7 @@ class Session:
         seed: Of the random order.
         queue: The saved queue that is worked on, empty for none.
         places: The abstract that was open last in each saved queue.
+        sure: The least score by task of suggestions that are right as often as promised, ``None`` before that is known.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Session:
     seed: int = 0
     queue: str = ""
     places: Mapping[str, int] = field(default_factory=dict)
+    sure: Mapping[str, float] | None = None
 
     @property
     def focus(self) -> ItemRef | None:

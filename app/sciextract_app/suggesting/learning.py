@@ -184,7 +184,12 @@ class LearningWork:
 
     def _show_learned(self, learned: Learned, *, suggests: bool) -> None:
         self._is_suggesting = suggests
-        self._screen.desk.state.sure = learned.sure
+        from sciextract.workflows.learning_curve import sure_words
+
+        labels = learned.sure.labels
+        sure = {each.task: each.threshold for each in labels if each.threshold is not None}
+        why = "; ".join(sure_words(learned.sure)) or "No abstract is finished yet"
+        self._screen.desk.promise(sure, "" if sure else why)
         on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if suggests else ""
         unused = (

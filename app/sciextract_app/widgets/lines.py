@@ -277,7 +277,6 @@ class LinesPane(Scrolled, can_focus=False):
     """
 
     _is_active = False
-    _count = 0
     _written: Mapping[int, tuple[int, Text | None]] = {}
 
     def count(self, width: int) -> int:
@@ -325,8 +324,7 @@ class LinesPane(Scrolled, can_focus=False):
         width = self.scrollable_content_region.width
         if not width:
             return  # what is hidden is drawn when it is seen
-        self._count = self.count(width)
-        self.fit(self._count)
+        self.fit(self.count(width))
         if focused is not None:
             where = Region(0, focused, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
@@ -342,7 +340,8 @@ class LinesPane(Scrolled, can_focus=False):
 
     def _text(self, y: int, width: int) -> Text | None:
         """A line at a width, nothing below the last one."""
-        return self.line(y, width) if y < self._count else None
+        # Counted here: a pane that was hidden, or had another width, may be drawn before it hears of its new size.
+        return self.line(y, width) if y < self.count(width) else None
 
     def notify_style_update(self) -> None:
         """Lines have the colours of the theme."""

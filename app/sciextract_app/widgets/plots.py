@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from statistics import fmean
 from typing import ClassVar
@@ -219,21 +220,19 @@ class PlotPane(LinesPane):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._draw: Drawing = lambda width, height: []
-        self._lines: list[Text] = []
 
     def show(self, draw: Drawing, top: bool = True) -> None:
         """Draw something else, from its beginning or where the pane is scrolled to."""
-        self._draw = draw
+        self._draw = lru_cache(maxsize=1)(draw)
         self.redraw(0 if top else None)
 
     def count(self, width: int) -> int:
         """As many lines as the drawing needs."""
-        self._lines = self._draw(width, self.scrollable_content_region.height)
-        return len(self._lines)
+        return len(self._draw(width, self.scrollable_content_region.height))
 
     def line(self, y: int, width: int) -> Text:
         """One of them, in colours."""
-        text = self._lines[y].copy()
+        text = self._draw(width, self.scrollable_content_region.height)[y].copy()
         text.style = self._coloured(str(text.style))
         text.spans = [Span(s.start, s.end, self._coloured(str(s.style))) for s in text.spans]
         return text

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sciextract.documents.annotations import (
     State,
 )
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
+from sciextract_app.review import navigation
+from sciextract_app.review.bulk import sure_items
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.queue import Order
 from sciextract_app.shared.view_models import Mode
@@ -62,6 +66,36 @@ def test_done_asks_once_and_then_rejects(desk: Desk) -> None:
     assert row(desk, "task").state is State.REJECTED
     press(desk, "u")
     assert (desk.number, desk.waiting, desk.header().done) == (1, 30, 0)
+
+
+def test_done_where_nothing_was_ever_decided_asks(desk: Desk) -> None:
+    press(desk, "n")  # without a single item
+    assert "Nothing was decided here" in desk.press("D").message
+    assert desk.header().done == 0
+    assert desk.press("D").changed
+    assert desk.header().done == 1
+
+
+def test_a_second_done_within_half_a_second_is_not_a_second_decision(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(navigation, "DOUBLE_SECONDS", 0.5)
+    now = [0.0]
+    desk = Desk(project, clock=lambda: now[0])
+    for later, done in ((0, False), (0.3, False), (0.3, False), (0.6, True), (0.3, True)):
+        now[0] += later
+        desk.press("D")
+        assert (desk.header().done == 1) == done
+    assert desk.number == 2
+    assert "twice" in desk.press("D").message, "nobody has seen the next abstract yet"
+
+
+def test_after_a_restart_accept_sure_goes_by_the_same_score(project: Project) -> None:
+    first = Desk(project)
+    first.promise({"entity": 0.65})
+    again = Desk(project)
+    assert sure_items(again.state) == sure_items(first.state)
+    assert again.state.sure == {"entity": 0.65}
 
 
 def test_the_header_counts_the_last_abstract_as_done(desk: Desk) -> None:

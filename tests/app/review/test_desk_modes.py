@@ -15,7 +15,6 @@ from sciextract.documents.annotations import (
     SpanCandidate,
     State,
 )
-from sciextract.inference.promise import ANY, LabelPromise, Promise
 from sciextract.store import EntityRef, Project, RelationRef
 from sciextract_app.review.bulk import sure_items
 from sciextract_app.review.desk import Desk
@@ -175,16 +174,6 @@ def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
     assert desk.mode is Mode.RELATE_TYPE
 
 
-def promise(of_mentions: float | None, of_relations: float | None) -> Promise:
-    """Scores from which mentions and relations are sure; with ``None`` it takes twelve more abstracts."""
-    tasks = {"entity": of_mentions, "relation": of_relations}
-    labels = (
-        LabelPromise(task, ANY, score, 0.9, 0.5, 12 if score is None else None)
-        for task, score in tasks.items()
-    )
-    return Promise(dict.fromkeys(tasks, 0.7), 0.9, "", tuple(labels))
-
-
 def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> None:
     right = gold()
     entities = {
@@ -193,7 +182,7 @@ def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> Non
     }
     desk = Desk(project_with(tmp_path, replace(right, entities=entities), (TEXT,)))
     waiting = desk.waiting
-    desk.state.sure = promise(0.9, 0.85)
+    desk.promise({"entity": 0.9, "relation": 0.85})
     sure, relations = sure_items(desk.state)
     assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
     assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
@@ -217,13 +206,13 @@ def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> Non
 
 def test_where_nothing_is_sure_it_says_what_that_takes(desk: Desk) -> None:
     waiting = desk.waiting
-    desk.state.sure = promise(None, None)
+    desk.promise({}, "about 12 more finished abstracts are needed")
     feedback = desk.press("A")
     assert "about 12 more finished abstracts" in feedback.message
     assert desk.waiting == waiting
     desk.press("A")
     assert desk.waiting < waiting, "as long as nothing is known, the score alone decides"
-    desk.state.sure = promise(1.0, None)
+    desk.promise({"entity": 1.0})
     assert "Nothing undecided here is sure" in desk.press("A").message
 
 

@@ -149,6 +149,7 @@ def test_an_empty_abstract(desk: Desk) -> None:
         desk.press("escape")
     assert desk.passage().cursor == (0, 0)
     assert desk.inspector().lines[0][1] == "this abstract has no text"
+    press(desk, "D")
     assert desk.press("D").changed
 
 

@@ -61,8 +61,9 @@ class TestGoing:
 
     def test_done_does_not_lead_out_of_it(self, desk: Desk) -> None:
         started(desk, (4, 1))
-        press(desk, "D")
+        press(desk, "D D")
         assert desk.number == 1
+        press(desk, "D")
         assert desk.press("D").message == "Done. All abstracts of the queue odd are done"
         assert desk.number == 1
         assert desk.queues.lines() == [QueueLine("odd", 2, 2, 2, True)]
@@ -75,7 +76,7 @@ class TestGoing:
         press(desk, "n")
         assert desk.number == 1
         desk.open(5)
-        press(desk, "D")
+        press(desk, "D D")
         assert desk.number == 1
 
     def test_a_list_does_not_take_its_place(self, desk: Desk) -> None:

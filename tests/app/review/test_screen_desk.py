@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from sciextract.store import RelationRef, open_project
+from sciextract.store import EntityRef, RelationRef, open_project
 from sciextract_app.review.document_list import DocumentList
 from sciextract_app.review.lower_panes import LowerPanes
 from sciextract_app.review.prompts import NoteDialog
@@ -17,6 +17,7 @@ from sciextract_app.widgets.bars import FooterBar, TooSmall
 from sciextract_app.widgets.dialogs import LineDialog
 from sciextract_app.widgets.help import KeysDialog
 from sciextract_app.widgets.passage_view import PassageView
+from tests.app.review.abstracts import TEXT, gold, project_with
 from tests.app.screens_support import (
     desk_of,
     made_project,
@@ -176,6 +177,20 @@ class TestSizes:
             while isinstance(desk.focus, RelationRef):
                 await pilot.press("shift+tab")
             assert "─Relations──" in shown(pilot)
+
+    async def test_a_pane_that_was_hidden_meanwhile_grows_back(self, tmp_path: Path) -> None:
+        with project_with(tmp_path, gold(), (TEXT,)) as made:
+            path = made.path
+        async with opened(path) as (app, pilot):
+            desk = desk_of(app)
+            desk.show_result(desk.desk.focus_item(EntityRef("tagger2")))  # three relations
+            await pilot.resize_terminal(80, 24)
+            desk.show_result(desk.desk.focus_item(EntityRef("task")))  # one
+            await pilot.resize_terminal(120, 40)
+            await until_shown(pilot, "noun chunking")
+            desk.show_result(desk.desk.focus_item(EntityRef("tagger2")))
+            await pilot.resize_terminal(80, 24)
+            await until_shown(pilot, "Clusters   Focus")
 
     async def test_too_small_says_so_and_takes_no_decision(self, project: Path) -> None:
         async with opened(project, size=(59, 20)) as (app, pilot):

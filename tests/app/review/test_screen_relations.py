@@ -40,6 +40,27 @@ async def test_every_relation_is_decided_with_keys_of_the_desk(project: Path) ->
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("start", ["home", "end"])
+async def test_enter_on_a_decided_relation_goes_on_and_what_follows_does_not_remove_it(
+    project: Path, start: str
+) -> None:
+    async with opened(project) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("M", start)
+        assert isinstance(desk.focus, RelationRef)
+        corrected = desk.focus.id
+        await pilot.press("i", "enter", "1", "x")
+        rows = {row.id: row for row in desk.state.open_view.relations}
+        assert rows[corrected].state is State.EDITED
+        await pilot.press("end")
+        last = desk.focus
+        await pilot.press("enter", "x")
+        assert desk.state.open_view.row(last) is not None, "on the last one it takes a second x"
+        await pilot.press("x")
+        assert desk.state.open_view.row(last) is None
+
+
+@pytest.mark.asyncio
 async def test_by_sentence_by_type_and_as_a_map(project: Path) -> None:
     async with opened(project) as (_, pilot):
         await pilot.press("M")
