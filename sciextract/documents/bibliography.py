@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -30,25 +31,47 @@ class Bibliography:
     authors: tuple[str, ...] = ()
 
 
-#: Names by meaning, in order of preference; compared without case, spaces, dots, hyphens and underscores.
-_DOI = (
-    "doi", "digitalobjectidentifier", "do", "di", "articleiddoi", "doilink", "lid", "aid", "url", "ur",
-)  # fmt: skip
-_PMID = ("pmid", "pubmedid", "pubmed", "articleidpmid", "pm")
-_TITLE = ("title", "articletitle", "documenttitle", "papertitle", "ti", "t1", "primarytitle")
-_YEAR = (
-    "year", "publicationyear", "pubyear", "py", "y1", "issued", "date", "publicationdate", "pubdate",
-    "publisheddate", "published", "coverdate", "dp", "da", "updatedate",
-)  # fmt: skip
-_VENUE = (
-    "venue", "journal", "journaltitle", "containertitle", "booktitle", "publicationtitle", "publicationname",
-    "sourcetitle", "journalname", "secondarytitle", "conferencename", "publicationvenue", "jf", "jo", "jt", "t2",
-    "ta", "ja", "journalabbreviation", "so",
-)  # fmt: skip
-_AUTHORS = (
-    "authors", "author", "fau", "au", "a1", "af", "authornames", "authorfullnames", "creators",
-)  # fmt: skip
-_NESTED = ("externalids", "identifiers")
+#: What files call each kind of content, best first; compared by letters and digits alone, without case. The one list
+#: of readers, exports, desk, graph and releases.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "key": (
+        "ut", "ut (unique wos id)", "unique wos id", "id", "key", "eid", "lens id", "publication id",
+    ),
+    "text": ("text",),
+    "title": (
+        "title", "article title", "document title", "paper title", "ti", "t1", "primary title", "title primary",
+        "display name",
+    ),
+    "abstract": (
+        "abstract", "abstract note", "abstract text", "paper abstract", "summary", "ab", "n2",
+    ),
+    "doi": ("doi", "digital object identifier", "do", "di", "article-id_doi", "doi link", "lid", "aid"),
+    "pmid": (
+        "pmid", "pubmed id", "pubmed", "article-id_pmid", "pm", "medline pmid",
+    ),
+    "year": (
+        "year", "publication year", "published year", "pub year", "py", "y1", "issued", "date", "publication date",
+        "pub date", "published date", "date published", "published", "cover date", "dp", "da", "update date",
+    ),
+    "venue": (
+        "venue", "journal", "journal title", "container title", "booktitle", "publication title",
+        "publication name", "source title", "journal name", "journal/book", "periodical full", "secondary title",
+        "conference name", "publication venue", "jf", "jo", "jt", "t2", "ta", "ja", "journal abbreviation",
+        "periodical abbrev", "so",
+    ),
+    "authors": (
+        "authors", "author", "author/s", "author(s)", "authors, primary", "fau", "au", "a1", "af", "author names",
+        "author full names", "creators", "authorships",
+    ),
+    "keywords": (
+        "keywords", "author keywords", "keyword", "kw", "de", "ot", "keywords plus", "manual tags",
+    ),
+    "url": ("url", "ur", "urls", "link", "source urls", "external url"),
+}  # fmt: skip
+_NESTED = ("externalids", "identifiers", "ids")
+# Where Zotero and Mendeley put numbers that they have no field for, each on a line: "PMID: 123".
+_NOTES = ("extra", "note", "notes")
+_NOTED = re.compile(r"(?mi)^[ \t]*(pmid|doi):\s*(\S+)\s*$")
 
 _BARE_DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _ONLY_PMID = re.compile(r"(?:pmid:?\s*|\S*pubmed\S*/)?([0-9]{1,9})(?:\.0|/)?", re.IGNORECASE)
@@ -58,6 +81,8 @@ _PARTICLES = frozenset((
     "van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "ten", "ter", "zu",
     "af", "al", "bin", "ibn", "st.",
 ))  # fmt: skip
+# "Smith J.A., Doe A." of PubMed and Scopus.
+_WITH_INITIALS = re.compile(r"\w [A-Z]\.?(?:-?[A-Z]\.?){0,3}$")
 _GROUP = re.compile(
     r"\b(?:collaboration|consortium|group|team|network|society|association|committee|organi[sz]ation)\b",
     re.IGNORECASE,
@@ -70,23 +95,65 @@ def bibliography_of(fields: Mapping[str, Any]) -> Bibliography:
     >>> bibliography_of({"DOI": "https://doi.org/10.1000/ABC", "PY": "2019///"}).doi
     '10.1000/abc'
     """
-    named: dict[str, list[Any]] = {}
-    for name, value in fields.items():
-        if not isinstance(name, str):
-            continue
-        plain = re.sub(r"[\s._-]", "", name.lower())
-        if plain in _NESTED and isinstance(value, Mapping):
-            for inner, held in value.items():
-                named.setdefault(str(inner).lower(), []).append(held)
-        named.setdefault(plain, []).append(value)
+    named = _by_plain_name(fields)
+    noted = {
+        name.lower(): value
+        for note in _NOTES
+        for each in named.get(note, ())
+        if isinstance(each, str)
+        for name, value in _NOTED.findall(each)
+    }
+    dois, pmids = _usable(named, "doi", bare_doi), _usable(named, "pmid", pmid_of)
+    # Of addresses, only an own one: Scopus links to itself with more than a DOI in the address.
+    pages = (bare_doi(each) for name in ("url", "ur") for each in named.get(name, ()))
     return Bibliography(
-        doi=next(_found(named, _DOI, bare_doi), None),
-        pmid=next(_found(named, _PMID, pmid_of), None),
-        title=next(_found(named, _TITLE, _line_of), None),
-        year=next(_found(named, _YEAR, year_of), None),
-        venue=next(_found(named, _VENUE, _line_of), None),
-        authors=next(_found(named, _AUTHORS, authors_of), ()),
+        doi=next(dois, None) or next(filter(None, pages), None) or bare_doi(noted.get("doi")),
+        pmid=next(pmids, None) or pmid_of(noted.get("pmid")),
+        title=next(_usable(named, "title", _line_of), None),
+        year=next(_usable(named, "year", year_of), None),
+        venue=next(_usable(named, "venue", _line_of), None),
+        authors=next(_usable(named, "authors", authors_of), ()),
     )
+
+
+def key_of_row(fields: Mapping[str, Any]) -> str:
+    """What names a row of a table: its ``doc_key``, else DOI, PubMed id, or the first other number that it has; or ""."""
+    known, named = bibliography_of(fields), _by_plain_name(fields)
+    # The tables of Web of Science call KeyWords Plus "ID", and name their records by "UT", as its tagged files do.
+    is_wos = "ID" in fields and not named.keys().isdisjoint(("ut", "de", "pt"))
+    own = next(_usable(named, "key", _key_in, {"id"} if is_wos else ()), "")
+    first = ("dockey", "ut") if "pt" in named else ("dockey",)
+    given = (_key_in(value) for name in first for value in named.get(name, ()))
+    return next(filter(None, given), "") or known.doi or known.pmid or own
+
+
+def described(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The bibliographic fields that a document has, each under its first name in :data:`NAMES`.
+
+    Numbers in their usual form where they have one, everything else as it was given.
+    """
+    known, named = bibliography_of(fields), _by_plain_name(fields)
+    found: dict[str, Any] = {"title": known.title, "venue": known.venue}
+    found["authors"] = list(known.authors)
+    for name in DESCRIBING:
+        given = fields.get(name) or found.get(name) or next(_usable(named, name, _as_it_is), None)
+        number = getattr(known, name) if name in ("year", "doi", "pmid") else None
+        found[name] = number or given
+    return {name: found[name] for name in DESCRIBING if found[name] not in (None, "", [])}
+
+
+DESCRIBING = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")
+"""The names of :func:`described`."""
+
+
+@lru_cache(4096)
+def plain_name(name: str) -> str:
+    """A name of a field as it is compared.
+
+    >>> plain_name("Article Title"), plain_name("UT (Unique WOS ID)")
+    ('articletitle', 'utuniquewosid')
+    """
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 def bare_doi(value: object) -> str | None:
@@ -147,6 +214,9 @@ def authors_of(value: object) -> tuple[str, ...]:
     """
     if isinstance(value, str):
         names: Iterable[str] = re.split(r"\s*[;\n]\s*|\s+and\s+", value)
+        listed = value.strip().split(", ")
+        if len(listed) > 1 and all(map(_WITH_INITIALS.search, listed)):
+            names = listed
     elif isinstance(value, list | tuple):
         names = map(_name_of, value)
     else:
@@ -169,13 +239,38 @@ def family_first(name: str) -> str:
     return f"{' '.join(words[start:])}, {' '.join(words[:start])}"
 
 
-def _found(named: Mapping[str, list[Any]], names: Iterable[str], use: Any) -> Iterator[Any]:
-    """The usable values under any of the names, best first."""
-    for name in names:
-        for value in named.get(name, ()):
+def _by_plain_name(fields: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """All values under each plain name, those inside records of numbers first."""
+    named: dict[str, list[Any]] = {}
+    for name, value in fields.items():
+        if not isinstance(name, str):
+            continue
+        plain = plain_name(name)
+        if plain in _NESTED and isinstance(value, Mapping):
+            for inner, held in value.items():
+                named.setdefault(plain_name(str(inner)), []).append(held)
+        named.setdefault(plain, []).append(value)
+    return named
+
+
+def _usable(
+    named: Mapping[str, list[Any]], meaning: str, use: Any, without: Collection[str] = ()
+) -> Iterator[Any]:
+    """The usable values of a meaning, best first."""
+    for name in map(plain_name, NAMES[meaning]):
+        for value in named.get(name, ()) if name not in without else ():
             used = use(value)
             if used:
                 yield used
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def _key_in(value: object) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value if isinstance(value, str) and value.strip() else ""
 
 
 def _line_of(value: object) -> str | None:
@@ -193,14 +288,18 @@ def _name_of(value: object) -> str:
         return value
     if not isinstance(value, Mapping):
         return ""
-    parts = {re.sub(r"[\s._-]", "", str(key).lower()): part for key, part in value.items()}
+    inner = value.get("author")  # as OpenAlex nests it
+    value = inner if isinstance(inner, Mapping) else value
+    parts = {plain_name(str(key)): part for key, part in value.items()}
     family = _first_string(parts, ("family", "lastname", "surname", "last"))
     given = _first_string(parts, ("given", "forename", "firstname", "first", "initials"))
     particle = _first_string(parts, ("nondroppingparticle", "droppingparticle"))
     whole = " ".join(part for part in (particle, family) if part)
     if whole and given:
         return f"{whole}, {given}"
-    return whole or _first_string(parts, ("literal", "name", "collectivename", "authorname"))
+    return whole or _first_string(
+        parts, ("literal", "name", "collectivename", "authorname", "displayname")
+    )
 
 
 def _first_string(parts: Mapping[str, Any], names: Iterable[str]) -> str:

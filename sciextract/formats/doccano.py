@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TextIO
 
 from sciextract.documents.annotations import Entity
+from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import CorpusItems, bibliographic, title_length_of
+from sciextract.formats.items import CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -60,9 +61,7 @@ class DoccanoWriter(LineWriter):
             relations.append({"id": self._relation_count, **ends, "type": label})
         text = {"doc_key": document.document.doc_key, "text": document.document.text}
         lists = {"entities": entities, "relations": relations, "Comments": []}
-        self._sink.write_line(
-            dump_line({**text, **lists} | bibliographic(document.document.fields))
-        )
+        self._sink.write_line(dump_line({**text, **lists} | described(document.document.fields)))
 
 
 _SPAN_COLUMNS = ("entities", "label", "labels")

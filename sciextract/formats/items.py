@@ -207,10 +207,6 @@ class CorpusItems:
         return stable_id(kind, self._doc_key, *parts, *self._owner, *number)
 
 
-BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")
-"""Names of the bibliographic fields of a document."""
-
-
 def score_of(value: Any) -> float | None:
     """``value`` if it is a probability."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -222,11 +218,6 @@ def title_length_of(text: str, fields: Mapping[str, Any]) -> int:
     title = fields.get("title")
     is_first = isinstance(title, str) and title and text.startswith(f"{title}\n")
     return len(str(title)) if is_first else 0
-
-
-def bibliographic(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The bibliographic fields of a document that have a value."""
-    return {name: fields[name] for name in BIBLIOGRAPHIC if fields.get(name) not in (None, "", [])}
 
 
 _Found = TypeVar("_Found")

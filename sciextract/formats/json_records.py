@@ -12,7 +12,6 @@ from sciextract.documents.bibliography import (
     bare_doi,
     bibliography_of,
     family_first,
-    pmid_of,
     year_of,
 )
 from sciextract.documents.document import AnnotatedDocument
@@ -28,7 +27,6 @@ _RICH_TEXT = re.compile(
         </(?P=tag)>""",
     re.VERBOSE,
 )
-_NOTE_PMID = re.compile(r"(?m)^PMID:\s*([0-9]+)\s*$")
 _CSL_INTERPRETED = frozenset(
     {"title", "abstract", "container-title", "author", "DOI", "PMID", "URL", "keyword"}
 )
@@ -49,14 +47,12 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
             without_rich_text(string_of(record, name, place))
             for name in ("title", "abstract", "container-title")
         )
-        # Zotero has no field for PubMed's number: it stands in the note.
-        note, words = record.get("note"), record.get("keyword")
-        in_note = _NOTE_PMID.search(note) if isinstance(note, str) else None
+        words, bibliography = record.get("keyword"), bibliography_of(record)
         parts = words.split(",") if isinstance(words, str) else words
         found: dict[str, Any] = {
             "year": year_of(record.get("issued")),
-            "doi": bare_doi(record.get("DOI")) or bare_doi(record.get("URL")),
-            "pmid": pmid_of(record.get("PMID")) or (in_note[1] if in_note else None),
+            "doi": bibliography.doi,
+            "pmid": bibliography.pmid,
             "venue": venue,
             "authors": list(authors_of(record.get("author"))),
             "url": record.get("URL"),

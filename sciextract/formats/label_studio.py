@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from xml.sax.saxutils import quoteattr
 
 from sciextract.documents.annotations import Entity, State
+from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError
@@ -17,7 +18,6 @@ from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
     CorpusItems,
-    bibliographic,
     score_of,
     title_length_of,
 )
@@ -215,7 +215,7 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Reco
         predictions.append({"model_version": version, "result": results})
     elif results:
         annotations.append({"id": number, "was_cancelled": False, "result": results})
-    data = {"text": document.text, "doc_key": document.doc_key} | bibliographic(document.fields)
+    data = {"text": document.text, "doc_key": document.doc_key} | described(document.fields)
     lists = {"annotations": annotations, "predictions": predictions}
     return {"id": number, **lists, "data": data}
 

@@ -17,10 +17,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sciextract.documents.bibliography import NAMES, key_of_row, plain_name
 from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
-from sciextract.formats.json_values import Record, list_at, parse_object, unknown_fields
+from sciextract.formats.json_values import (
+    TEXT_FIELDS,
+    Record,
+    list_at,
+    parse_object,
+    unknown_fields,
+)
 from sciextract.formats.jsonl import (
     SCHEMA_VERSION,
     cut_at,
@@ -31,7 +38,6 @@ from sciextract.formats.jsonl import (
 )
 from sciextract.formats.opening import is_url
 from sciextract.formats.sink import LossyWriter
-from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.text.characters import without_surrogates
 
@@ -196,8 +202,6 @@ _ALLOWED = (
     "SciERC's `sentences`, `ner`, `relations` and `clusters`"
 )
 _BATCH_ROWS = 256
-_FIELD_OF = {"key": "doc_key", "title": "title", "text": "text", "abstract": "abstract"}
-_KEYS = {"doc_key", "id"}
 _MOST_SHOWN = 20
 _OFFSET = re.compile("[0-9]{1,9}")
 
@@ -267,19 +271,16 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
     # A column of exactly that name is taken first; of other names those that CSV tables may have, the first of each.
     known = {plain_name(name): name for name in reversed(schema.names)}
     columns = {}
-    for meaning, field in _FIELD_OF.items():
-        exact = _KEYS if meaning == "key" else {field}
-        alike = (known.get(plain_name(name)) for name in COLUMN_NAMES[meaning])
-        candidates = [name for name in schema.names if name in exact] or [*filter(None, alike)]
-        if candidates:
-            columns[field] = candidates[0]
-    if _SENTENCES not in schema.names and not {*columns} - {"doc_key"}:
+    for field in TEXT_FIELDS:
+        alike = (known.get(plain_name(name)) for name in NAMES[field])
+        if found := field if field in schema.names else next(filter(None, alike), None):
+            columns[field] = found
+    if _SENTENCES not in schema.names and not columns:
         problem = f"no text in the columns {_listed(schema)}"
         raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
     # At once, instead of row by row: numbers or bytes in the place of texts.
-    for field in ("text", "title", "abstract"):
-        name = columns.get(field)
-        if name is not None and not _is_text(schema.field(name).type):
+    for name in columns.values():
+        if not _is_text(schema.field(name).type):
             problem = f"column {quoted(name)} holds {schema.field(name).type}; expected text"
             found = f"{problem}; columns found: {_listed(schema)}"
             hint = "turn it into a column of strings, or rename it"
@@ -304,10 +305,13 @@ def _parse_other(
 ) -> AnnotatedDocument:
     """A row with text or SciERC columns; they are read like JSON lines with the same fields."""
     record = _plain_row(row)
+    key = key_of_row(record)
     # Texts under the names of JSONL; the key's column stays as it is, too.
     for field, name in columns.items():
-        if field != name and name in record and name not in _KEYS:
-            record[field] = record[name] if field == "doc_key" else record.pop(name)
+        if field != name and name in record:
+            record[field] = record.pop(name)
+    if key:
+        record["doc_key"] = key
     for layer in ("ner", "relations"):
         if isinstance(record.get("sentences"), list) and isinstance(record.get(layer), list):
             record[layer] = [_items(sentence) for sentence in record[layer]]

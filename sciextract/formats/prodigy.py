@@ -12,12 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
+from sciextract.documents.bibliography import DESCRIBING, described
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
-    BIBLIOGRAPHIC,
     CorpusItems,
-    bibliographic,
     score_of,
     title_length_of,
 )
@@ -71,7 +70,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         problem = f"no text: the task has {', '.join(map(quoted, list(record)[:8]))}"
         raise place.error(problem, hint="only tasks with `text` can be read")
     text = string_at(record["text"], "text", place)
-    fields = {name: meta[name] for name in BIBLIOGRAPHIC if name in meta}
+    fields = {name: meta[name] for name in DESCRIBING if name in meta}
     fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
     tokens = _Tokens(record.get("tokens"), text, place)
     state = State.IMPORTED if answer is None else ANSWERS[answer]
@@ -266,7 +265,7 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:
     given = document.fields.get("meta")
     before = given if isinstance(given, dict) else {}
     # What Prodigy shows below the text.
-    meta = {**before, **bibliographic(document.fields), "doc_key": document.doc_key}
+    meta = {**before, **described(document.fields), "doc_key": document.doc_key}
     lists = {"tokens": words, "spans": list(spans.values()), "relations": relations}
     return {"text": text, **lists, "meta": meta}
 

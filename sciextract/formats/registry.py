@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, Literal, cast
 
+from sciextract.documents.bibliography import NAMES
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Reader, WriterFactory
 
@@ -101,9 +102,15 @@ class FormatSpec:
             raise MissingExtraError(f"the format {self.id!r}", self.extra) from error
 
 
-_CELL = r"[\"']?[\w .-]{1,40}[\"']?"
-_TEXT_CELL = r"[\"']?(?:text|abstract|abstract note|summary|ab)[\"']?"
-_OTHER_CELL = r"[\"']?(?:doc_key|id|key|pmid|doi|ut|eid|(?:article |document )?title|ti|year)[\"']?"
+def _cell_named(*meanings: str) -> str:
+    """A cell of a header with one of the names of some meanings."""
+    names = [re.escape(name) for meaning in meanings for name in NAMES[meaning]]
+    return rf"[\"']?(?:doc_key|{'|'.join(names)})[\"']?"
+
+
+_CELL = r"[\"']?[\w ./():#-]{1,40}[\"']?"
+_TEXT_CELL = _cell_named("text", "abstract")
+_OTHER_CELL = _cell_named("key", "pmid", "doi", "title", "year", "authors")
 
 #: What may stand before the first row of a file in columns.
 _COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from sciextract.documents.bibliography import Bibliography, bibliography_of
+from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, Writer, quoted
@@ -279,7 +279,7 @@ def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[str]:
     """
     if EVERYTHING in held:
         return
-    is_record = "keywords" in fields or "url" in fields or bibliography_of(fields) != Bibliography()
+    is_record = bool(described(fields))
     for name, value in fields.items():
         has_place = name in held or name in _MANAGED or (is_record and not _has_numbers(value))
         if not has_place and _has_content(value):

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import ClassVar, TextIO
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
+from sciextract.documents.bibliography import NAMES, described, key_of_row, plain_name, year_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, decoded_lines
-from sciextract.formats.json_values import text_of
+from sciextract.formats.json_values import TEXT_FIELDS, text_of
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import make_document
@@ -76,13 +77,6 @@ def cell_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def field_cell(fields: Mapping[str, Any], name: str) -> str:
-    """The field of that name, whatever its case (tables of users write ``DOI`` and ``Year``)."""
-    if name in fields:
-        return cell_of(fields[name])
-    return next((cell_of(fields[each]) for each in fields if each.lower() == name), "")
-
-
 def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
     if not needs_quotes.search(cell):
         return cell
@@ -95,8 +89,6 @@ COLUMNS = (
     *("head_id", "head_label", "head_text", "tail_id", "tail_label", "tail_text"),
     *("cluster_id", "score", "state", "source", "doi", "pmid", "title", "year"),
 )
-FIELDS = ("doi", "pmid", "title", "year")
-
 Row = dict[str, str]
 
 
@@ -110,8 +102,7 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
         OutputError: An entity lies outside the text.
     """
     document = annotated.document
-    common = {"doc_key": document.doc_key}
-    common |= {name: field_cell(document.fields, name) for name in FIELDS}
+    common = _about(document)
     entities, relations, clusters = written_items(annotated, losses)
     for entity in entities.values():
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
@@ -145,6 +136,13 @@ def written_items(
     lost = len(found.relations) - len(relations)
     losses += Counter({"relation of an entity that is not there": lost})
     return entities, relations, found.clusters
+
+
+def _about(document: Document) -> Row:
+    about = described(document.fields)
+    year = about.get("year")
+    values = {name: cell_of(about.get(name)) for name in ("doi", "pmid", "title")}
+    return {"doc_key": document.doc_key, **values, "year": cell_of(year_of(year))}
 
 
 def _entity(entity: Entity, document: Document) -> Row:
@@ -215,13 +213,6 @@ class CsvWriter(TsvWriter):
         return csv_row([cell for cell, _ in found])
 
 
-#: Column names by meaning, in order of preference; compared without case, spaces, dots and hyphens.
-COLUMN_NAMES = {
-    "key": ("doc_key", "id", "key", "pmid", "doi", "ut", "eid"),
-    "title": ("title", "article title", "document title", "ti"),
-    "text": ("text",),
-    "abstract": ("abstract", "abstract note", "summary", "ab"),
-}
 _DELIMITERS = ",;\t"
 _LARGEST_CELL = 2**31 - 1
 
@@ -241,7 +232,7 @@ def read_table(source: Source) -> Iterator[ReadItem]:
             headers[each] = next(csv.reader([header_line], delimiter=each))
         except csv.Error:
             headers[each] = [header_line]
-    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
+    known = {plain_name(name) for names in NAMES.values() for name in names}
 
     def understood(delimiter: str) -> tuple[int, int]:
         cells = headers[delimiter]
@@ -302,7 +293,7 @@ def _document(cells: list[str], columns: _Columns, source: Source, line: int) ->
         for meaning, index in columns.by_meaning.items()
         if index < len(cells)
     }
-    key = known.pop("key", None) or f"{source.stem}:{line}"
+    key = key_of_row(values) or f"{source.stem}:{line}"
     place = Place(source.path, line, key)
     if any(cell.strip() for cell in cells[len(columns.names) :]):
         hint = "quote cells that hold the delimiter"
@@ -311,11 +302,11 @@ def _document(cells: list[str], columns: _Columns, source: Source, line: int) ->
     if not any(known.values()):
         raise place.error("the row has no text")
     text, title_length, used = text_of(known, place)
-    hidden = {columns.by_meaning.get(meaning) for meaning in ("key", *used)}
+    hidden = {columns.by_meaning.get(meaning) for meaning in used}
     fields = {
         name: values[name]
         for index, name in enumerate(columns.names)
-        if index not in hidden and name in values
+        if index not in hidden and name in values and plain_name(name) != "dockey"
     }
     return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
 
@@ -324,11 +315,13 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
     plain = [plain_name(name) for name in header]
     by_meaning = {
         meaning: plain.index(found)
-        for meaning, names in COLUMN_NAMES.items()
-        if (found := next((plain_name(name) for name in names if plain_name(name) in plain), None))
+        for meaning in TEXT_FIELDS
+        if (
+            found := next((each for each in map(plain_name, NAMES[meaning]) if each in plain), None)
+        )
     }
     if "text" not in by_meaning and "abstract" not in by_meaning:
-        allowed = ", ".join((*COLUMN_NAMES["text"], *COLUMN_NAMES["abstract"]))
+        allowed = ", ".join((*NAMES["text"], *NAMES["abstract"]))
         shown_names = ", ".join(repr(name) for name in header[:20])
         problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
         hint = "the first row must name the columns"
@@ -342,15 +335,6 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
             free = f"{given} (again{'' if seen[given] == 1 else f' {seen[given]}'})"
         names[free] = None
     return _Columns(tuple(names), by_meaning)
-
-
-def plain_name(name: str) -> str:
-    """A column's name as it is compared.
-
-    >>> plain_name("Article Title"), plain_name("doc_key")
-    ('articletitle', 'dockey')
-    """
-    return "".join(letter for letter in name.lower() if letter not in " .-_")
 
 
 TRIPLE_COLUMNS = (
@@ -367,8 +351,7 @@ def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[R
     losses["cluster"] += len(clusters)
     losses += Counter()
     document = annotated.document
-    common = {"doc_key": document.doc_key}
-    common |= {name: field_cell(document.fields, name) for name in ("doi", "pmid", "year")}
+    common = _about(document)
     for relation in relations:
         head, tail = entities[relation.head], entities[relation.tail]
         own = {"relation": relation.label, "score": cell_of(relation.score)}

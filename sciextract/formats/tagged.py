@@ -391,7 +391,8 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
         fields: dict[str, Any] = {
             "year": year_of(tags.get(year)),
             "doi": bare_doi(tags.get("DO")) or bare_doi(tags.get("UR")),
-            "pmid": pubmed_number(tags, "AN", ("DB", "DP")),
+            "pmid": pubmed_number(tags, "AN", ("DB", "DP"))
+            or pubmed_number(tags, "C2", ("DB",), ("scopus",)),
             "venue": joined(tags, venue),
             "authors": [name for each in names for name in authors_of(each)],
             "url": next(iter(tags.get("UR", [])), None),

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import jsonschema
 
+from sciextract.documents.bibliography import NAMES
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.formats.registry import FORMATS
-from sciextract.formats.tables import COLUMN_NAMES
 from tests.shared_data import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text("utf-8")
@@ -49,5 +49,5 @@ def test_every_format_and_column_name_is_on_the_page() -> None:
     for spec in FORMATS:
         assert f"`{spec.id}`" in PAGE
         assert all(f"`{suffix}`" in PAGE for suffix in spec.suffixes)
-    for names in COLUMN_NAMES.values():
+    for names in NAMES.values():
         assert all(f"`{name}`" in PAGE for name in names)

@@ -36,9 +36,10 @@ def test_a_plain_table_is_read_like_a_csv_table(tmp_path: Path) -> None:
     rest = {"year": [2020, 2021], "day": [date(2020, 1, 2), None], "vector": [[0.5], [1.0]]}
     first, second = documents(written(tmp_path / "a.parquet", columns | rest))
     assert (first.doc_key, first.text) == ("7", "Kernels\nWe rank.")
-    assert first.fields == {"title": "Kernels", "year": 2020, "day": "2020-01-02", "vector": [0.5]}
+    kept = {"id": 7, "title": "Kernels", "year": 2020, "day": "2020-01-02", "vector": [0.5]}
+    assert first.fields == kept
     assert (second.doc_key, second.text) == ("8", "We parse.")
-    assert second.fields == {"year": 2021, "vector": [1.0]}
+    assert second.fields == {"id": 8, "year": 2021, "vector": [1.0]}
 
 
 def test_columns_may_have_the_names_that_csv_tables_have(tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import Annotations, Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import ReadItem
+from sciextract.formats.tables import CsvWriter
+from sciextract.workflows.release.contents import release_record
 
 
 def items_of(tmp_path: Path, content: str | bytes, name: str = "made.csv") -> list[ReadItem]:
@@ -105,3 +109,42 @@ def test_a_row_with_stray_quotes_or_bytes_is_bad_and_the_next_is_read(tmp_path: 
 def test_a_cell_of_a_megabyte_is_read(tmp_path: Path) -> None:
     (document,) = documents_of(tmp_path, "id,abstract\n1," + "word " * 200_000)
     assert len(document.text) == 1_000_000
+
+
+def test_papers_of_every_database_keep_their_numbers(tmp_path: Path) -> None:
+    wos = "PT\tAU\tTI\tSO\tID\tAB\tPY\tDI\tUT\tPM\nJ\tA, B\tT\tJ\tA WORD; ANOTHER\tWe parse.\t2019\t{}\t{}\t{}\n"
+    files = {
+        "scopus.csv": "Authors,Title,Year,DOI,Link,Abstract,PubMed ID,EID\nA,T,2019,10.5555/AB,x,We parse.,31,2-s2\n",
+        "zotero.csv": '"Key","Publication Year","Title","DOI","Abstract Note","Date","Extra"\n'
+        '"K1","2019","T","https://doi.org/10.5555/AB","We parse.","2019-01","x\nPMID: 31"\n',
+        "lens.csv": "Lens ID,Title,Publication Year,Author/s,Abstract,DOI,PMID\n0-1,T,2019,A B,We parse.,10.5555/ab,31\n",
+        "wos.txt": wos.format("10.5555/ab", "WOS:1", "31"),
+        "tagged.txt": "FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nTI T\nAB We parse.\nPY 2019\nDI 10.5555/ab\nPM 31\nUT WOS:1\nER\n\nEF\n",
+        "dimensions.csv": "Publication ID,DOI,PMID,Title,Abstract,PubYear\npub.1,10.5555/ab,31,T,We parse.,2019\n",
+        "pubmed.csv": "PMID,Title,Authors,Journal/Book,Publication Year,DOI,Abstract\n31,T,A B,J,2019,10.5555/ab,We parse.\n",
+        "refworks.tsv": "Title Primary\tPub Year\tAbstract\tDOI\tPMID\nT\t2019\tWe parse.\t10.5555/ab\t31\n",
+        "scopus.ris": "TY  - JOUR\nTI  - T\nAB  - We parse.\nPY  - 2019\nDO  - 10.5555/AB\nC2  - 31\nDB  - Scopus\nER  - \n",
+    }
+    for name, content in files.items():
+        [document] = documents_of(tmp_path, content, name)
+        assert document.text == "T\nWe parse.", name
+        entity = Entity("E", (Span(2, 4),), "Method")
+        CsvWriter(tmp_path / "out.csv").write(
+            AnnotatedDocument(document, Annotations(entities=(entity,)))
+        )
+        with (tmp_path / "out.csv").open(newline="") as lines:
+            [row] = csv.DictReader(lines)
+        assert [row[each] for each in ("doi", "year", "pmid", "title")] == [
+            *("10.5555/ab", "2019", "31", "T")
+        ], name
+        record, _ = release_record(AnnotatedDocument(document), with_text=True)
+        assert (record["doi"], record["year"], record["pmid"]) == ("10.5555/ab", 2019, "31"), name
+        assert document.doc_key == ("WOS:1" if name in ("wos.txt", "tagged.txt") else "10.5555/ab")
+
+
+def test_each_row_has_the_best_key_that_it_has(tmp_path: Path) -> None:
+    table = "id,UT,PMID,DOI,text\n1,W1,31,10.5555/ab,a\n2,W2,32,,b\n3,W3,,n/a,c\n4,,,,d\n,,,,e\n"
+    keys = [document.doc_key for document in documents_of(tmp_path, table)]
+    assert keys == ["10.5555/ab", "32", "W3", "4", "made:6"]
+    keyless = "PT\tTI\tAB\tID\tUT\nJ\tT\ta\tA WORD; ANOTHER\t\n"
+    assert [each.doc_key for each in documents_of(tmp_path, keyless, "made.txt")] == ["made:2"]
