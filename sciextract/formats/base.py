@@ -1,10 +1,11 @@
-"""What every reader and writer shares: sources and their text (UTF-8 with or without a byte order mark), results, places in files."""
+"""What every reader and writer shares: sources and their text (UTF-8 with or without byte order marks, any line ends), results, places in files."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import re
 import reprlib
 import sys
 from collections import Counter
@@ -113,9 +114,9 @@ class Source:
         return f"import:{name}"
 
     def lines(self) -> Generator[bytes, None, None]:
-        """Lines with their line feed, one at a time; only line feeds end a line.
+        """Lines with their ends, one at a time: see :func:`line_pieces`.
 
-        A line of more than ``MAX_LINE_BYTES`` comes in pieces, of which only the last has a line feed.
+        A line of more than ``MAX_LINE_BYTES`` comes in pieces, of which only the last has an end.
 
         Raises:
             FormatError: The file is empty, or cannot be read (any further).
@@ -248,11 +249,47 @@ def standard_input() -> BinaryIO:
 
 
 def line_pieces(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of a stream, and those of more than ``MAX_LINE_BYTES`` in pieces: see :meth:`Source.lines`."""
+    """The lines of a stream, and those of more than ``MAX_LINE_BYTES`` in pieces.
+
+    Line feeds end them. Where the first line ends in a carriage return alone, these do as well; elsewhere it is a
+    character like others, which quoted cells and JSON strings may hold.
+    """
     limit = MAX_LINE_BYTES
+    is_first = True
     while piece := stream.readline(limit):
+        before, end, _ = piece.rstrip(b"\r\n").partition(b"\r")
+        if is_first and end and before.count(b'"') % 2 == 0:
+            yield from _lines_with_any_end(piece, stream)
+            return
+        is_first = False
         limit = MAX_LINE_BYTES if piece.endswith(b"\n") else _PIECE_BYTES
         yield piece
+
+
+def _lines_with_any_end(rest: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of ``rest`` and the stream behind it, ended by a carriage return, a line feed or both."""
+    while chunk := stream.read(_PIECE_BYTES):
+        # The last line waits: it may go on, or its carriage return be followed by a line feed.
+        *lines, rest = (rest + chunk).splitlines(keepends=True)
+        yield from lines
+        if len(rest) > MAX_LINE_BYTES:
+            yield rest
+            rest = b""
+    yield from rest.splitlines(keepends=True)
+
+
+_LINE_ENDS = (b"\n", b"\r")
+_MARKS = re.compile("\\A(?:\ufeff|\u00ef\u00bb\u00bf)+")
+_UNMARKED_UTF16 = re.compile(rb"(?:[^\0]\0){4}|(?:\0[^\0]){4}")
+
+
+def without_marks(text: str) -> str:
+    """The text without the byte order marks at its start, also those that were encoded twice.
+
+    >>> without_marks("\\ufeffTY"), without_marks("ï»¿TY")
+    ('TY', 'TY')
+    """
+    return _MARKS.sub("", text)
 
 
 _OTHER_MARKS = {
@@ -287,8 +324,11 @@ NumberedLine: TypeAlias = tuple[int, str | FormatError]
 """The number of a line, from 1, and the line or why it cannot be read."""
 
 
-def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[NumberedLine]:
-    """Line numbers (from 1) and lines with their ends.
+def decoded_lines(
+    source: Source, *, long_first: bool = False
+) -> Generator[NumberedLine, None, None]:
+    """Line numbers (from 1) and lines with their ends, without byte order marks at their starts: files that were
+    joined have one where each begins.
 
     A line that is not UTF-8, or has more than ``MAX_LINE_BYTES``, gives its error; reading continues
     behind it. With ``long_first``, a first line of any length is taken, since it may be the whole file.
@@ -303,9 +343,9 @@ def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[Numbe
     pieces = chain([first], lines)
     del first
     for number, raw in enumerate(pieces, start=1):
-        if long_first and number == 1 and not raw.endswith(b"\n"):
+        if long_first and number == 1 and not raw.endswith(_LINE_ENDS):
             raw = b"".join([raw, *_rest(pieces)])
-        skipped = sum(map(len, _rest(pieces))) if not raw.endswith(b"\n") else 0
+        skipped = sum(map(len, _rest(pieces))) if not raw.endswith(_LINE_ENDS) else 0
         line: str | FormatError
         if skipped:
             problem = f"the line has more than {MAX_LINE_BYTES >> 20} MiB and is left out"
@@ -314,10 +354,11 @@ def decoded_lines(source: Source, *, long_first: bool = False) -> Iterator[Numbe
         else:
             try:
                 line = raw.decode("utf-8")
-                line = line.removeprefix("\ufeff") if number == 1 else line
+                unmarked = without_marks(line)
+                # Between the columns of a corpus it is a token.
+                line = unmarked if number == 1 or unmarked[:1] not in (" ", "\t") else line
             except UnicodeDecodeError as error:
-                at = error.start
-                line = _not_utf8(raw[at], source.path, number, byte_start + at)
+                line = _not_utf8(error, source.path, number, byte_start)
         yield number, line
         byte_start += len(raw) + skipped
 
@@ -369,12 +410,12 @@ def readable_lines(block: Block) -> list[tuple[int, str]]:
 
 
 def decoded_content(source: Source) -> str:
-    """The whole text, line ends kept exactly, a byte order mark removed.
+    """The whole text, line ends kept exactly, byte order marks at its start removed.
 
     Raises:
         FormatError: The file is empty, binary, or not UTF-8.
     """
-    return decode(source.content(), source.path).removeprefix("\ufeff")
+    return without_marks(decode(source.content(), source.path))
 
 
 def decode(content: bytes, path: str) -> str:
@@ -388,7 +429,7 @@ def decode(content: bytes, path: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _not_utf8(content[error.start], path, line, error.start) from None
+        raise _not_utf8(error, path, line) from None
 
 
 def refuse_binary(start: bytes, path: str) -> None:
@@ -397,13 +438,13 @@ def refuse_binary(start: bytes, path: str) -> None:
     Raises:
         FormatError: They do.
     """
-    for mark, encoding in _OTHER_MARKS.items():
-        if start.startswith(mark):
-            raise FormatError(
-                f"the text is in {encoding}; expected UTF-8",
-                path=path,
-                hint=f"iconv -f {encoding} -t utf-8 FILE > NEW",
-            )
+    marked = (name for mark, name in _OTHER_MARKS.items() if start.startswith(mark))
+    encoding = next(marked, "")
+    if not encoding and _UNMARKED_UTF16.match(start):
+        encoding = "utf-16be" if start.startswith(b"\0") else "utf-16le"
+    if encoding:
+        problem = f"the text is in {encoding}; expected UTF-8"
+        raise FormatError(problem, path=path, hint=f"iconv -f {encoding} -t utf-8 FILE > NEW")
     for mark, kind in _BINARY_MARKS.items():
         if start.startswith(mark):
             hint = _NEXT_STEPS.get(mark, "")
@@ -419,14 +460,19 @@ def _rest(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The further pieces of a line."""
     for piece in pieces:
         yield piece
-        if piece.endswith(b"\n"):
+        if piece.endswith(_LINE_ENDS):
             return
 
 
-def _not_utf8(byte: int, path: str, line: int, position: int) -> FormatError:
-    return FormatError(
-        f"byte 0x{byte:02x} at position {position} is not UTF-8",
-        path=path,
-        line=line,
-        hint="if the file is in Latin-1: iconv -f latin1 -t utf-8 FILE > NEW",
-    )
+def _not_utf8(error: UnicodeDecodeError, path: str, line: int, byte_start: int = 0) -> FormatError:
+    """The first byte of a line, or of a file, that is not UTF-8, and the encoding that is most likely."""
+    # Windows-1252 is Latin-1 with quotation marks and dashes in place of control characters.
+    hint = "if the file is in Windows-1252: iconv -f windows-1252 -t utf-8 FILE > NEW"
+    try:
+        error.object.decode("cp1252")
+    except UnicodeDecodeError:
+        hint = (
+            "save it as UTF-8 in the program that wrote it, or convert it: iconv -l names encodings"
+        )
+    problem = f"byte 0x{error.object[error.start]:02x} at position {byte_start + error.start} is not UTF-8"
+    return FormatError(problem, path=path, line=line, hint=hint)

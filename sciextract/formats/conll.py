@@ -21,6 +21,7 @@ from sciextract.formats.base import (
     ReadItem,
     Source,
     blocks_of,
+    decoded_lines,
     quoted,
     read_each,
     readable_lines,
@@ -66,6 +67,28 @@ def _cells_of(line: str) -> list[str]:
     return cells[:-1] if is_tabbed and len(cells) > 2 and not cells[-1].strip() else cells
 
 
+def _layout_of(source: Source) -> tuple[bool, bool]:
+    """Whether documents are marked, and whether the first column counts the tokens (NeuroNLP2)."""
+    has_documents, is_numbered = False, True
+    following, counted = "", 0
+    with closing(decoded_lines(source)) as lines:
+        for _, line in lines:
+            if isinstance(line, FormatError):
+                continue
+            has_documents = has_documents or line.startswith(SEPARATOR)
+            cells = _cells_of(line) if is_numbered else []
+            if cells:
+                is_index = len(cells) > 2 and cells[0].isdecimal()
+                is_numbered = is_index and following in ("", cells[0])
+                counted += following != ""
+                following = str(int(cells[0]) + 1) if is_numbered else ""
+            elif not line.strip(_BLANKS):
+                following = ""
+            if has_documents and not is_numbered:
+                break
+    return has_documents, is_numbered and counted > 0
+
+
 def read_conll(source: Source) -> Iterator[ReadItem]:
     """Read columns, separated by tabs or blanks; an empty line ends a sentence.
 
@@ -76,11 +99,8 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
 
-    has_documents = False
-    if source.path != STDIN:
-        # Reading a file twice is the price of knowing before the first sentence what a document is.
-        with closing(source.lines()) as lines:
-            has_documents = any(line.startswith(SEPARATOR.encode()) for line in lines)
+    # Reading a file twice is the price of knowing before the first sentence what a document is.
+    has_documents, is_numbered = (False, False) if source.path == STDIN else _layout_of(source)
 
     def role_of(line: str, _: Block) -> LineRole:
         nonlocal has_documents
@@ -93,7 +113,7 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         rows: list[tuple[list[str], int]] = []
         starts, comments = {0}, 0
         for number, line in readable_lines(block):
-            cells, place = _cells_of(line), Place(source.path, number)
+            cells, place = _cells_of(line)[is_numbered:], Place(source.path, number)
             if not line.strip(_BLANKS):
                 starts.add(len(rows))
             elif not cells:

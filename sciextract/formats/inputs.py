@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 import glob
+import io
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +15,7 @@ from typing import Any
 
 from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.base import (
+    MAX_LINE_BYTES,
     STDIN,
     BadRecord,
     FieldChoice,
@@ -24,6 +25,7 @@ from sciextract.formats.base import (
     line_pieces,
     refuse_binary,
     standard_input,
+    without_marks,
 )
 from sciextract.formats.opening import (
     HUB_DATASET,
@@ -271,15 +273,16 @@ def _read_one(
     try:
         if spec is None:
             if source.path == STDIN:
-                # What is taken from standard input to see its format is put back.
-                start = _head(line_pieces(standard_input()))
-                source = Source(STDIN, start)
+                # What is taken from standard input to see its format is put back: whole lines up to a line feed.
+                taken = _head(iter(lambda: standard_input().readline(MAX_LINE_BYTES), b""))
+                source = Source(STDIN, taken)
+                start = _head(line_pieces(io.BytesIO(taken)))
             else:
                 with closing(source.lines()) as lines:
                     start = _head(lines)
             refuse_binary(start, source.path)
-            seen = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
-            spec = recognise(unpacked_name(source.path), seen.decode("utf-8", "replace"))
+            seen = without_marks(start[:_HEAD_BYTES].decode("utf-8", "replace")).lstrip("\r\n")
+            spec = recognise(unpacked_name(source.path), seen)
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -415,8 +418,8 @@ def _head(lines: Iterable[bytes]) -> bytes:
     start, spread = b"", False
     for line in lines:
         start += line
-        content = line.removeprefix(codecs.BOM_UTF8).strip()
-        spread = spread or needs_more(content[:80].decode("utf-8", "replace"))
+        content = without_marks(line[:80].decode("utf-8", "replace")).strip()
+        spread = spread or needs_more(content)
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start

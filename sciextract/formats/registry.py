@@ -177,7 +177,7 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]"),
     FormatSpec("ris", "RIS, as reference managers export it",
         (".ris",), reader=".tagged:read_ris",
-        opening=r"(?:1\.\s+)?TY  ?- ?"),
+        opening=r"(?:[^A-Za-z]{0,12}TY  ?- ?|[A-Z][A-Z0-9]  - )"),
     FormatSpec("nbib", "MEDLINE/nbib, PubMed's own text export",
         (".nbib", ".medline"), reader=".tagged:read_nbib",
         opening=r"(?:PMID|PMC |OWN |STAT)- "),

@@ -23,7 +23,9 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NO_ENTITIES = (
     "entities can make a small file huge and read other files: replace them by their text"
 )
-_NOT_UTF8 = "name the encoding in the first line of the file, or convert: iconv -f latin1 -t utf-8"
+_NOT_UTF8 = (
+    "name the encoding in the first line of the file, or convert: iconv -f windows-1252 -t utf-8"
+)
 
 
 def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[int, Element]]:

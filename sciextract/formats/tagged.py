@@ -283,26 +283,36 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
 
 
 _NBIB_TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
+_NBIB_INDENT = " " * 6
 _NBIB_DOI = re.compile(r"(\S+) \[doi\]")
+#: What a record begins with behind a blank line; any other tag there goes on with the record above.
+_NBIB_FIRST = frozenset({"PMID", "PMC", "OWN", "STAT"})
 _NBIB_INTERPRETED = frozenset({"TI", "AB", "PMID", "FAU", "OT"})
 
 
 def read_nbib(source: Source) -> Iterator[ReadItem]:
-    """Read the records of PubMed's text export one after the other; blank lines lie between them.
+    """Read the records of PubMed's text export one after the other; blank lines lie between them, and within abstracts.
 
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
 
     def lines_from_first_tag() -> Iterator[NumberedLine]:
-        started = False
+        started, blank = False, 0
         for number, line in text_lines(source):
             started = started or (isinstance(line, str) and _NBIB_TAG.match(line) is not None)
-            if started or isinstance(line, FormatError) or not line.strip():
+            if isinstance(line, str) and not line.strip():
+                blank = number
+            elif started or isinstance(line, FormatError):
+                # An indented line is the next paragraph of the abstract above the blank one.
+                if blank and not (isinstance(line, str) and line.startswith(_NBIB_INDENT)):
+                    yield blank, ""
                 yield number, line
+                blank = 0
 
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
-        return gap or (tag == "PMID" and "PMID" in record.parts)
+        is_first = tag in _NBIB_FIRST or tag in record.parts or not tag
+        return (gap and is_first) or (tag == "PMID" and "PMID" in record.parts)
 
     def mapped(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
@@ -342,44 +352,59 @@ _TITLES = ("TI", "T1", "BT", "CT")
 _ABSTRACTS = ("AB", "N2")
 _RIS_VENUES = ("JF", "JO", "T2", "JA", "J2", "J1")
 _RIS_TAG = re.compile(r"([A-Z][A-Z0-9])  ?-(.*)", re.DOTALL)
+#: What stands before the tag that opens a record: blanks, its number, a mark.
+_RIS_START = re.compile(r"([^A-Za-z]{1,12})TY  -")
 _RIS_INTERPRETED = frozenset({"AU", "A1", "KW", "ID", "DO", "ER"})
 
 
 def read_ris(source: Source) -> Iterator[ReadItem]:
-    """Read the records one after the other; what stands before the first ``TY`` is not part of any, nor are tags
-    between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
+    """Read the records one after the other, each up to its ``ER``, with or without ``TY``. What stands before the first
+    is no part of any, nor are tags between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
 
     Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
+        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no record.
     """
+    opens_with_type = False
 
     def lines_of_records() -> Iterator[NumberedLine]:
-        started = inside = is_loose = False
+        nonlocal opens_with_type
+        inside = is_loose = is_apart = False
+        indent = ""
+        waiting: list[NumberedLine] = []  # tags of the record that follows, or of none
         for number, line in text_lines(source):
             if isinstance(line, FormatError):
                 yield number, line
                 continue
+            if before := _RIS_START.match(line):
+                indent = "" if before[1].strip() else before[1]
+                line = line[before.end(1) :]
+            line = line.removeprefix(indent)
             tag = found[1] if (found := _RIS_TAG.match(line)) else ""
             has_one_space = line[2:4] == " -"
             if tag == "TY":
-                started, inside, is_loose = True, True, has_one_space
+                opens_with_type = opens_with_type or not (inside or waiting)
+                waiting = [] if is_apart else waiting
+                is_loose = has_one_space
             elif tag and has_one_space and not is_loose:
                 # One space before the hyphen counts in records whose first line has one, too.
                 tag, line = "", f" {line}"
-            # A title between records belongs to one that has lost its first line.
-            inside = inside or (started and tag in (*_TITLES, *_ABSTRACTS))
             if inside:
                 yield number, line
+            elif tag in ("TY", *_TITLES, *_ABSTRACTS) or (tag == "ER" and waiting):
+                yield from [*waiting, (number, line)]
+                inside, waiting = True, []
+            elif tag and tag != "ER":
+                waiting.append((number, line))
+            is_apart = not tag
             inside = inside and tag != "ER"
 
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
-        return tag == "TY" or "ER" in record.parts
+        # A type behind other tags is theirs, but where records open with it.
+        is_next = tag == "TY" and (opens_with_type or "TY" in record.parts)
+        return is_next or "ER" in record.parts
 
     def mapped(record: _TaggedRecord) -> _Mapped:
-        if "TY" not in record.parts:
-            place = Place(source.path, record.first_line)
-            raise place.error("the record does not begin with a TY line")
-        [[kind, *untagged]] = record.parts["TY"]
+        [[kind, *untagged]] = record.parts.get("TY") or [[""]]
         listed = {"TY": [kind] if kind else [], "untagged": untagged}
         listed |= {tag: record.lines_of(tag) for tag in record.parts if tag != "TY"}
         tags = {tag: lines for tag, lines in listed.items() if lines}

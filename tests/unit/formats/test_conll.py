@@ -289,3 +289,15 @@ def test_real_files_come_back_equal(
     assert [each.document.text for each in again] == [each.document.text for each in found]
     assert [each.document.tokens for each in again] == [each.document.tokens for each in found]
     assert [*map(entities_of, again)] == [*map(entities_of, found)]
+
+
+@pytest.mark.parametrize("start", ["", "-DOCSTART- O\n\n"])
+def test_a_first_column_that_counts_tokens_is_no_token(tmp_path: Path, start: str) -> None:
+    rows = "1 Tree _ B-A\n2 kernels _ I-A\n\n1 They _ O\n\n1 Trees _ O\n2 grow _ O\n"
+    texts = [item.document.text for item in items_of(tmp_path, start + rows)]  # type: ignore[union-attr]
+    assert " ".join(texts) == "Tree kernels They Trees grow"
+
+
+def test_numbers_that_do_not_count_are_tokens(tmp_path: Path) -> None:
+    first, _ = items_of(tmp_path, "1 CD O\n2 CD O\n\nTrees NN O\n")
+    assert first.document.text == "1 2"  # type: ignore[union-attr]

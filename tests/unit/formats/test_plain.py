@@ -56,7 +56,7 @@ def test_a_paragraph_in_another_encoding_is_bad_and_the_others_are_read(tmp_path
     first, second, third = read([path], "paragraphs")
     assert isinstance(second, BadRecord)
     assert "many.txt:3: byte 0xe9 at position 9 is not UTF-8" in second.error.message
-    assert "iconv -f latin1 -t utf-8" in second.error.hint
+    assert "iconv -f windows-1252 -t utf-8" in second.error.hint
     assert isinstance(first, AnnotatedDocument) and isinstance(third, AnnotatedDocument)
 
 

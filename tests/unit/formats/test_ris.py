@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import rispy
 
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import read
 from sciextract.formats.tagged import CUT
@@ -91,6 +92,21 @@ def test_what_stands_before_the_first_record_is_no_part_of_it(tmp_path: Path) ->
     assert bad_and_good(found) == ([], ["key1", "key1"])
 
 
+@pytest.mark.parametrize("before", [" ", "\ufeff", "ï»¿", "1. ", "1.\n", "\ufeff\n [1] "])
+def test_a_mark_a_blank_or_a_number_costs_no_first_record(tmp_path: Path, before: str) -> None:
+    found = read_items(tmp_path, "ris", before + RECORD + before + RECORD)
+    assert bad_and_good(found) == ([], ["key1", "key1"])
+
+
+@pytest.mark.parametrize("kind", ["", "TY  - JOUR\n"])
+def test_records_without_a_type_or_with_a_late_one(tmp_path: Path, kind: str) -> None:
+    record = f"C1  - 7\nAU  - Okafor, T\nTI  - First\n{kind}AB  - We fold.\nER  - \n\n"
+    items = read_items(tmp_path, "ris", record + record.replace("First", "Second"))
+    found = [item.document for item in items if isinstance(item, AnnotatedDocument)]
+    assert [each.text for each in found] == ["First\nWe fold.", "Second\nWe fold."]
+    assert [each.fields["authors"] for each in found] == [["Okafor, T"], ["Okafor, T"]]
+
+
 def test_what_ovid_writes_between_records_is_no_record(tmp_path: Path) -> None:
     first = RECORD + "\nLink to the Ovid Full Text or citation:\nhttps://example.org/2\n"
     first += "NL  - https://example.org/3\n\nC1  - Database: Invented <2020>\nSearch Strategy:\n1. "
@@ -131,7 +147,7 @@ def test_a_line_that_only_looks_like_a_tag_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "line", "words"),
     [
-        ("TI  - No type\nER  - \n", 21, "does not begin with a TY line"),
+        ("AU  - A, B\nER  - \n", 21, "no text"),
         ("TY  - JOUR\nAU  - A, B\nID  - k2\nER  - \n", 21, "doc_key 'k2': no text"),
         ("TY  - JOUR\nTI  - caf\udce9\nER  - \n", 22, "not UTF-8"),
         ("TY  - \nER  - \n", 21, "no text"),
