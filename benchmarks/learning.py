@@ -210,7 +210,7 @@ class Simulation:
         report = score(gold, found, self.schema.symmetric_labels)
         scores = {"entities": report.ner.all.f1}
         if Layer.RELATIONS in self.data.layers:
-            scores["relations"] = report.relation.boundaries.ordered.f1
+            scores["relations"] = report.relation.boundaries.directed.f1
         if Layer.COREFERENCE in self.data.layers:
             scores["coreference"] = report.coreference.conll.f1
         keys = mean(correction_keys(*pair) for pair in pairs)

@@ -78,7 +78,7 @@ def f1_of(report: dict[str, Any]) -> dict[str, float]:
     """F1 of entities, relations and coreference in a report of ``evaluate --json``."""
     return {
         "entities": report["ner"]["all"]["f1"],
-        "relations": report["relation"]["boundaries"]["ordered"]["f1"],
+        "relations": report["relation"]["boundaries"]["directed"]["f1"],
         "coreference": report["coreference"]["conll"]["f1"],
     }
 

@@ -77,8 +77,8 @@ def scores_of(report: EvaluationReport, config: TrainConfig) -> dict[str, float]
     values = {
         "entity": report.ner.all.f1,
         "entity_width8": report.ner.width8.f1,
-        "relation": relation.boundaries.ordered.f1,
-        "relation_strict": relation.strict.ordered.f1,
+        "relation": relation.boundaries.directed.f1,
+        "relation_strict": relation.strict.directed.f1,
         "coreference": report.coreference.conll.f1,
         "given_micro": given.micro.f1,
         "given_macro": given.macro_f1,

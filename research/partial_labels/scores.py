@@ -98,7 +98,7 @@ def score_set(
     given = classification_of(between)
     return replace(
         scores,
-        relation=found.relation.boundaries.ordered,
+        relation=found.relation.boundaries.directed,
         given=given.micro,
         given_macro=given.macro_f1,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import argument, command_with, flag, option
+from sciextract.cli.console import InputFormatOption, argument, command_with, flag, option
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
@@ -40,6 +40,7 @@ class EvaluateOptions:
     predicted: str | None = argument(
         "[PREDICTED]", "The same documents with predictions, or -.", default=None
     )
+    input_format: InputFormatOption = None
     model: str | None = option("NAME|DIR", "Model to use without PREDICTED.")
     schema: str | None = option(
         "NAME|FILE",
@@ -116,7 +117,7 @@ def _evaluate(options: EvaluateOptions) -> tuple[EvaluationReport, tuple[FormatE
             raise UsageError(problem, "name one file")
     return evaluate_file(
         options.gold, predicted, schema=options.schema, bootstrap=options.bootstrap, only=wanted,
-        singletons=options.singletons, fields=options.fields,
+        singletons=options.singletons, fields=options.fields, input_format=options.input_format,
     )  # fmt: skip
 
 

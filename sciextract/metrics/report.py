@@ -71,11 +71,12 @@ class NerScores:
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """Relations under the three rules for symmetric labels."""
+    """Relations under the rules for symmetric labels; ``directed`` is that of DyGIE++ and PURE, which knows none."""
 
     ordered: PRF
     unordered: PRF
     doubled: PRF
+    directed: PRF
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,21 +58,23 @@ class RelationKey(NamedTuple):
 
 
 class RelationVariants(NamedTuple):
-    """The three ways to count symmetric relations, of one document."""
+    """The ways to count symmetric relations, of one document."""
 
     ordered: Tally
     unordered: Tally
     doubled: Tally
+    directed: Tally
 
 
 def relation_tallies(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
 ) -> RelationVariants:
-    """Relations of a document, counted in three ways.
+    """Relations of a document, counted in four ways.
 
-    ``ordered`` wants the annotated direction of every relation (DyGIE++, PURE). ``unordered`` compares
-    symmetric labels without direction, each pair once (HGERE). ``doubled`` is unordered with every
-    symmetric relation counted twice in gold, predicted and correct (PL-Marker).
+    ``directed`` wants the annotated direction of every relation, symmetric ones among them (DyGIE++, PURE); ``ordered`` does
+    not of a symmetric one that is predicted in the other direction only. ``unordered`` compares symmetric labels without
+    direction, each pair once (HGERE). ``doubled`` is unordered with every symmetric relation counted twice in gold,
+    predicted and correct (PL-Marker).
 
     Args:
         gold: The annotated document.
@@ -80,18 +82,38 @@ def relation_tallies(
         symmetric: Labels whose head and tail may be exchanged.
         strict: Whether the types of both arguments must be right too.
     """
+    ordered, directed = (
+        compare(*ordered_keys(gold, predicted, labels, strict=strict))
+        for labels in (symmetric, NO_LABELS)
+    )
     sides = (gold.relations, predicted.relations)
-    ordered = compare(*[relation_keys(each, NO_LABELS, strict=strict) for each in sides])
     keys = [relation_keys(each, symmetric, strict=strict) for each in sides]
     unordered = compare(*keys)
     twice = compare(*[frozenset([key for key in each if key.label in symmetric]) for each in keys])
-    return RelationVariants(ordered, unordered, unordered.plus(twice))
+    return RelationVariants(ordered, unordered, unordered.plus(twice), directed)
+
+
+def ordered_keys(
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
+) -> tuple[frozenset[RelationKey], frozenset[RelationKey]]:
+    """The relations of both sides with their direction; what is predicted of a symmetric one is turned to that of gold.
+
+    A pair that is predicted in both directions stays two relations, as in published scorers.
+    """
+    wanted = relation_keys(gold.relations, NO_LABELS, strict=strict)
+    found = relation_keys(predicted.relations, NO_LABELS, strict=strict)
+    keys = set(found)
+    for key in found - wanted:
+        turned = RelationKey(key.tail, key.head, key.label)
+        if key.label in symmetric and turned in wanted - found:
+            keys ^= {key, turned}
+    return wanted, frozenset(keys)
 
 
 def relation_label_tallies(
-    gold: Scorable, predicted: Scorable, symmetric: frozenset[str] = NO_LABELS
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str]
 ) -> dict[str, Tally]:
-    """Relations of a document by label: boundaries; ordered, except for ``symmetric`` labels."""
+    """Relations of a document by label: boundaries, unordered."""
     sides = (gold.relations, predicted.relations)
     return compare_by_label(*[relation_keys(each, symmetric, strict=False) for each in sides])
 
@@ -174,7 +196,8 @@ def tally(
     }
     for label, counts in compare_by_label(gold.entities, predicted.entities).items():
         tallies["ner", "labels", label] = counts
-    for label, counts in relation_label_tallies(gold, predicted).items():
+    ordered = ordered_keys(gold, predicted, symmetric, strict=False)
+    for label, counts in compare_by_label(*ordered).items():
         tallies["relation", "labels", label] = counts
     for kind in ("boundaries", "strict"):
         variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
@@ -222,7 +245,7 @@ def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
 
 
 def _variants(total: Tallies, kind: str) -> Variants:
-    names = ("ordered", "unordered", "doubled")
+    names = RelationVariants._fields
     return Variants(*[PRF.of(total.get(("relation", kind, name), NOTHING)) for name in names])
 
 
@@ -237,6 +260,8 @@ HEADLINES: dict[str, tuple[ScorePath, ...]] = {
     "ner.all": (("ner", "all"),),
     "relation.boundaries.ordered": (("relation", "boundaries", "ordered"),),
     "relation.strict.ordered": (("relation", "strict", "ordered"),),
+    "relation.boundaries.directed": (("relation", "boundaries", "directed"),),
+    "relation.strict.directed": (("relation", "strict", "directed"),),
     "coreference.conll": tuple([("coreference", name) for name in CONLL_METRICS]),
 }
 

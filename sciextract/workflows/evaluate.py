@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,9 +13,13 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.formats.base import FieldChoice, Side
-from sciextract.metrics.counts import scorable
+from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.report import EvaluationReport
-from sciextract.metrics.scorer import intervals, report, tally_documents
+from sciextract.metrics.scorer import (
+    intervals,
+    report,
+    tally_documents,
+)
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -86,8 +90,38 @@ def evaluate(
     mine = [scorable(each, only) for each, _ in pairs]
     theirs = [scorable(each, only) for _, each in pairs]
     tallies = tally_documents(mine, theirs, symmetric, singletons=singletons)
+    warnings += _without_common_labels(mine, theirs)
     bootstrapped = intervals(tallies) if bootstrap else {}
-    return replace(report(tallies), intervals=bootstrapped, warnings=tuple(warnings))
+    found = report(tallies)
+    loose, strict = found.relation.boundaries, found.relation.strict
+    if turned := loose.ordered.correct - loose.directed.correct:
+        warnings.append(
+            f"{counted(turned, 'symmetric relation')} the other way round than in gold, counted as right; by the rule of "
+            f"DyGIE++ and PURE (`directed` of --json) F1 is {loose.directed.f1:.1f}, strict {strict.directed.f1:.1f}"
+        )
+    return replace(found, intervals=bootstrapped, warnings=tuple(warnings))
+
+
+def _without_common_labels(
+    gold: Sequence[Scorable], predicted: Sequence[Scorable]
+) -> Iterator[str]:
+    """What to mind where gold and predictions name their types differently, so that nothing can be right."""
+    for kind in ("entities", "relations"):
+        ours, theirs = (
+            sorted({item.label for side in sides for item in getattr(side, kind)})
+            for sides in (gold, predicted)
+        )
+        if not ours or not theirs or set(ours) & set(theirs):
+            continue
+        by_case = {label.casefold(): label for label in ours}
+        pairs = [
+            (label, by_case[label.casefold()]) for label in theirs if label.casefold() in by_case
+        ]
+        renames = ",".join(f"{label}={own}" for label, own in pairs) or f"{theirs[0]}={ours[0]},..."
+        yield (
+            f"{kind}: gold and predictions have no label in common, so that none is right; gold has {', '.join(ours)}, "
+            f"predicted are {', '.join(theirs)}; sciextract convert --rename {renames} changes labels"
+        )
 
 
 def evaluate_file(
@@ -99,6 +133,7 @@ def evaluate_file(
     only: Collection[str] = (),
     singletons: bool = False,
     fields: Side | None = None,
+    input_format: str | None = None,
 ) -> tuple[EvaluationReport, tuple[FormatError, ...]]:
     """Score predictions, or a model, on a file or folder of gold in any readable format.
 
@@ -114,6 +149,7 @@ def evaluate_file(
         only: Entity labels that count; all when empty.
         singletons: Whether clusters of one mention count.
         fields: Which fields are the predictions of a file; the predicted ones where there are some when ``None``.
+        input_format: Format of both files; their content decides when ``None``.
 
     Returns:
         The scores, and the records of the files that could not be read.
@@ -128,9 +164,9 @@ def evaluate_file(
     if isinstance(predicted, str):
         labels = _read_labels(schema or "scierc")
         gold_choice = FieldChoice()
-        documents, bad_records = read_gold(gold, gold_choice)
+        documents, bad_records = read_gold(gold, gold_choice, input_format)
         choice = FieldChoice(fields or "predicted", strict=fields is not None)
-        predictions, bad_predicted = read_gold(predicted, choice)
+        predictions, bad_predicted = read_gold(predicted, choice, input_format)
         choice.check(predicted)
         read = {name for names, _ in gold_choice.met for name in names}
         if used := sorted(name for name in read if name.startswith("predicted_")):
@@ -144,7 +180,7 @@ def evaluate_file(
         labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
         if schema is not None:
             labels = _read_labels(schema)
-        (documents, bad_records), extra_allowed = read_gold(gold), False
+        (documents, bad_records), extra_allowed = read_gold(gold, None, input_format), False
         if predicted.config.given_entities:
             predictions = [*predicted.stream_given(documents)]
         else:
@@ -172,7 +208,7 @@ def _read_labels(name_or_path: str) -> _RelationLabels:
 
 
 def read_gold(
-    path: str, fields: FieldChoice | None = None
+    path: str, fields: FieldChoice | None = None, input_format: str | None = None
 ) -> tuple[list[AnnotatedDocument], tuple[FormatError, ...]]:
     """All documents of a file or folder, and the records that could not be read.
 
@@ -181,11 +217,12 @@ def read_gold(
     Raises:
         InputMissingError: It does not exist.
         FormatError: It is the only file, and unusable.
+        UsageError: There is no such format.
     """
     from sciextract.formats import read
 
     documents, bad_records = [], []
-    for item in read([path], fields=fields):
+    for item in read([path], input_format, fields):
         if isinstance(item, AnnotatedDocument):
             documents.append(item)
         else:

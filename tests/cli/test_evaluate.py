@@ -80,7 +80,7 @@ def test_symmetric_labels_come_from_the_schema(
 ) -> None:
     turned = written(tmp_path / "turned.jsonl", TURNED)
     scierc = json.loads(run(runner, gold, turned, "--json").stdout)["relation"]["boundaries"]
-    assert (scierc["ordered"]["correct"], scierc["unordered"]["correct"]) == (0, 1)
+    assert [scierc[rule]["correct"] for rule in ("ordered", "unordered", "directed")] == [1, 1, 0]
     assert (scierc["doubled"]["correct"], scierc["doubled"]["gold"]) == (2, 3)
     genia = run(runner, gold, turned, "--json", "--schema", "genia")
     assert json.loads(genia.stdout)["relation"]["boundaries"]["unordered"]["correct"] == 0
@@ -89,7 +89,9 @@ def test_symmetric_labels_come_from_the_schema(
 
 def test_tables_for_people(runner: CliRunner, gold: Path, tmp_path: Path) -> None:
     result = run(runner, gold, written(tmp_path / "turned.jsonl", TURNED))
-    assert (result.exit_code, result.stderr) == (ExitCode.DONE, "")
+    assert (
+        result.exit_code == ExitCode.DONE and "1 symmetric relation the other way" in result.stderr
+    )
     cells = [line.split() for line in result.stdout.splitlines()]
     rows = {" ".join(row[:-6]): row[-6:] for row in cells if len(row) > 6}
     assert rows["relations, unordered"] == ["100.0", "50.0", "66.7", "2", "1", "1"]
@@ -211,6 +213,21 @@ def test_white_space_may_differ(runner: CliRunner, gold: Path, tmp_path: Path) -
     assert values["relation"]["boundaries"]["ordered"]["correct"] == 1
     assert values["coreference"]["conll"]["f1"] == 100
     assert "1 document with other white space than gold" in result.stderr
+
+
+def test_labels_that_gold_and_predictions_name_differently_are_said(
+    runner: CliRunner, gold: Path, tmp_path: Path
+) -> None:
+    loud = [[[start, end, label.upper()] for start, end, label in each] for each in GOLD["ner"]]
+    result = run(runner, gold, written(tmp_path / "loud.jsonl", GOLD | {"ner": loud}))
+    assert result.exit_code == ExitCode.DONE
+    assert "no label in common" in result.stderr and "METHOD=Method" in result.stderr
+
+
+def test_the_format_of_both_files_can_be_named(runner: CliRunner, gold: Path) -> None:
+    assert run(runner, gold, gold, "--from", "scierc").exit_code == ExitCode.DONE
+    other = run(runner, gold, gold, "--from", "conll")
+    assert isinstance(other.exception, DocumentMismatchError), "read as CoNLL it has no sentence"
 
 
 def test_only_some_labels_count(runner: CliRunner, gold: Path, tmp_path: Path) -> None:

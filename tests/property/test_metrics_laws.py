@@ -30,7 +30,7 @@ documents = st.builds(
 def all_scores(report: EvaluationReport) -> dict[str, PRF]:
     scores = {"all": report.ner.all, "width8": report.ner.width8}
     for kind in ("boundaries", "strict"):
-        for variant in ("ordered", "unordered", "doubled"):
+        for variant in ("ordered", "unordered", "doubled", "directed"):
             scores[f"{kind} {variant}"] = getattr(getattr(report.relation, kind), variant)
     for name in ("muc", "b3", "ceafe", "lea", "conll"):
         scores[name] = getattr(report.coreference, name)
@@ -64,7 +64,7 @@ def test_exchanging_the_sides_exchanges_precision_and_recall(
 
 @settings(max_examples=examples(80), deadline=None)
 @given(documents, documents)
-def test_the_direction_of_symmetric_relations_matters_only_when_ordered(
+def test_the_direction_of_symmetric_relations_does_not_matter_without_direction(
     gold: Scorable, predicted: Scorable
 ) -> None:
     flipped = replace(predicted, relations=frozenset(map(_flipped, predicted.relations)))
@@ -87,6 +87,7 @@ def test_variants_are_ordered_as_they_must(gold: Scorable, predicted: Scorable) 
     for variants in (relation.boundaries, relation.strict):
         assert variants.unordered.correct <= variants.doubled.correct
         assert variants.unordered.gold <= variants.ordered.gold
+        assert variants.directed.correct <= variants.ordered.correct
     without = score([gold], [predicted]).relation
     assert without.boundaries.ordered == without.boundaries.unordered == without.boundaries.doubled
 

@@ -180,8 +180,8 @@ def headline(report: EvaluationReport) -> DevScores:
     values = report.to_json()
     return DevScores(
         entity=values["ner"]["all"]["f1"],
-        relation=values["relation"]["boundaries"]["ordered"]["f1"],
-        strict=values["relation"]["strict"]["ordered"]["f1"],
+        relation=values["relation"]["boundaries"]["directed"]["f1"],
+        strict=values["relation"]["strict"]["directed"]["f1"],
         coreference=values["coreference"]["conll"]["f1"],
         unordered=values["relation"]["boundaries"]["unordered"]["f1"],
     )

@@ -52,8 +52,8 @@ MOST_LOST = 0.5
 
 _METRICS = {
     "ner": "Entities, micro F1",
-    "relation": "Relations, boundaries, ordered, micro F1",
-    "relation_strict": "Relations, strict, ordered, micro F1",
+    "relation": "Relations, boundaries, directed, micro F1",
+    "relation_strict": "Relations, strict, directed, micro F1",
     "coreference": "Coreference, CoNLL average F1",
 }
 _COMPARED = ("ner", "relation", "coreference")

@@ -64,7 +64,7 @@ def test_the_json_has_the_promised_places() -> None:
     assert list(values["ner"]) == ["all", "width8", "labels"]
     assert list(values["relation"]) == ["boundaries", "strict", "labels"]
     for kind in ("boundaries", "strict"):
-        assert list(values["relation"][kind]) == ["ordered", "unordered", "doubled"]
+        assert list(values["relation"][kind]) == ["ordered", "unordered", "doubled", "directed"]
     assert list(values["coreference"]) == ["muc", "b3", "ceafe", "lea", "conll"]
     counted = {"precision", "recall", "f1", "gold", "predicted", "correct"}
     assert set(values["ner"]["labels"]["Task"]) == counted

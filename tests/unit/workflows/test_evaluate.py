@@ -21,6 +21,8 @@ def test_documents_are_matched_by_key_in_any_order() -> None:
         "ner.all",
         "relation.boundaries.ordered",
         "relation.strict.ordered",
+        "relation.boundaries.directed",
+        "relation.strict.directed",
         "coreference.conll",
     }
 
