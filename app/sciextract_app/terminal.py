@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import selectors
 import shutil
 import signal
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any, ClassVar
 
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.geometry import Size
-from textual.message import Message
 
+from sciextract_app.keyboard import Burst, KeyboardParser
 from sciextract_app.settings import QUIT, load_theme
 from sciextract_app.themes import THEMES, usual_theme
 from sciextract_app.widgets.bars import COLUMNS, ROWS
@@ -63,83 +61,17 @@ class LastingOutput:
                     os.dup2(nowhere.fileno(), self._file.fileno())
 
 
-BEGIN, END = "\x1b[200~", "\x1b[201~"
-ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
-# Esc and then a key, typed so fast that a line brings them together, is not Alt and a key: the desk has no
-# such keys, and Textual makes others of some of them. What begins a sequence is left to it.
-_ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\[O\]PX^_\\\x1b])")
 # Large, so that a paste comes in few pieces.
 _READ_BYTES = 1 << 16
-
-
-class PasteParser(XTermParser):
-    """Takes pastes out of the stream before anything else looks at it."""
-
-    def __init__(self, debug: bool = False) -> None:
-        super().__init__(debug)
-        self._pasted: list[str] | None = None
-        self._held = ""
-        self._held_since = 0.0
-
-    def tick(self) -> Iterable[Message]:
-        """What was meant by input that nothing has followed: Esc, and no beginning of a sequence."""
-        if self._held == ESCAPE and time.monotonic() - self._held_since >= ESCAPE_SECONDS:
-            self._held = ""
-            yield events.Key("escape", ESCAPE)
-        yield from super().tick()
-
-    def feed(self, data: str) -> Iterable[Message]:
-        """What some input means; an empty one is its end."""
-        if not data:
-            yield from super().feed(data)
-            return
-        data, self._held = self._held + data, ""
-        while data:
-            if self._pasted is None:
-                data = yield from self._keys(data)
-            else:
-                data = yield from self._paste(data, self._pasted)
-
-    def _keys(self, data: str) -> Any:
-        """Keys up to the beginning of a paste; gives what comes behind it."""
-        typed, begin, rest = data.partition(BEGIN)
-        if begin:
-            self._pasted = []
-        else:
-            # Shorter beginnings are keys: Esc alone, or Alt and a bracket.
-            typed, self._held = _without_part_of(BEGIN, typed, least=len("\x1b[2"))
-            if typed.endswith(ESCAPE):
-                typed, self._held, self._held_since = typed[:-1], ESCAPE, time.monotonic()
-        for number, part in enumerate(_ESCAPE_AND_KEY.split(typed)):
-            if number:
-                yield events.Key("escape", ESCAPE)
-            if part:
-                yield from super().feed(part)
-        return rest
-
-    def _paste(self, data: str, pasted: list[str]) -> Any:
-        """Text up to the end of the paste; gives what comes behind it."""
-        text, end, rest = data.partition(END)
-        if not end:
-            text, self._held = _without_part_of(END, text)
-            pasted.append(text)
-            return ""
-        self._pasted = None
-        yield events.Paste("".join([*pasted, text]).replace("\0", ""))
-        return rest
-
-
-def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
-    """A text, and at its end the beginning of a sign that may continue with the next input."""
-    for length in range(len(sign) - 1, least - 1, -1):
-        if text.endswith(sign[:length]):
-            return text[:-length], text[-length:]
-    return text, ""
+_TOGETHER_SECONDS, _GATHER_SECONDS = 0.005, 0.05
+"""Characters that follow each other faster came together, and for how long such are gathered. A key held down repeats every
+30 milliseconds, and nobody types faster; a serial line brings a paste one character in a millisecond."""
 
 
 def lasting_driver(driver: type[Driver]) -> type[Driver]:
     """A driver that reads pastes as such where it reads a terminal, and ends the app when its input ends."""
     # Imported late: other systems cannot import it.
+    from textual.drivers import web_driver
     from textual.drivers.linux_driver import LinuxDriver
     from textual.drivers.web_driver import WebDriver
 
@@ -159,12 +91,14 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
             self._app.call_later(self._app.action_quit)
 
     if driver is WebDriver:
+        # Its loop has no hook for a parser of one's own, and ends with the first report that the toolkit's cannot read.
+        web_driver.XTermParser = KeyboardParser  # type: ignore[attr-defined]
         return ServedDriver
     if driver is not LinuxDriver:
         return driver
 
     class PastingDriver(LinuxDriver):
-        """The driver of POSIX terminals, reading through :class:`PasteParser`."""
+        """The driver of POSIX terminals, reading through :class:`KeyboardParser`."""
 
         def __init__(self, app: App[Any], **settings: Any) -> None:
             super().__init__(app, **settings)
@@ -183,7 +117,7 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
 
         def run_input_thread(self) -> None:
             """Read until the app ends, or the terminal does."""
-            parser = PasteParser(self._debug)
+            parser = KeyboardParser(self._debug)
             decoder = getincrementaldecoder("utf-8")("replace")
             with selectors.SelectSelector() as selector:
                 selector.register(self.fileno, selectors.EVENT_READ)
@@ -195,6 +129,15 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
                             leave_in_time()
                             self._app.call_later(self._app.action_quit)
                             return
+                        end = time.monotonic() + _GATHER_SECONDS
+                        # Reports of the mouse, which begin with Esc, wait for nothing.
+                        while (
+                            not found.startswith(b"\x1b")
+                            and time.monotonic() < end
+                            and selector.select(_TOGETHER_SECONDS)
+                            and (more := os.read(self.fileno, _READ_BYTES))
+                        ):
+                            found += more
                         typed = decoder.decode(found)
                         for event in parser.feed(typed) if typed else ():
                             self.process_message(event)
@@ -243,6 +186,11 @@ class TerminalApp(App[None]):
     def get_driver_class(self) -> type[Driver]:
         """What reads the terminal: pastes are never taken for keys."""
         return lasting_driver(super().get_driver_class())
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Say what no field took, and no screen."""
+        if isinstance(event, Burst):
+            self.notify(event.words, severity="warning", markup=False)
 
     async def on_event(self, event: events.Event) -> None:
         """Take the terminal's size at the moment when a change is heard of.

@@ -1,4 +1,4 @@
-"""Pastes in the stream of a terminal."""
+"""Keys, pastes and other reports in the stream of a terminal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
 
-from sciextract_app.terminal import BEGIN, END, PasteParser, lasting_driver
+from sciextract_app.keyboard import BEGIN, END, Burst, KeyboardParser
+from sciextract_app.terminal import lasting_driver
 
 HOSTILE = ("\x1b", "\x1b[31m", "x", "D", "u", "\r", "\n", "\x1b[20", "\x1b[200", "\x1b[A", " ", "é")
 
 
 def parsed(pieces: Iterable[str]) -> list[str]:
     """Keys by name and pastes by text."""
-    parser = PasteParser()
+    parser = KeyboardParser()
     found = [event for piece in pieces for event in parser.feed(piece)]
     return [
         event.text if isinstance(event, events.Paste) else f"key {event.key}"
@@ -75,12 +76,75 @@ def test_sequences_stay_whole_wherever_they_are_cut() -> None:
 
 def test_escape_alone_is_told_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("sciextract_app.terminal.time.monotonic", lambda: now[0])
-    parser = PasteParser()
+    monkeypatch.setattr("sciextract_app.keyboard.time.monotonic", lambda: now[0])
+    parser = KeyboardParser()
     assert list(parser.feed("\x1b")) == []
     assert [event for event in parser.tick() if isinstance(event, events.Key)] == []
     now[0] = 0.2
     assert [event.key for event in parser.tick() if isinstance(event, events.Key)] == ["escape"]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "\x1b[<32;NaN;NaNM",  # VS Code, textual#6573
+        "\x1b[<0;-Infinity;undefinedm",
+        "\x1b[1095::120u",  # the keyboard protocol of kitty, with the key of another layout
+        "\x1b[97;1:3u",
+        "\x1b[99999999u",
+        "\x1b[99999999999999999999999u",
+        "\x1b[55296u",  # half a character, which no terminal can write
+        "\x1b[97;;1114112u",
+        "\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+        "\x1bP>|tmux 3.3a\x1b\\",
+        "\x1b[?62;4;6;22cx"[:-1],
+        "\x1b[>1;4000;" + "9" * 40 + "c",
+    ],
+)
+def test_what_is_no_key_is_none_and_keys_around_it_are(report: str) -> None:
+    assert parsed([f"j{report}k"]) == ["key j", "key k"]
+    for cut in range(2, len(report)):
+        assert parsed([f"j{report[:cut]}", f"{report[cut:]}k"]) == ["key j", "key k"], cut
+
+
+def test_a_report_that_is_cut_short_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("sciextract_app.keyboard.time.monotonic", lambda: now[0])
+    parser = KeyboardParser()
+    assert list(parser.feed("\x1b[<32;Na")) == []
+    now[0] = 0.2
+    assert [each.key for each in parser.tick() if isinstance(each, events.Key)] == []
+    assert [each.key for each in parser.feed("x") if isinstance(each, events.Key)] == ["x"]
+
+
+@given(st.text(st.characters(max_codepoint=0x2FF, exclude_categories=["Cs"]), max_size=60))
+def test_no_input_ends_the_reader(text: str) -> None:
+    parsed([f"\x1b[{text}", "j"])
+
+
+@pytest.mark.parametrize("text", ["Deep Dialogue", "tagger", "10.1000/xyz\rD", "xs\x1b[13u\rDuA1"])
+def test_characters_that_come_all_at_once_are_no_keys(text: str) -> None:
+    found = list(KeyboardParser().feed(text))
+    assert [type(each) for each in found] == [Burst]
+
+
+def test_the_end_of_a_burst_belongs_to_it_and_keys_after_a_moment_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("sciextract_app.keyboard.time.monotonic", lambda: now[0])
+    parser = KeyboardParser()
+    for piece in ("Deep Dialogue Dyna", "mi", "cs\r"):
+        now[0] += 0.05
+        assert [type(each) for each in parser.feed(piece)] == [Burst]
+    now[0] += 0.5
+    assert [each.key for each in parser.feed("x") if isinstance(each, events.Key)] == ["x"]
+
+
+@pytest.mark.parametrize("typed", ["jjx1a", "ra1\rx", "j" * 400, "\x1b[A" * 50, "xxxxxxxxDuuuuuuu"])
+def test_what_fingers_type_while_a_line_stands_still_are_keys(typed: str) -> None:
+    keys = [each for each in KeyboardParser().feed(typed) if isinstance(each, events.Key)]
+    assert len(keys) == len(typed.replace("\x1b[A", "A"))
 
 
 def test_nulls_are_left_out() -> None:

@@ -36,6 +36,7 @@ KEYS = {
     "ctrl+r": "\x12",
 }
 PATIENCE = 60.0
+_FINGERS_SECONDS = 0.1
 # The first terminal that the leader of a session opens is its own, so that hanging up reaches it.
 _IN_TERMINAL = ("sh", "-c", 'exec "$0" "$@" <>"$TTY" >&0 2>&0')
 
@@ -81,9 +82,16 @@ class Terminal:
         return "\n".join(self._screen.display)
 
     def press(self, *keys: str) -> None:
-        """Type keys."""
-        for key in keys:
-            os.write(self._master, (key if len(key) == 1 else KEYS[key]).encode())
+        """Type keys, not faster than fingers do: what comes all at once is no key."""
+        for place, key in enumerate(keys):
+            end = time.monotonic() + (_FINGERS_SECONDS if place else 0)
+            while (left := end - time.monotonic()) > 0:
+                self._read(left)
+            self.send(key if len(key) == 1 else KEYS[key])
+
+    def send(self, characters: str) -> None:
+        """Let characters arrive all at once."""
+        os.write(self._master, characters.encode())
 
     def mouse(self, button: int, column: int, line: int, ends: str = "Mm") -> None:
         """Report a mouse button over a cell, both from one: pressed or moved (``M``), and let go (``m``)."""

@@ -218,6 +218,22 @@ class TestWithoutAModel:
             desk.wait()
         assert errors(folder) == []
 
+    def test_what_nobody_typed_decides_nothing_and_ends_nothing(
+        self, start: Start, folder: Path
+    ) -> None:
+        terminal = start("refs.bib", "--no-predict")
+        terminal.wait_for(FIRST)
+        for report in ("\x1b[<32;NaN;NaNM", "\x1b[1095::120u", "\x1b[97;1:3u", "\x1b[99999999u"):
+            terminal.send(report)
+        terminal.send("Deep Dialogue Dynamics: a Field Data set.\r")
+        terminal.wait_for("41 characters came at once")
+        assert not flagged(folder)
+        terminal.press("D", "F")
+        terminal.wait_for(lambda: flagged(folder))
+        terminal.press("ctrl+q")
+        assert terminal.wait_for_end() == 0
+        assert decided(folder) == 0
+
     def test_a_missing_file_is_told_without_taking_the_screen(self, start: Start) -> None:
         terminal = start("nothing.bib")
         assert terminal.wait_for_end() == 4

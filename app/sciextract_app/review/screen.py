@@ -27,6 +27,7 @@ from sciextract.text.english import counted
 from sciextract_app import opening
 from sciextract_app.adjudication.backlog import open_differences
 from sciextract_app.adjudication.presenter import Adjudication
+from sciextract_app.keyboard import Burst
 from sciextract_app.review import bulk
 from sciextract_app.review.background import BulkWork, ImportWork
 from sciextract_app.review.desk import Desk
@@ -39,7 +40,7 @@ from sciextract_app.review.queue import Order
 from sciextract_app.settings import SHELL, key_name
 from sciextract_app.shared.actions import key_label, keymap
 from sciextract_app.shared.session import Messages
-from sciextract_app.shared.view_models import Feedback, Mode
+from sciextract_app.shared.view_models import Feedback, Mode, problem
 from sciextract_app.suggesting.learning import LearningWork, StartEngine
 from sciextract_app.suggesting.predicting import PredictionWork
 from sciextract_app.training.work import RetrainingWork
@@ -487,7 +488,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def on_paste(self, event: events.Paste) -> None:
         """A text was pasted: never take it for keys."""
         event.stop()
-        self.dialogs.paste(event.text)
+        if isinstance(event, Burst):
+            self.show_reply(problem(event.words))
+        else:
+            self.dialogs.paste(event.text)
 
     # Work in the background
 
