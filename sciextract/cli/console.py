@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -109,10 +110,12 @@ class ProgressLine:
 
 
 _MOST_WARNINGS = 5
+# What differs between two warnings of one kind: quoted values and numbers.
+_PARTICULARS = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9][0-9,.]*")
 
 
 class Screen:
-    """Messages above a progress line; of many warnings about abstracts the first few are shown.
+    """Messages above a progress line; of many warnings about abstracts the first of each kind is shown.
 
     Args:
         shown: Whether to draw a progress line.
@@ -122,7 +125,8 @@ class Screen:
     def __init__(self, shown: bool, more: str) -> None:
         self.line = ProgressLine(shown)
         self._more = more
-        self._warned = self._shown = 0
+        self._warned = 0
+        self._kinds: dict[str, tuple[str, int]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -136,17 +140,27 @@ class Screen:
         say(kind, message, hint)
 
     def warn(self, count: int, messages: Sequence[str]) -> None:
-        """Count abstracts with warnings; ``messages`` are those of the first few of them."""
+        """Count abstracts with warnings; ``messages`` (``KEY: WARNINGS``) are those of the first few of them."""
         self._warned += count
-        # All are counted, few are shown: a corpus in another language would fill the screen.
-        for message in messages[: _MOST_WARNINGS - self._shown]:
-            self._shown += 1
-            self.say("Warning", message)
+        for message in messages:
+            kind = _PARTICULARS.sub("", message)
+            first, like = self._kinds.get(kind, (message, 0))
+            # All are counted, few are shown: a corpus in another language would fill the screen.
+            if kind not in self._kinds and len(self._kinds) < _MOST_WARNINGS:
+                self._kinds[kind] = (message, 0)
+                self.say("Warning", message)
+            elif kind in self._kinds:
+                self._kinds[kind] = (first, like + 1)
 
     def end(self) -> None:
-        """Clear the progress line and say how many warnings were not shown."""
+        """Clear the progress line and say how many warnings were not shown, by kind."""
         self.line.clear()
-        more, self._warned, self._shown = self._warned - self._shown, 0, 0
+        kinds, more = self._kinds, self._warned - len(self._kinds)
+        self._warned, self._kinds = 0, {}
+        for message, like in kinds.values():
+            if like:
+                more -= like
+                say("Warning", f"{counted(like, 'more abstract')} like {message}")
         if more > 0:
             say("Warning", f"{counted(more, 'more abstract')} with remarks; {self._more}")
 

@@ -9,9 +9,9 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import NumberedLine, Place, Source, decoded_lines
-from sciextract.text.analyse import join_title, make_document
+from sciextract.formats.record_check import document_of, given_text
+from sciextract.text.analyse import join_title
 
-NO_ABSTRACT = "the record has no abstract: its text is the title only"
 _SPACE = re.compile(r"\s+")
 
 
@@ -25,20 +25,18 @@ def make_record(
     """The document of a bibliographic record, named as ``place`` is; empty fields are left out.
 
     A record that has a title only is a document: titles hold terms, tasks and methods as well. It gets
-    a warning.
+    a warning. Markup becomes text, and placeholders such as ``NA`` count as nothing.
 
     Raises:
         FormatError: It has neither title nor abstract.
     """
-    if not title.strip() and not abstract.strip():
+    title, abstract = given_text(title), given_text(abstract)
+    if not title and not abstract:
         raise place.error("no text: the record has neither a title nor an abstract")
     named = {"title": title, **fields} if title else fields
     kept = {name: value for name, value in named.items() if value not in (None, "", [], {}, ())}
-    if not abstract.strip():
-        warnings = (*warnings, NO_ABSTRACT)
     text = join_title(title, abstract)
-    document = make_document(place.doc_key, text, kept, title_length=len(title))
-    return AnnotatedDocument(document, warnings=warnings)
+    return document_of(place.doc_key, text, kept, len(title), warnings)
 
 
 def keep_unusable(fields: dict[str, Any], given: Mapping[str, object], format_id: str) -> None:

@@ -9,15 +9,11 @@ from xml.etree.ElementTree import Element
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
-from sciextract.formats.bibliographic import make_record, unwrapped
-from sciextract.formats.safe_xml import local_name, numbered_elements
+from sciextract.formats.bibliographic import make_record
+from sciextract.formats.markup import running_text
+from sciextract.formats.safe_xml import numbered_elements
 
 _META = "{*}article-meta"
-#: Notes, their marks, and the second notation of a formula are no part of the running text.
-_SKIPPED = frozenset(
-    {"fn", "fn-group", "xref", "tex-math", "object-id", "label", "fig", "table-wrap"}
-)
-_BLOCKS = frozenset({"p", "sec", "list", "list-item", "title", "break", "disp-formula"})
 _VENUES = ("journal-title-group/{*}journal-title", "journal-title", "abbrev-journal-title")
 _SINGLE = ("volume", "issue", "fpage", "lpage", "elocation-id")
 _PRINTED = ("ppub", "collection")
@@ -36,7 +32,7 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
     def read(numbered: tuple[int, Element], number: int) -> ReadItem:
         line, front = numbered
         ids = {
-            each.get("pub-id-type", ""): _text(each)
+            each.get("pub-id-type", ""): running_text(each)
             for each in front.findall(f"{_META}/{{*}}article-id")
         }
         pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
@@ -67,30 +63,17 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
             "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
             "OtherAbstract": [
                 {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
-                | {"text": _abstract(each)}
+                | {"text": running_text(each)}
                 for each in others
             ],
             "ArticleId": ids,
         }
-        abstract = "" if chosen is None else _abstract(chosen)
+        abstract = "" if chosen is None else running_text(chosen)
         return make_record(place, ": ".join(_texts(titles)), abstract, fields)
 
     problem = "the file holds no article: there is no element 'front'"
     nothing = FormatError(problem, path=source.path)
     return read_each(numbered_elements(source, {"front"}), read, nothing)
-
-
-def _abstract(element: Element) -> str:
-    """Paragraphs and sections, without the heading of the abstract itself."""
-    parts = []
-    for child in element:
-        if local_name(child) == "sec":
-            heading = _first(child, "{*}title").removesuffix(":")
-            text = _abstract(child)
-            parts.append(f"{heading}: {text}" if heading and text else text)
-        elif local_name(child) not in ("title", *_SKIPPED):
-            parts.append(_text(child))
-    return " ".join(filter(None, parts))
 
 
 def _authors(front: Element) -> Iterator[str]:
@@ -105,28 +88,13 @@ def _authors(front: Element) -> Iterator[str]:
             continue
         family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
         given = _first(name, "{*}given-names")
-        yield f"{family}, {given}" if family and given else family or _text(name)
+        yield f"{family}, {given}" if family and given else family or running_text(name)
 
 
 def _first(element: Element, path: str) -> str:
     found = element.find(path)
-    return "" if found is None else _text(found)
+    return "" if found is None else running_text(found)
 
 
 def _texts(elements: Iterable[Element]) -> list[str]:
-    return [text for element in elements if (text := _text(element))]
-
-
-def _text(element: Element) -> str:
-    """The running text below an element, on one line."""
-    return unwrapped("".join(_pieces(element)))
-
-
-def _pieces(element: Element) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if local_name(child) not in _SKIPPED:
-            yield from _pieces(child)
-        if local_name(child) in _BLOCKS:
-            yield "\n"
-        yield child.tail or ""
+    return [text for element in elements if (text := running_text(element))]

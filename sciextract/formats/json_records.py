@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,14 +18,8 @@ from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
+from sciextract.formats.markup import plain_text
 
-#: The rich-text tags of CSL 1.0.2; any other angle bracket is text.
-_RICH_TEXT = re.compile(
-    r"""<(?P<tag>i|b|sub|sup|sc|span)(?:(?<=span)\ (?:class|style)="[^"<>]*")?>
-        (?P<text>[^<]{0,999}(?:<(?!/(?P=tag)>)[^<]{0,999}){0,20})
-        </(?P=tag)>""",
-    re.VERBOSE,
-)
 _CSL_INTERPRETED = frozenset(
     {"title", "abstract", "container-title", "author", "DOI", "PMID", "URL", "keyword"}
 )
@@ -44,8 +37,7 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
         key = next((str(each) for each in keys if isinstance(each, str | int) and each != ""), "")
         place = replace(place, doc_key=key or bare_doi(record.get("DOI")) or place.doc_key)
         title, abstract, venue = (
-            without_rich_text(string_of(record, name, place))
-            for name in ("title", "abstract", "container-title")
+            string_of(record, name, place) for name in ("title", "abstract", "container-title")
         )
         words, bibliography = record.get("keyword"), bibliography_of(record)
         parts = words.split(",") if isinstance(words, str) else words
@@ -53,7 +45,7 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
             "year": year_of(record.get("issued")),
             "doi": bibliography.doi,
             "pmid": bibliography.pmid,
-            "venue": venue,
+            "venue": plain_text(venue),
             "authors": list(authors_of(record.get("author"))),
             "url": record.get("URL"),
             "keywords": [
@@ -68,20 +60,6 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
         return make_record(place, title, abstract, fields)
 
     yield from read_items(source, document, "items")
-
-
-def without_rich_text(text: str) -> str:
-    """The text without CSL's own markup; tags that are not closed, and all others, are text.
-
-    >>> without_rich_text("CO<sub>2</sub> in <i>E. coli</i> if a<b and <p> 3")
-    'CO2 in E. coli if a<b and <p> 3'
-    """
-    for _ in range(8):
-        plain = _RICH_TEXT.sub(lambda found: found["text"], text)
-        if plain == text:
-            break
-        text = plain
-    return text
 
 
 _S2_INTERPRETED = frozenset({"title", "abstract", "year", "venue", "authors", "url"})

@@ -49,9 +49,10 @@ from sciextract.formats.json_values import (
     unknown_fields,
 )
 from sciextract.formats.layers import token_layers
+from sciextract.formats.record_check import document_of, given_text, is_placeholder
 from sciextract.formats.scierc import layer_fields, sentence_strings
 from sciextract.formats.sink import ArraySink, LineWriter
-from sciextract.text.analyse import analyse, make_document
+from sciextract.text.analyse import analyse
 
 SCHEMA_VERSION = 1
 _STATES = {state.value: state for state in State}
@@ -229,10 +230,11 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
         return scierc.parse_record(record, source, line)
     key, key_field = key_of(record, source, line)
     place = Place(source.path, line, key)
-    text, title_length, used = text_of(record, place)
     if not tokenised:
+        text, title_length, used = text_of(record := _with_given_texts(record), place)
         fields = unknown_fields(record, {key_field, *used}, place)
-        return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
+        return document_of(key, text, fields, title_length)
+    text = text_of(record, place).text
     # SciERC fields next to the exact text that their tokens come from.
     sentences = scierc.sentences_at(sentences, place)
     tokens = align_tokens(text, sentences, place)
@@ -241,6 +243,21 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
     known = {key_field, "text", *scierc.used_fields(record, chosen)}
     fields = unknown_fields(record, known, place)
     return AnnotatedDocument(Document(key, text, tokens, fields), annotations)
+
+
+def _with_given_texts(record: Record) -> Record:
+    """The record with title and abstract as they are meant, without placeholders; as it is where it has a text of its own."""
+    text, given = record.get("text"), dict(record)
+    for name in ("title", "abstract"):
+        if isinstance(value := record.get(name), str) and value:
+            given[name] = given_text(value)
+            if not given[name]:
+                del given[name]
+    if not text:
+        return given
+    has_other = bool(given.get("title") or given.get("abstract"))
+    is_other = has_other and isinstance(text, str) and is_placeholder(text)
+    return {**given, "text": None} if is_other else record
 
 
 def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocument:

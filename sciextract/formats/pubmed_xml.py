@@ -8,7 +8,8 @@ from xml.etree.ElementTree import Element
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
-from sciextract.formats.bibliographic import make_record, unwrapped
+from sciextract.formats.bibliographic import make_record
+from sciextract.formats.markup import running_text
 from sciextract.formats.safe_xml import numbered_elements
 
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation"})
@@ -129,4 +130,4 @@ def _texts(elements: Iterable[Element]) -> list[str]:
 
 def _text(element: Element | None) -> str:
     """All text below an element, markup such as ``<i>`` and ``<sub>`` aside, on one line."""
-    return "" if element is None else unwrapped("".join(element.itertext()))
+    return "" if element is None else running_text(element)

@@ -73,12 +73,15 @@ class FormatSpec:
         return bool(self.writer)
 
     def load_reader(self) -> Reader:
-        """Import and return the reader.
+        """Import and return the reader, whose records are checked.
 
         Raises:
             MissingExtraError: Its libraries are not installed.
         """
-        return cast(Reader, self._load(self.reader))
+        from sciextract.formats.record_check import checked
+
+        reader = self._load(self.reader)
+        return lambda source: checked(reader(source))
 
     def load_writer(self) -> WriterFactory:
         """Import and return the maker of writers.
@@ -90,7 +93,9 @@ class FormatSpec:
 
     def load_record(self) -> Callable[..., Any]:
         """Import and return what parses a line: see :func:`sciextract.formats.json_values.read_lines`."""
-        return self._load(self.record)
+        from sciextract.formats.record_check import checked_parser
+
+        return checked_parser(self._load(self.record))
 
     def _load(self, reference: str) -> Callable[..., Any]:
         module, _, name = reference.partition(":")

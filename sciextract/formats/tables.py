@@ -18,8 +18,8 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, decoded_lines
 from sciextract.formats.json_values import TEXT_FIELDS, text_of
 from sciextract.formats.layers import entities_in_text
+from sciextract.formats.record_check import document_of, given_text, is_placeholder
 from sciextract.formats.sink import LineWriter
-from sciextract.text.analyse import make_document
 from sciextract.text.characters import BLANK, without_surrogates
 
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
@@ -287,6 +287,11 @@ class _Columns:
 
 
 def _document(cells: list[str], columns: _Columns, source: Source, line: int) -> AnnotatedDocument:
+    for meaning in ("title", "abstract", "text"):
+        index = columns.by_meaning.get(meaning, len(cells))
+        if index < len(cells):
+            given = cells[index] if meaning == "text" else given_text(cells[index])
+            cells[index] = "" if is_placeholder(given) else given
     values = dict(zip(columns.names, cells, strict=False))
     known = {
         meaning: cells[index] or None
@@ -308,7 +313,7 @@ def _document(cells: list[str], columns: _Columns, source: Source, line: int) ->
         for index, name in enumerate(columns.names)
         if index not in hidden and name in values and plain_name(name) != "dockey"
     }
-    return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
+    return document_of(key, text, fields, title_length)
 
 
 def _columns(header: list[str], source: Source, line: int) -> _Columns:

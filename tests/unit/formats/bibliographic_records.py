@@ -8,7 +8,7 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Source
-from sciextract.formats.bibliographic import NO_ABSTRACT
+from sciextract.formats.record_check import NO_ABSTRACT
 from sciextract.formats.registry import get_format
 from tests.shared_data import shared_path
 
