@@ -284,9 +284,9 @@ def installed() -> list[InstalledModel]:
 
 
 def folders_called(word: str) -> list[Path]:
-    """The folders that ``NAME`` or ``NAME-hash8`` may mean.
+    """The folders that ``NAME`` or ``NAME-hash8`` may mean, the newest first.
 
-    A model of a distribution has its name for itself. Own models of that name are distinguished by their hash.
+    A model of a distribution has its name for itself. Older models of a name are distinguished by their hash.
 
     Raises:
         ModelNotFoundError: A distribution brings it, and it cannot be used.
@@ -301,7 +301,15 @@ def folders_called(word: str) -> list[Path]:
     if usable:
         return usable
     exact = [path for path in registered_folders() if path.name == word]
-    return exact or [path for path in registered_folders() if name_of(path.name) == word]
+    called = [path for path in registered_folders() if name_of(path.name) == word]
+    return exact or sorted(called, key=_registered_at, reverse=True)
+
+
+def _registered_at(folder: Path) -> int:
+    try:
+        return (folder / MANIFEST).stat().st_mtime_ns
+    except OSError:  # damaged: whoever opens it says so
+        return 0
 
 
 def known_words() -> list[str]:
@@ -355,14 +363,13 @@ def locate_model(name: str | Path) -> Path:
 
     Args:
         name: A path, the name of a bundled model or of one that another distribution brings, ``NAME`` or
-            ``NAME-hash8`` of a registered model, or a Hugging Face id (``owner/model``). A name of a bundled
+            ``NAME-hash8`` of a registered model (of several that are called so, the newest), or a Hugging Face id (``owner/model``). A name of a bundled
             model or of a distribution always means that model, else a path wins: ``./sci`` is a folder, ``sci`` is not.
 
     Raises:
         ModelNotFoundError: Nothing of that name can be had; says what there is.
         ModelDamagedError: A registered model is not the one that it was.
-        UsageError: Several registered models or distributions have the name, or it is an encoder without
-            trained heads; says what to do.
+        UsageError: It is an encoder without trained heads; says what to do.
     """
     # A folder that happens to be called like a bundled model must not replace it.
     if isinstance(name, str) and name in bundled_names():
@@ -395,9 +402,6 @@ def _called(name: str) -> Path:
     found = folders_called(name)
     if not found:
         raise ModelNotFoundError(f"no model is called {name!r}", _known())
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
-        raise UsageError(f"{len(found)} models are called {name!r}", f"say which: {names}")
     return unchanged(found[0])
 
 

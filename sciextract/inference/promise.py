@@ -196,11 +196,9 @@ def held_out(
             (places[each.head], places[each.tail], each.label)
             for each in true.annotations.relations
         }
-        for task, labels in (
-            ("entity", [label for _, label in wanted]),
-            ("relation", [label for *_, label in related]),
-        ):
-            for label in labels:
+        for task, golden in (("entity", wanted), ("relation", related)):
+            # A set has another order in every process: the same abstracts shall give the same file.
+            for label in sorted(each[-1] for each in golden):
                 counts[task][label] = counts[task].get(label, 0) + 1
         for each in entities.values():
             right = (each.fragments, each.label) in wanted

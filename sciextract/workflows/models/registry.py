@@ -5,6 +5,7 @@ Such a file is a ``.tar`` or ``.zip`` of a model folder, verified by its manifes
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from contextlib import suppress
@@ -30,6 +31,7 @@ from sciextract.inference.model_folder import (
     InstalledModel,
     ModelFolder,
     bundled_folders,
+    folders_called,
     installed,
     listed_files,
     locate_model,
@@ -146,7 +148,7 @@ def find_model(word: str | Path) -> KnownModel:
 
     Raises:
         ModelNotFoundError: There is none; lists the known ones.
-        UsageError: Several have the name, or it is an encoder without heads.
+        UsageError: It is an encoder without heads.
     """
     folder = locate_model(word)
     for each in () if _lies_in(folder, bundled_models()) else installed():
@@ -185,7 +187,8 @@ def _of_distribution(model: InstalledModel) -> KnownModel:
 def register(folder: Path, name: str | None = None) -> KnownModel:
     """Copy a model folder into the user's folder of models, whole or not at all.
 
-    A model that is registered already stays as it is; one that was damaged since is made whole.
+    A model that is registered already stays as it is, but is the newest of its name from now on; one that was damaged since
+    is made whole.
 
     Args:
         folder: The model folder; only what its manifest lists is copied.
@@ -213,6 +216,9 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
                 for place, file in _files(model, with_base=(folder / BASE).is_dir()):
                     (fresh / place).parent.mkdir(exist_ok=True)
                     shutil.copyfile(file, fresh / place)
+    if folders_called(called)[:1] != [target]:
+        with suppress(OSError):  # where nothing can be written, it keeps its age
+            os.utime(target / MANIFEST)
     return KnownModel(called, model.hash, target)
 
 
@@ -267,7 +273,7 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
         ModelDamagedError: A file of it is missing or changed.
-        UsageError: The file is called otherwise, or several models have the name.
+        UsageError: The file is called otherwise.
         OutputError: It cannot be written, or is there already.
     """
     if target.suffix not in SUFFIXES:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -131,6 +135,24 @@ def test_a_relation_counts_where_both_of_its_ends_are_written() -> None:
         ("A", 1.0, 1.0),
         ("R", 1.0, 1.0),
     ]
+
+
+def test_the_same_abstracts_give_the_same_bytes_in_every_process() -> None:
+    script = (
+        "import json; from sciextract.codec import plain; from sciextract.inference.promise import held_out\n"
+        "from tests.unit.inference.test_promise import *\n"
+        "found = Annotations(tuple(entity(name, 0, 5, name, 1.0) for name in 'ABCDEFGH'))\n"
+        "gold = [AnnotatedDocument(make_document('d', 'Alpha beats beta.'), found)]\n"
+        "print(json.dumps(plain(held_out('test', gold, gold))))"
+    )
+    written = {
+        subprocess.run(
+            [sys.executable, "-c", script], env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True, check=True, cwd=Path(__file__).parents[3],
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(written) == 1
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from sciextract.errors import (
     SciextractError,
     UsageError,
 )
-from sciextract.inference.model_folder import locate_model
+from sciextract.inference.model_folder import MANIFEST, locate_model
 from sciextract.resources import user_models
 from sciextract.workflows.models.registry import find_model, known_models, register
 from tests.unit.workflows.models.builders import at_once, model_folder, names_in
@@ -113,12 +113,14 @@ class TestRegistering:
 
 
 class TestFinding:
-    def test_two_of_one_name_are_told_apart(self, tmp_path: Path) -> None:
-        one, two = (register(model_folder(tmp_path / each, weights=each)) for each in ("a", "b"))
-        with pytest.raises(UsageError) as caught:
-            find_model("parsing")
-        assert "2 models are called 'parsing'" in caught.value.message
-        assert one.id in caught.value.hint and two.id in caught.value.hint
+    def test_of_two_of_one_name_the_newest_has_it(self, tmp_path: Path) -> None:
+        folders = [model_folder(tmp_path / each, weights=each) for each in ("a", "b")]
+        one = register(folders[0])
+        os.utime(one.folder / MANIFEST, (1, 1))
+        two = register(folders[1])
+        assert find_model("parsing") == two
+        os.utime(two.folder / MANIFEST, (2, 2))
+        assert register(folders[0]) == one == find_model("parsing"), "registered again"
         assert find_model(one.id) == one
         assert locate_model(two.id) == two.folder
 
