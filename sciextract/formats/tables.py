@@ -5,17 +5,27 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.bibliography import NAMES, described, key_of_row, plain_name, year_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, decoded_lines
+from sciextract.formats.base import (
+    BadRecord,
+    NumberedLine,
+    Place,
+    ReadItem,
+    Source,
+    decoded_lines,
+    quoted,
+)
 from sciextract.formats.json_values import TEXT_FIELDS, text_of
 from sciextract.formats.layers import entities_in_text
 from sciextract.formats.record_check import document_of, given_text, is_placeholder
@@ -78,8 +88,10 @@ def cell_of(value: object) -> str:
 
 
 def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
-    if not needs_quotes.search(cell):
-        return cell
+    return _in_quotes(cell) if needs_quotes.search(cell) else cell
+
+
+def _in_quotes(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
@@ -220,62 +232,150 @@ _LARGEST_CELL = 2**31 - 1
 def read_table(source: Source) -> Iterator[ReadItem]:
     """Read a table; its header row determines the delimiter and the columns.
 
+    Behind a row that quotation marks break, reading goes on at the next line that is a row by itself.
+
     Raises:
         FormatError: The file is empty, not UTF-8 text, or has no column with a text.
     """
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
-    header_line = next((line for line in lines if line.strip()), "")
-    headers = {}
-    for each in _DELIMITERS:
-        try:
-            headers[each] = next(csv.reader([header_line], delimiter=each))
-        except csv.Error:
-            headers[each] = [header_line]
-    known = {plain_name(name) for names in NAMES.values() for name in names}
-
-    def understood(delimiter: str) -> tuple[int, int]:
-        cells = headers[delimiter]
-        return sum(plain_name(name) in known for name in cells), len(cells)
-
-    # The delimiter with which most columns are understood, then the one that gives most columns.
-    delimiter = max(_DELIMITERS, key=understood)
-    columns = _columns(headers[delimiter], source, lines.number)
-    # Web of Science quotes no cell, and its titles may begin with a quotation mark.
-    quotes = None if header_line.startswith("PT\tAU\t") else '"'
-    rows = csv.reader(lines, delimiter=delimiter, strict=True, quotechar=quotes)
+    header, syntax = _read_header(lines, source.path)
+    columns = _columns(header)
+    rows = csv.reader(lines, strict=True, **syntax)
     while True:
-        first = lines.number + 1
+        lines.row.clear()
+        problem, hint = "", ""
         try:
             cells = next(rows, None)
             if cells is None:
                 return
-            if any(cell.strip() for cell in cells):
-                yield _document(cells, columns, source, first)
+            if lines.holds_rows(header, syntax):
+                problem = "a quoted cell of it holds other rows"
+            elif any(cell.strip() for cell in cells):
+                yield _document(cells, columns, source, lines.row)
         except FormatError as error:
             yield BadRecord(error)
+            # The line that is not UTF-8 may stand in a cell that is open since lines above.
+            if not lines.row or error.line == lines.row[0][0]:
+                continue
+            problem = "it holds a line that cannot be read"
         except csv.Error as error:
-            problem = f"broken row: {error}"
-            if "unexpected end of data" in str(error):
-                problem = "a quotation mark opened in this row is never closed"
-            yield BadRecord(FormatError(problem, path=source.path, line=first))
+            problem = next((_WORDS[each] for each in _WORDS if each in str(error)), str(error))
+        if problem:
+            start, shown = lines.row[0][0], quoted(lines.row[0][1].strip())
+            end = lines.go_back(header, syntax)
+            left_out = f"; lines {start} to {end} are left out" if end > start else ""
+            hint = f"a quotation mark in it may be missing, or not be doubled; reading goes on behind line {end}"
+            problem = f"broken row {shown}: {problem}{left_out}"
+            yield BadRecord(FormatError(problem, path=source.path, line=start, hint=hint))
+
+
+_WORDS = {
+    "unexpected end of data": "a quotation mark opened in it is never closed",
+    "new-line character": "a carriage return stands in a cell without quotation marks",
+}
+"""For messages of the CSV parser that do not say what is wrong with the row."""
+
+_Syntax = dict[str, Any]
+"""Delimiter and quotation mark, as arguments of the CSV parser."""
+
+_MOST_LINES_BEFORE = 10
+
+
+def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
+    """The names of the columns and how cells are separated; ``sep=;`` and what else stands above them is skipped.
+
+    Raises:
+        FormatError: There is no column with a text.
+    """
+    known = {plain_name(name) for names in NAMES.values() for name in names}
+    texts = {plain_name(name) for name in (*NAMES["text"], *NAMES["abstract"])}
+
+    def understood(cells: list[str]) -> tuple[int, int]:
+        return sum(plain_name(name) in known for name in cells), len(cells)
+
+    first: tuple[int, list[str]] | None = None
+    for line in islice(filter(str.strip, lines), _MOST_LINES_BEFORE):
+        headers = {}
+        for delimiter in _DELIMITERS:
+            with suppress(csv.Error):
+                headers[delimiter] = next(csv.reader([line], delimiter=delimiter))
+        # The delimiter with which most columns are understood, then the one that gives most columns.
+        delimiter = max(headers, key=lambda each: understood(headers[each]), default=",")
+        header = headers.get(delimiter, [line])
+        has_text = not texts.isdisjoint(map(plain_name, header))
+        if has_text and (first is None or understood(header)[0] > 1):
+            # Web of Science quotes no cell, and its titles may begin with a quotation mark.
+            quotes = None if line.startswith("PT\tAU\t") else '"'
+            return header, {"delimiter": delimiter, "quotechar": quotes}
+        first = first or (lines.number, header)
+    number, header = first or (lines.number, [])
+    allowed = ", ".join((*NAMES["text"], *NAMES["abstract"]))
+    shown_names = ", ".join(repr(name) for name in header[:20])
+    problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
+    raise FormatError(problem, path=path, line=number, hint="the first row must name the columns")
+
+
+_ANY_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 
 class _Lines:
-    """Decoded lines for the CSV parser; it continues after the line that raised an error."""
+    """Decoded lines for the CSV parser; it continues after the line that raised an error.
+
+    Attributes:
+        number: The number of the last line.
+        row: The lines of the current row so far, with their numbers.
+    """
 
     def __init__(self, source: Source) -> None:
         self.number = 0
+        self.row: list[tuple[int, str]] = []
         self._lines = decoded_lines(source)
+        self._again: deque[NumberedLine] = deque()
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
-        self.number, line = next(self._lines)
+        self.number, line = self._again.popleft() if self._again else next(self._lines)
         if isinstance(line, FormatError):
             raise line
+        self.row.append((self.number, line))
         return line
+
+    def holds_rows(self, header: list[str], syntax: _Syntax) -> bool:
+        """Whether all lines between the first and the last of the row are rows by themselves."""
+        inner = self.row[1:-1]
+        return bool(inner) and all(self._is_row(line, header, syntax) for _, line in inner)
+
+    def go_back(self, header: list[str], syntax: _Syntax) -> int:
+        """Give back the lines from the first that is a row by itself on; the number of the last that is left out."""
+        self.row = [
+            (number, piece)
+            for number, line in self.row
+            for piece in filter(None, _ANY_LINE.findall(line))
+        ]
+        start = 1
+        while start < len(self.row) and not self._is_row(self.row[start][1], header, syntax):
+            start += 1
+        self._again.extendleft(reversed(self.row[start:]))
+        return self.row[start - 1][0]
+
+    def _is_row(self, line: str, header: list[str], syntax: _Syntax) -> bool:
+        """Whether a line has the cells of a row. Of prose, delimiters are followed by blanks, or the start has some."""
+        try:
+            [cells] = csv.reader([line], strict=True, **syntax)
+            [like] = csv.reader([self.row[0][1]], **syntax)
+        except csv.Error:
+            return False
+        return (
+            len(cells) == len(header) > 1
+            and not any(
+                cell[:1].isspace() > name[:1].isspace()
+                for cell, name in zip(cells[1:], header[1:], strict=True)
+            )
+            and (" " in cells[0].strip()) <= any(" " in first.strip() for first in like[:1])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +386,34 @@ class _Columns:
     by_meaning: dict[str, int]
 
 
-def _document(cells: list[str], columns: _Columns, source: Source, line: int) -> AnnotatedDocument:
+def _without_surplus(
+    cells: list[str], columns: _Columns, path: str, row: list[tuple[int, str]]
+) -> tuple[list[str], str]:
+    """The cells up to the last with a text, and a remark, where the surplus delimiter stands behind it for certain.
+
+    Raises:
+        FormatError: It may stand before.
+    """
+    found = f"the row has {len(cells)} cells, the header {len(columns.names)}"
+    last = max(columns.by_meaning.values())
+    raw = "".join([line for _, line in row])
+    for index, cell in enumerate(cells[: last + 1]):
+        # A cell in quotes is whole; so is a single word that is none of the texts.
+        may_be_cut = " " in cell or index in columns.by_meaning.values()
+        if cell and may_be_cut and _in_quotes(cell) not in raw:
+            key = key_of_row(dict(zip(columns.names, cells, strict=False))) or ""
+            hint = "quote cells that hold the delimiter"
+            raise Place(path, row[0][0], key).error(found, hint=hint)
+    remark = f"{found}: what stands behind {quoted(columns.names[last])} is left out"
+    return cells[: last + 1], remark
+
+
+def _document(
+    cells: list[str], columns: _Columns, source: Source, row: list[tuple[int, str]]
+) -> AnnotatedDocument:
+    line, warnings = row[0][0], list[str]()
+    if any(cell.strip() for cell in cells[len(columns.names) :]):
+        cells, *warnings = _without_surplus(cells, columns, source.path, row)
     for meaning in ("title", "abstract", "text"):
         index = columns.by_meaning.get(meaning, len(cells))
         if index < len(cells):
@@ -300,10 +427,6 @@ def _document(cells: list[str], columns: _Columns, source: Source, line: int) ->
     }
     key = key_of_row(values) or f"{source.stem}:{line}"
     place = Place(source.path, line, key)
-    if any(cell.strip() for cell in cells[len(columns.names) :]):
-        hint = "quote cells that hold the delimiter"
-        found = f"the row has {len(cells)} cells, the header {len(columns.names)}"
-        raise place.error(found, hint=hint)
     if not any(known.values()):
         raise place.error("the row has no text")
     text, title_length, used = text_of(known, place)
@@ -313,10 +436,10 @@ def _document(cells: list[str], columns: _Columns, source: Source, line: int) ->
         for index, name in enumerate(columns.names)
         if index not in hidden and name in values and plain_name(name) != "dockey"
     }
-    return document_of(key, text, fields, title_length)
+    return document_of(key, text, fields, title_length, tuple(warnings))
 
 
-def _columns(header: list[str], source: Source, line: int) -> _Columns:
+def _columns(header: list[str]) -> _Columns:
     plain = [plain_name(name) for name in header]
     by_meaning = {
         meaning: plain.index(found)
@@ -325,12 +448,6 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
             found := next((each for each in map(plain_name, NAMES[meaning]) if each in plain), None)
         )
     }
-    if "text" not in by_meaning and "abstract" not in by_meaning:
-        allowed = ", ".join((*NAMES["text"], *NAMES["abstract"]))
-        shown_names = ", ".join(repr(name) for name in header[:20])
-        problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
-        hint = "the first row must name the columns"
-        raise FormatError(problem, path=source.path, line=line, hint=hint)
     names: dict[str, None] = {}
     seen: Counter[str] = Counter()
     for index, name in enumerate(header, start=1):

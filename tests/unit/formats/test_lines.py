@@ -74,8 +74,8 @@ def test_lines_are_the_bytes_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("AB  - the author’s lattice".encode("cp1252"), "iconv -f windows-1252"),
-        ("AB  - ラティス。".encode("shift-jis"), "iconv -l"),
+        ("id,abstract,the author’s lattice".encode("cp1252"), "iconv -f windows-1252"),
+        ("id,abstract,ラティス。".encode("shift-jis"), "iconv -l"),
         ("TY  - JOUR".encode("utf-16-le"), "iconv -f utf-16le"),
     ],
 )

@@ -91,10 +91,44 @@ def test_a_table_without_a_text_column_names_what_it_has(tmp_path: Path) -> None
         items_of(tmp_path, "id,year\n1,2\n")
 
 
-def test_a_quotation_mark_that_is_never_closed_loses_nothing_silently(tmp_path: Path) -> None:
-    good, bad = items_of(tmp_path, 'id,abstract\n1,a\n2,"b\n3,c\n')
-    assert isinstance(good, AnnotatedDocument) and isinstance(bad, BadRecord)
-    assert "made.csv:3: a quotation mark opened in this row is never closed" in bad.error.message
+@pytest.mark.parametrize(
+    ("rows", "broken", "words"),
+    [
+        ('1,A,a\n2,B,"c, d.\n3,C,"e, f"\n4,D,"g"\n', 3, "',' expected after"),
+        ('1,A,a\n2,B,"c, d.\n3,C,e\n4,D,g\n', 3, "is never closed"),
+        ('1,A,a\n2,B,"c\n3,C,e\n4,D,f"\n', 3, "holds other rows"),
+        ('1,A,a\n2,B,"c\n\nmore, and 1,5 of more\n3,C,e\n4,D,g\n', 3, "lines 3 to 5 are left out"),
+        ('1,A,a\n2,B,c\rd\n3,C,e\n4,D,g\n', 3, "carriage return"),
+    ],
+)  # fmt: skip
+def test_a_stray_quotation_mark_costs_its_own_row(
+    tmp_path: Path, rows: str, broken: int, words: str
+) -> None:
+    items = items_of(tmp_path, f"id,title,abstract\n{rows}")
+    good = [item.document.doc_key for item in items if isinstance(item, AnnotatedDocument)]
+    (bad,) = [item.error for item in items if isinstance(item, BadRecord)]
+    assert good == ["1", "3", "4"]
+    assert bad.line == broken and "'2,B," in bad.message and words in bad.message
+
+
+def test_a_surplus_cell_behind_quoted_texts_is_left_out_and_said(tmp_path: Path) -> None:
+    header = "Authors,Title,Abstract,Funding,EID\n"
+    row = '"A, B","Trees, and more","We ""fold"", too.",'
+    (long,) = items_of(tmp_path, f"{header}{row}Grant 1,Grant 2,e-1\n")
+    assert isinstance(long, AnnotatedDocument) and len(long.warnings) == 1
+    assert long.document.text == 'Trees, and more\nWe "fold", too.'
+    assert "Grant 1" not in long.document.fields.values()
+    (shifted,) = items_of(tmp_path, f"{header}A, B{row[6:]}Grant,e-1\n")
+    assert isinstance(shifted, BadRecord)
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["sep=;\n", '"About the data: exported; all of it."\n\n', "https://example.org/q?text\n"],
+)
+def test_what_stands_above_the_header_is_skipped(tmp_path: Path, start: str) -> None:
+    (document,) = documents_of(tmp_path, f"{start}id;title;abstract\n1;One;First.\n")
+    assert (document.doc_key, document.text) == ("1", "One\nFirst.")
 
 
 def test_a_row_with_stray_quotes_or_bytes_is_bad_and_the_next_is_read(tmp_path: Path) -> None:
