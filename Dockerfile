@@ -1,4 +1,4 @@
-# The core with both bundled models, without torch:
+# The core with the bundled models, without torch:
 #   docker build -t sciextract .
 #   docker run --rm -it -v "$PWD:/work" sciextract tui refs.bib
 FROM python:3.12-slim AS build

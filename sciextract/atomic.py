@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ def append_line(path: Path, line: bytes) -> None:
 
 def partial_path(target: Path, *, alone: bool = False) -> Path:
     """A hidden name next to the target; unless the caller is alone a new one each time."""
-    unique = "" if alone else f".{token_hex(4)}"
+    unique = "" if alone else f".{_machine()}-{os.getpid()}-{token_hex(4)}"
     return target.with_name(f".{_short(target.name)}{unique}{_PARTIAL}")
 
 
@@ -186,10 +187,30 @@ def remove_leftovers(
         for each in folder.glob(f".{name}*{_PARTIAL}*"):
             found[each] = False
             with suppress(OSError):
-                if time.time() - each.stat().st_mtime >= older_than:
+                if _is_abandoned(each) or time.time() - each.stat().st_mtime >= older_than:
                     remove(each)
                     found[each] = True
     return found
+
+
+def _machine() -> str:
+    """The machine in a few letters: numbers of processes mean something there only."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return sha256(name.encode()).hexdigest()[:6]
+
+
+def _is_abandoned(partial: Path) -> bool:
+    """Whether the process of this machine that wrote it has ended."""
+    made = re.search(r"\.([0-9a-f]{6})-(\d+)-[0-9a-f]{8}\.partial", partial.name)
+    if made is None or made[1] != _machine() or os.name == "nt":
+        return False
+    try:
+        os.kill(int(made[2]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    return False
 
 
 def sync_folder(folder: Path) -> None:

@@ -147,7 +147,8 @@ class DeskApp(TerminalApp):
             return
         try:
             opening.make_project(wanted, self._author)
-            self.project = open_project(wanted.project, self._author)
+            # Keys wait no longer than a second: then the person is told, and may press the key again.
+            self.project = open_project(wanted.project, self._author, busy_seconds=1.0)
         except SciextractError as error:
             self.push_screen(ErrorDialog("This project cannot be opened", error))
             return

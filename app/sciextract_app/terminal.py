@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import selectors
 import shutil
@@ -147,7 +148,7 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
     return PastingDriver
 
 
-LEAST_SIZE = Size(20, 5)
+LEAST_SIZE, MOST_SIZE = Size(20, 5), Size(1_000, 500)
 """What is laid out at least: the toolkit's lists cannot be wrapped at no width at all."""
 
 LEAVE_SECONDS = 10
@@ -177,6 +178,8 @@ class TerminalApp(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        # What the core logs would be printed across the screen.
+        logging.getLogger("sciextract").addHandler(logging.NullHandler())
         self.failure: Exception | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -202,7 +205,9 @@ class TerminalApp(App[None]):
             size = (
                 event.size if self.is_headless or self.is_web else Size(*shutil.get_terminal_size())
             )
-            size = Size(max(size.width, LEAST_SIZE.width), max(size.height, LEAST_SIZE.height))
+            # A page in a browser can name any size, and each cell takes memory.
+            width = min(max(size.width, LEAST_SIZE.width), MOST_SIZE.width)
+            size = Size(width, min(max(size.height, LEAST_SIZE.height), MOST_SIZE.height))
             event = events.Resize(size, size)
         await super().on_event(event)
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from sciextract.documents.annotations import State
@@ -95,6 +95,14 @@ class LabelSchema:
     def types(self) -> tuple[EntityType | RelationType, ...]:
         """All types: those of entities, then those of relations."""
         return (*self.entities, *self.relations)
+
+    def without_examples(self) -> LabelSchema:
+        """The same types without the mentions and phrases that show them."""
+        return replace(
+            self,
+            entities=tuple([replace(entity, examples=()) for entity in self.entities]),
+            relations=tuple([replace(relation, examples=()) for relation in self.relations]),
+        )
 
     @property
     def entity_labels(self) -> tuple[str, ...]:

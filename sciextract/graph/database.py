@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from sqlite3 import Connection
 
-from sciextract.errors import ExitCode, SciextractError
+from sciextract.errors import ExitCode, SciextractError, as_command
 
 FACTS = (
     "CREATE TABLE property (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -173,7 +173,9 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]
         hint = "sciextract graph build PREDICTIONS --graph FILE makes one"
         raise GraphMissingError(f"{file}: no such graph", hint)
     if not file.parent.is_dir():
-        raise GraphMissingError(f"{file}: no such folder: {file.parent}", f"mkdir -p {file.parent}")
+        raise GraphMissingError(
+            f"{file}: no such folder: {file.parent}", as_command("mkdir", "-p", file.parent)
+        )
     try:
         uri = f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
         opened = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10.0)

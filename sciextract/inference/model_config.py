@@ -13,6 +13,8 @@ from sciextract.inference.decoding import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 
+_MOST_LABELS = 1_000
+"""GENIA's ontology has 36 types, the largest label sets of the field some hundred."""
 FORMAT_VERSION = 6
 """Version of the model folder; raised when an older program could not read it."""
 
@@ -134,15 +136,28 @@ class ModelConfig:
                     "pip install --upgrade sciextract, or train the model again with this version",
                 )
             return _config(values)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ModelDamagedError(
                 f"{place}: the configuration has missing or invalid values: {error}",
                 "get the model again; do not edit the configuration by hand",
             ) from error
 
 
+def _names(values: Any) -> tuple[str, ...]:
+    """Labels: distinct printable strings, since they become names of files, columns and tags."""
+    names = tuple(values)
+    if len(names) > _MOST_LABELS:
+        raise ValueError(f"{len(names):,} labels; expected at most {_MOST_LABELS:,}")
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise ValueError(f"{name!r:.60} is no label; expected printable characters")
+    if len({*names}) < len(names):
+        raise ValueError(f"the label {max(names, key=names.count)!r:.60} stands there twice")
+    return names
+
+
 def _config(values: dict[str, Any]) -> ModelConfig:
-    labels, entities = values["labels"], tuple(values["labels"]["entities"])
+    labels, entities = values["labels"], _names(values["labels"]["entities"])
     # The bundled models are older than some of the keys, and their names hold the hash of what they say.
     groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
     columns_of(entities, groups)  # an error where a label is not in exactly one group
@@ -155,7 +170,7 @@ def _config(values: dict[str, Any]) -> ModelConfig:
     rescue = None
     if about := values.get("rescue"):
         rescue = Rescue(float(about["entity"]), float(about["relation"]))
-    layout = RelationLayout(tuple(labels["relations"]), frozenset(labels["symmetric"]))
+    layout = RelationLayout(_names(labels["relations"]), frozenset(labels["symmetric"]))
     return ModelConfig(
         name=str(values["name"]),
         labels=Labels(

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sciextract import atomic
-from sciextract.errors import OutputError, SciextractError, UsageError
+from sciextract.errors import OutputError, SciextractError, UsageError, as_command
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import JOURNAL, MANIFEST, QUARANTINE
 from sciextract.formats.json_values import dump_line
@@ -276,7 +276,9 @@ def open_parts(path: Path, manifest: PartsManifest, inputs: Sequence[str]) -> It
     if path.exists() and not path.is_dir():
         raise OutputError(f"{path} is a file", "--parts makes a folder; --output writes one file")
     if not path.parent.is_dir():
-        raise OutputError(f"{path}: no such folder: {path.parent}", f"mkdir -p {path.parent}")
+        raise OutputError(
+            f"{path}: no such folder: {path.parent}", as_command("mkdir", "-p", path.parent)
+        )
     for each in inputs:
         source = Path(each)
         if each != STDIN and source.is_dir() and path.resolve().is_relative_to(source.resolve()):

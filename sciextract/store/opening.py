@@ -10,7 +10,7 @@ from pathlib import Path
 from sciextract import atomic
 from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectError, UsageError
+from sciextract.errors import ProjectError, UsageError, as_command
 from sciextract.store import events
 from sciextract.store.project import Project
 from sciextract.store.sqlite import (
@@ -43,7 +43,7 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     target = Path(path)
     if not target.parent.is_dir():
         problem = f"{target}: no such folder: {target.parent}"
-        raise ProjectError(problem, f"mkdir -p {target.parent}")
+        raise ProjectError(problem, as_command("mkdir", "-p", target.parent))
     try:
         with atomic.creating(target, durable=True) as fresh:
             _build(fresh, schema, person(author))
@@ -56,13 +56,20 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     return open_project(target, author)
 
 
-def open_project(path: str | Path, author: str | None = None, *, read: bool = False) -> Project:
+def open_project(
+    path: str | Path,
+    author: str | None = None,
+    *,
+    read: bool = False,
+    busy_seconds: float | None = None,
+) -> Project:
     """Open a project.
 
     Args:
         path: The file.
         author: The person who works on it: see :func:`person`.
         read: Whether reading is enough, so that nothing is ever written.
+        busy_seconds: How long to wait for another process that writes; half a minute by default.
 
     Raises:
         ProjectMissingError: There is no such file.
@@ -76,7 +83,7 @@ def open_project(path: str | Path, author: str | None = None, *, read: bool = Fa
     check_project(file)
     mode = mode_for(file)
     mode = "read" if read and mode == "write" else mode
-    connection = connect(file, mode)
+    connection = connect(file, mode, busy_seconds)
     try:
         with translated(file):
             # A trigger would change what is written, and a view in a table's place may never end.

@@ -34,9 +34,12 @@ from sciextract.store.sqlite import (
     Mode,
     damaged,
     first_value,
+    is_overwritten,
     is_replaced,
+    overwritten,
     read_only,
     replaced,
+    set_log_aside,
     settle,
     snapshot,
     transaction,
@@ -107,7 +110,7 @@ class Project:
 
         Raises:
             ProjectReplacedError: Another file has taken the project's place; what was written into the one
-                that was open is saved next to it now, unless it was before.
+                that was open is saved next to it now, unless it was before. Or it was overwritten in place.
         """
         if self._closed:
             return
@@ -116,7 +119,12 @@ class Project:
             if self._wrote and self.is_replaced():
                 raise replaced(self.path, self.save_copy())
             if self.mode == "write" and not self.is_replaced():
-                settle(self.connection)
+                if is_overwritten(self.connection, self.path):
+                    log = set_log_aside(self.path)
+                    if self._wrote:
+                        raise overwritten(self.path, log)
+                else:
+                    settle(self.connection)
         finally:
             self.connection.close()
 

@@ -16,6 +16,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
@@ -36,6 +37,7 @@ from sciextract.errors import (
     SchemaError,
     as_command,
 )
+from sciextract.text.characters import visible
 
 _CODE = 0xFF  # the lower byte of an extended result code is the primary one
 
@@ -118,6 +120,11 @@ def explained(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
             # Without a write-ahead log SQLite itself notices that the file lost its name.
             moved = error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED
             return replaced(path) if moved else read_only(path)
+        case sqlite3.SQLITE_CANTOPEN if (size := len(os.fsencode(path.resolve()))) > _LONGEST_PATH:
+            return ProjectReadOnlyError(
+                f"{path} cannot be opened: its whole path has {size} bytes, SQLite opens up to {_LONGEST_PATH}",
+                "move it to a folder with a shorter path",
+            )
         case sqlite3.SQLITE_CANTOPEN:
             return ProjectReadOnlyError(
                 f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
@@ -155,7 +162,7 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
         saved: Where its content was saved, if it was.
     """
     what = "it was replaced by another file" if path.exists() else "it was moved or removed"
-    problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
+    problem = f"{path}: {what} since it was opened (as a sync client or git does)"
     # Nothing is lost yet: what was done until then is in the file that is still open.
     if saved is None:
         hint = "open the project again: the new file is then used"
@@ -163,6 +170,20 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
     return ProjectReplacedError(
         f"{problem}; what was done until then is saved as {saved}",
         as_command("sciextract", "merge", saved, "--project", path),
+    )
+
+
+def overwritten(path: Path, log: Path | None = None) -> ProjectReplacedError:
+    """Another program wrote into the open file, which has kept its name and place.
+
+    Args:
+        path: The project.
+        log: Where the log of the former content was set aside.
+    """
+    lost = f"what was not yet in it is in {log}" if log else "the last action was not saved"
+    return ProjectReplacedError(
+        f"{path} was overwritten in place since it was opened (as cp, rsync --inplace and some sync clients do); {lost}",
+        f"what is there now is left as it is: open it again, or go back to a backup: {as_command('sciextract', 'backup', '--list', '--project', path)}",
     )
 
 
@@ -198,7 +219,16 @@ VERSION = 1
 KEPT_ASIDE = ".before-restore"
 """How the name of a file ends that a restored backup has replaced."""
 BUSY_SECONDS = 30.0
+_SILENT_SECONDS = 1.0
+_LONGEST_PATH = 500
+"""SQLite's limit of 512 bytes, less the ends of the names beside a file (-wal, -journal, .partial)."""
 _CACHE_KILOBYTES = 64_000
+_LOG_BYTES = 4 << 20
+"""How far the write-ahead log grows before it is copied into the file, as SQLite's own 1,000 pages."""
+_QUICK_BYTES = 32 << 20
+"""Up to this size a file with a log that was left is checked at opening: about 3 ms for each MiB."""
+SOUND_WAL = (3, 51, 3)
+"""The first SQLite without the WAL-reset bug (sqlite.org/wal.html#walresetbug)."""
 _RETRY_SECONDS = 0.01
 _REPORTED = 20
 
@@ -214,6 +244,22 @@ _DRIVE_REMOTE = 4
 
 Mode = Literal["write", "read", "immutable"]
 FileId = tuple[int, int]
+FileStamp = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What the file itself holds without its write-ahead log.
+
+    Attributes:
+        project: The project's id.
+        event: The number of its last event.
+        hash: The hash of that event.
+    """
+
+    project: str
+    event: int
+    hash: str
 
 
 class Connection(sqlite3.Connection):
@@ -222,10 +268,18 @@ class Connection(sqlite3.Connection):
     Attributes:
         file: Device and inode of the file.
         project: The project that errors of statements name; ``None`` leaves them as SQLite says them.
+        state: What the file held when it was last looked at, for connections that write through a log.
+        stamp: Size and time of change of the file then.
+        log_bytes: The size of the log when it was last copied into the file.
+        busy_seconds: How long to wait for another process that writes.
     """
 
     file: FileId | None = None
     project: Path | None = None
+    state: FileState | None = None
+    stamp: FileStamp | None = None
+    log_bytes: int = 0
+    busy_seconds: float = 0.0
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
         """Run a statement.
@@ -243,7 +297,7 @@ class Connection(sqlite3.Connection):
             raise explained(error, self.project) from error
 
 
-def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Connection:
+def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connection:
     """A connection in autocommit mode; transactions are begun by hand.
 
     Args:
@@ -254,6 +308,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
     Raises:
         ProjectError: The file cannot be opened.
     """
+    busy_seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
     with translated(path):
         file = _file_id(path)  # before it is opened: should it be replaced now, that is noticed
         # "rw" for readers, too: a reader that may not write at all cannot clear the write-ahead log away
@@ -261,7 +316,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
         query = "mode=ro&immutable=1" if mode == "immutable" else "mode=rw"
         uri = f"file:{quote(str(path.resolve()))}?{query}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, factory=Connection)
-        connection.file = file
+        connection.file, connection.busy_seconds = file, busy_seconds
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
         # Off by default in SQLite, for every connection anew.
         connection.execute("PRAGMA foreign_keys = ON")
@@ -273,7 +328,14 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
         if mode == "write":
             # FULL also in WAL mode: an action that was acknowledged survives a power cut.
             connection.execute("PRAGMA synchronous = FULL")
-            _set_journal(connection, "delete" if is_network(path) else "wal", busy_seconds)
+            network = is_network(path)
+            _set_journal(connection, "delete" if network else "wal", busy_seconds)
+            # copy_log does it: while others checkpoint or write, it may meet SQLite's WAL-reset bug.
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+            # A log that starts anew is cut, so that its size says how much is in it.
+            connection.execute("PRAGMA journal_size_limit = 0")
+            if not network:
+                connection.stamp, connection.state = _stamp(path), _state_of(path)
         return connection
 
 
@@ -302,7 +364,7 @@ def check_project(path: Path) -> None:
         ProjectMissingError: There is no such file.
         NotAProjectError: It is not an SQLite file, or one of another program.
         ProjectVersionError: It has another version of the tables.
-        ProjectDamagedError: It was cut off.
+        ProjectDamagedError: It was cut off, or its log belongs to another file.
         ProjectReadOnlyError: It cannot be read.
     """
     try:
@@ -313,10 +375,13 @@ def check_project(path: Path) -> None:
     except OSError:
         raise _missing(path) from None
     mode = mode_for(path)
+    log_was_left = mode == "write" and has_log(path)
     with (
         translated(path),
         closing(connect(path, "read" if mode == "write" else mode)) as connection,
     ):
+        if log_was_left:  # before closing: the last connection copies the log into the file
+            _refuse_foreign_log(connection, path)
         application = first_value(connection, "PRAGMA application_id")
         version = first_value(connection, "PRAGMA user_version")
     if application != APPLICATION_ID:
@@ -390,17 +455,44 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
         ProjectError: The file cannot be written; nothing was changed.
     """
     with translated(path):
-        connection.execute("BEGIN IMMEDIATE")
+        _begin(connection, path)
         try:
             yield
             # As late as possible: what is committed into a file without a name would be lost with it.
             if is_replaced(connection, path):
                 raise replaced(path)
+            if is_overwritten(connection, path):
+                raise overwritten(path)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        if connection.state is not None:
+            _copy_long_log(connection, path)
+
+
+def _begin(connection: Connection, path: Path) -> None:
+    """Begin to write. Having to wait for another process is logged after a second."""
+    patience = connection.busy_seconds
+    if patience > _SILENT_SECONDS:
+        connection.execute(f"PRAGMA busy_timeout = {round(_SILENT_SECONDS * 1000)}")
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except (ProjectBusyError, sqlite3.OperationalError) as error:
+            cause = error.__cause__ if isinstance(error, ProjectError) else error
+            if not isinstance(cause, sqlite3.Error) or primary_code(cause) != sqlite3.SQLITE_BUSY:
+                raise
+            import logging  # without a set-up it prints to standard error
+
+            name = visible(str(path))
+            logging.getLogger("sciextract").warning(
+                "%s: waiting for another process that writes to the project", name
+            )
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    connection.execute("BEGIN IMMEDIATE")
 
 
 @contextmanager
@@ -423,6 +515,124 @@ def is_replaced(connection: Connection, path: Path) -> bool:
     return connection.file != _file_id(path)
 
 
+def is_overwritten(connection: Connection, path: Path) -> bool:
+    """Whether the file was written past SQLite: by ``cp``, ``rsync --inplace`` or a sync client.
+
+    Such a copy keeps the inode. What the file held when it was last looked at must still be in it: only the
+    log is copied into it, by :func:`_copy_long_log` under the write lock, so that inside of a transaction the file
+    stands still. Without a log SQLite notices by itself that others wrote.
+    """
+    stamp = _stamp(path)
+    if connection.state is None or stamp == connection.stamp:
+        return False
+    if not connection.in_transaction:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except (sqlite3.Error, ProjectError):
+            return True  # whatever it is by now: this connection cannot write there
+        try:
+            return is_overwritten(connection, path)
+        finally:
+            connection.execute("ROLLBACK")
+    state = _state_of(path, connection.state)
+    if state is None:
+        return True
+    connection.stamp, connection.state = stamp, state
+    return False
+
+
+def _stamp(path: Path) -> FileStamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _state_of(path: Path, earlier: FileState | None = None) -> FileState | None:
+    """What a file holds without its log; ``None`` where it cannot be read or holds ``earlier`` no more."""
+    try:
+        with closing(connect(path, "immutable")) as file:
+            project = first_value(file, "SELECT value FROM meta WHERE key = 'project'")
+            last = file.execute("SELECT id, hash FROM event ORDER BY id DESC LIMIT 1").fetchone()
+            if earlier is not None:
+                kept = first_value(file, "SELECT hash FROM event WHERE id = ?", earlier.event)
+                if (project, kept) != (earlier.project, earlier.hash):
+                    return None
+        return FileState(project, *last)
+    except (sqlite3.Error, ProjectError, TypeError):
+        return None
+
+
+def _copy_long_log(connection: Connection, path: Path) -> None:
+    """Copy a log that has become long into the file, while this connection keeps all others from writing.
+
+    SQLite before 3.51.3 can damage a file when one connection starts its log anew while another one copies it
+    (:data:`SOUND_WAL`). Under the write lock nobody can; a second connection copies, since one that
+    holds the lock cannot.
+    """
+    log = path.with_name(path.name + "-wal")
+    with suppress(sqlite3.Error, ProjectError, OSError):
+        size = log.stat().st_size
+        if size < connection.log_bytes:  # it was started anew
+            connection.log_bytes = 0
+        if size - connection.log_bytes < _LOG_BYTES:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if is_replaced(connection, path) or is_overwritten(connection, path):
+                return
+            with closing(connect(path, "write")) as copier:
+                copier.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            connection.log_bytes = size
+            connection.stamp, connection.state = _stamp(path), _state_of(path)
+        finally:
+            connection.execute("ROLLBACK")
+
+
+def _refuse_foreign_log(connection: Connection, path: Path) -> None:
+    """Set a log aside that was left beside a file and belongs to another one, or to an earlier state of this one.
+
+    Raises:
+        ProjectDamagedError: There was such a log; the file without it is sound.
+    """
+    state = _state_of(path)
+    if state is None:
+        return
+    try:
+        project = first_value(connection, "SELECT value FROM meta WHERE key = 'project'")
+        known = first_value(connection, "SELECT hash FROM event WHERE id = ?", state.event)
+        fits = (project, known) == (state.project, state.hash)
+        if fits and path.stat().st_size <= _QUICK_BYTES:
+            fits = not problems(connection, quick=True)
+    except sqlite3.Error:
+        fits = False
+    if fits:
+        return
+    with closing(connect(path, "immutable")) as alone:
+        if problems(alone, quick=True):
+            return
+    raise ProjectDamagedError(
+        f"{path.name}-wal does not fit {path}; it was set aside as {set_log_aside(path)}",
+        f"open the project again; what it lacks may be in a backup: {as_command('sciextract', 'backup', '--list', '--project', path)}",
+    )
+
+
+def set_log_aside(path: Path) -> Path | None:
+    """Keep a log from being copied into a file that it does not belong to.
+
+    Returns:
+        Where the log is now: beside the file that it belongs to, SQLite reads it. ``None`` where it was empty.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not has_log(path):
+        return None
+    kept = path.with_name(f"{path.stem}.aside-{time.time_ns()}{path.suffix}-wal")
+    shutil.copy2(log, kept)
+    os.truncate(log, 0)  # SQLite would copy it when the last connection closes
+    return kept
+
+
 def settle(connection: sqlite3.Connection) -> bool:
     """Leave one whole file behind, which also readers without write access can open.
 
@@ -436,7 +646,7 @@ def settle(connection: sqlite3.Connection) -> bool:
         connection.project = None
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        # Copies the log as well, and only when nobody else has the file open.
         return bool(first_value(connection, "PRAGMA journal_mode = DELETE") == "delete")
     return False
 

@@ -9,11 +9,15 @@ Whoever changes a statement raises :data:`sciextract.store.sqlite.VERSION`.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from functools import cache
 
 from sciextract.store.sqlite import APPLICATION_ID, VERSION
+
+# Of columns alone: a unique index refuses rows, and one upon an expression or a condition runs functions.
+_PLAIN_INDEX = re.compile(r"CREATE INDEX [^(]+\([\w\s\"`,\[\]]+\)", re.IGNORECASE)
 
 _ITEM = """
     score REAL,
@@ -221,7 +225,8 @@ def create_tables(connection: sqlite3.Connection) -> None:
 def find_alterations(connection: sqlite3.Connection) -> list[str]:
     """What is in a file's structure against sciextract's own: changed, missing, or put upon its tables.
 
-    Tables and views of other programs that touch nothing of sciextract's are none of its business.
+    Tables and views of other programs that touch nothing of sciextract's are none of its business, nor are
+    plain indexes: they change no result.
     """
     own, there = _own_statements(), _statements(connection)
     wrong = [f"the {kind} {name} is missing" for kind, name, _ in own.keys() - there.keys()]
@@ -231,6 +236,10 @@ def find_alterations(connection: sqlite3.Connection) -> list[str]:
             shadow = name.startswith(("document_words", "surface_words"))
             if own[kind, name, table] != sql and not shadow:
                 wrong.append(f"the {kind} {name} differs from the schema of sciextract")
+        elif kind == "index" and ("table", table, table) in own:
+            if not _PLAIN_INDEX.fullmatch(sql):
+                remove = 'DROP INDEX "{}"'.format(name.replace('"', '""'))
+                wrong.append(f"the index {name} is not part of sciextract's; {remove} removes it")
         elif (
             kind == "trigger"
             or ("table", table, table) in own

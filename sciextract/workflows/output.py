@@ -22,6 +22,7 @@ from sciextract.errors import (
     ModelMismatchError,
     OutputError,
     UsageError,
+    as_command,
     explain_write_errors,
 )
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
@@ -164,7 +165,9 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
     if target.is_dir():
         raise OutputError(f"{path} is a folder", f"give a file in it: {target / 'annotated.jsonl'}")
     if not target.parent.is_dir():
-        raise OutputError(f"{path}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
+        raise OutputError(
+            f"{path}: no such folder: {target.parent}", as_command("mkdir", "-p", target.parent)
+        )
     refuse_as_input(path, inputs)
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise OutputError(f"{path}: cannot be written: read-only", "choose another --output")
@@ -255,7 +258,9 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
             problem = f"{target} cannot be replaced: it is {each}, or a folder around it"
             raise OutputError(problem, "choose another --output")
     if not target.parent.is_dir():
-        raise OutputError(f"{target}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
+        raise OutputError(
+            f"{target}: no such folder: {target.parent}", as_command("mkdir", "-p", target.parent)
+        )
     if target.exists() and not (target.is_file() or target.is_dir()):
         problem = f"{target} is neither a file nor a folder"
         raise OutputError(problem, "without --output the data goes to standard output")

@@ -21,6 +21,7 @@ from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_mani
 from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.inference.promise import NoPromiseError
 from sciextract.learning.adapter import SUGGESTED, WRITTEN
+from sciextract.resources import user_models
 from sciextract.retraining.run import prepare
 from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
@@ -154,7 +155,15 @@ def test_it_travels_as_a_small_file_or_with_its_base(
         Extractor.load(learned)
 
 
-def test_damaged_and_hostile_folders_are_refused(learned: Path, tmp_path: Path) -> None:
+def test_damaged_and_hostile_folders_are_refused(
+    learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    about = json.loads((learned / CONFIG).read_text())
+
+    def labelled(*entities: object) -> object:
+        return settings(labels={**about["labels"], "entities": list(entities)})
+
     def changed(name: str, change: object) -> Path:
         folder = tmp_path / name
         shutil.copytree(learned, folder)
@@ -186,10 +195,21 @@ def test_damaged_and_hostile_folders_are_refused(learned: Path, tmp_path: Path) 
         "strings": lambda folder: (folder / STRINGS).write_text('{"surfaces": [1], "heads": []}'),
         "wide": settings(max_span_width=10**9),
         "layer": settings(adapter={"name": "sci", "hash": "0", "layers": ["x"], "finished": 1}),
+        "number": labelled(1, "Alloy"),
+        "twice": labelled("Alloy", "Alloy"),
+        "empty": labelled("", "Alloy"),
+        "escape": labelled("\x1b[31m", "Alloy"),
+        "many": labelled(*map(str, range(100_000))),
+        "huge": settings(thresholds={**about["thresholds"], "entity": 10**400}),
     }
     for name, change in wrong.items():
+        folder = changed(name, change)
         with pytest.raises(ModelDamagedError):
-            Extractor.load(changed(name, change))
+            Extractor.load(folder)
+        assert CliRunner().invoke(make_app(), ["models", "import", str(folder)]).exit_code == 1
+    baseless = changed("baseless", settings(adapter={**about["adapter"], "hash": "0" * 64}))
+    assert CliRunner().invoke(make_app(), ["models", "import", str(baseless)]).exit_code
+    assert not user_models().is_dir() or not any(user_models().iterdir())
     held = changed("held", lambda folder: (folder / HELD_OUT).write_text('{"source": 1}'))
     with pytest.raises(ModelDamagedError, match="source is 1"):
         Extractor.load(held, threads=1).promising({"entity": 0.5})

@@ -43,6 +43,10 @@ def check_host(host: str) -> str:
     return host
 
 
+_SHOWN = 500
+"""Characters of what another machine says: it may say anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ssh:
     """One machine.
@@ -105,7 +109,7 @@ class Ssh:
             ) from error
         if ended.returncode:
             output = ended.stderr.decode("utf-8", "replace").strip()
-            last = output.splitlines()[-1] if output else f"exit code {ended.returncode}"
+            last = output.splitlines()[-1][-_SHOWN:] if output else f"exit code {ended.returncode}"
             if ended.returncode == CONNECTION_FAILED:
                 raise self.unreachable(last)
             raise RemoteError(
@@ -123,11 +127,11 @@ class Ssh:
         lines = output.strip().splitlines() or [""]
         try:
             values = json.loads(lines[-1])  # before it a login script may have said something
-        except ValueError:
+        except (ValueError, RecursionError):
             values = None
         if not isinstance(values, dict):
             raise RemoteError(
-                f"{self.host} answers {output.strip()[-200:]!r}",
+                f"{self.host} answers {output.strip()[-_SHOWN:]!r}",
                 f"see what its login scripts print: {as_command('ssh', self.host, 'true')}",
             )
         return values
@@ -135,7 +139,7 @@ class Ssh:
     def unreachable(self, why: str) -> RemoteError:
         """The error of a machine that does not answer."""
         return RemoteError(
-            f"{self.host} cannot be reached: {why}",
+            f"{self.host} cannot be reached: {why[-_SHOWN:]}",
             f"try by hand: {as_command('ssh', self.host, 'true')}",
         )
 

@@ -123,7 +123,7 @@ def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
     if ended.returncode:
         lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = next((line for line in lines if line), f"exit code {ended.returncode}")
-        raise RemoteError(f"{ssh.host}: {reason}", _HINTS.get(ended.returncode, ""))
+        raise RemoteError(f"{ssh.host}: {reason[-500:]}", _HINTS.get(ended.returncode, ""))
 
 
 ROOM_FOR_RESULTS = 600 << 20

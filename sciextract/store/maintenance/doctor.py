@@ -19,6 +19,7 @@ from sciextract.store.maintenance.backup import Backup, folder_of, list_backups,
 from sciextract.store.maintenance.checks import CheckResult, Severity
 from sciextract.store.opening import open_project
 from sciextract.store.sqlite import (
+    SOUND_WAL,
     VERSION,
     WRONG_VALUES,
     check_project,
@@ -220,6 +221,11 @@ def _check_around(file: Path, facts: dict[str, Any]) -> Iterator[CheckResult]:
     if facts.get("mode", "write") != "write":
         message = "the project is read-only here"
         yield CheckResult("place", Severity.NOTE, message, "copy it to a writable folder")
+    if sqlite3.sqlite_version_info < SOUND_WAL and not facts["network"]:
+        facts["sqlite"] = sqlite3.sqlite_version
+        message = f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug (fixed in {'.'.join(map(str, SOUND_WAL))}); sciextract avoids it, other programs that write to the file may not"
+        hint = "do not write to the project with other programs while it is open here"
+        yield CheckResult("sqlite", Severity.NOTE, message, hint)
     if facts["free_bytes"] < 2 * facts["bytes"]:
         message = f"{facts['free_bytes']:,} bytes are free, a backup needs {facts['bytes']:,}"
         yield CheckResult("room", Severity.WARNING, message, "free some disk space")

@@ -139,6 +139,7 @@ def known_models() -> list[KnownModel]:
 
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
+    atomic.remove_leftovers(user_models(), older_than=_STALE_SECONDS)
     others = [_of_distribution(each) for each in installed()]
     return [*map(known_at, bundled_folders()), *others, *map(known_at, registered_folders())]
 
@@ -324,7 +325,8 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         InputMissingError: There is no such file or folder.
         FormatError: It is not an archive, is damaged, or has a member that is a link, a device, or leads out of
             it.
-        ModelDamagedError: It holds no model, or a changed one.
+        ModelDamagedError: It holds no model, a changed one, or one that cannot predict.
+        ModelNotFoundError: It is an adapter, and its base is not here.
         ModelVersionError: It needs a newer version of the program.
         ModelMismatchError: It was trained on other features.
         UsageError: The name is none that a folder can have.
@@ -333,6 +335,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
     if name is not None:
         check_name(name)
     if path.is_dir():
+        try_model(path)
         return register(path, name)
     if not path.is_file():
         raise InputMissingError(f"{path}: no such file or folder")
@@ -349,4 +352,16 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
                 f"a folder with {MANIFEST}; it has to hold one",
                 "sciextract models export writes such a file",
             )
+        try_model(found[0].parent)
         return register(found[0].parent, name)
+
+
+def try_model(folder: Path) -> None:
+    """Predict a sentence: hashes say nothing about what was in the files to begin with.
+
+    Raises:
+        SciextractError: The model, or the base of an adapter, cannot be used.
+    """
+    from sciextract.inference.extractor import Extractor
+
+    Extractor.load(folder)("Tree kernels rank proteins.")

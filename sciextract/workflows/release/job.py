@@ -103,9 +103,11 @@ class ReleaseJob:
         splits = [each for each in _NAMES.values() if each in data.files]
         places = {each: f"data/{each}.jsonl" for each in splits}
         files = {each: (place, atomic.sha256_of(root / place)) for each, place in places.items()}
+        # Examples may be strings of the abstracts: `schema from` takes them from there.
+        schema = project.schema if self.with_text else project.schema.without_examples()
         contents = Contents(
             name=project.path.stem,
-            schema=project.schema,
+            schema=schema,
             terms=self.terms,
             figures=data.figures,
             data=files,
@@ -117,7 +119,7 @@ class ReleaseJob:
         pages = {
             "README.md": write_card(contents),
             "guideline.md": write_guideline(contents),
-            "schema.toml": schema_to_toml(project.schema),
+            "schema.toml": schema_to_toml(schema),
             "croissant.json": describe_croissant(contents),
         }
         if contents.agreement:

@@ -34,7 +34,7 @@ def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
     """Waiting takes a moment, not half a minute."""
-    monkeypatch.setattr(sqlite.connect, "__defaults__", (0.2,))
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
     yield 0.2
 
 
@@ -50,6 +50,15 @@ def test_locked_project_is_busy_after_waiting(path: Path, impatient: float) -> N
         assert other.wait(30) == 0
         project.actions.note(1, "in time")
         assert _note(project) == "in time"
+
+
+def test_waiting_is_said_after_a_second(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with open_project(path) as project, running("hold", path, 1.5) as other:
+        assert said(other) == "held"
+        tell(other)
+        project.actions.note(1, "after waiting")
+        assert _note(project) == "after waiting"
+    assert [record for record in caplog.messages if "waiting for another process" in record]
 
 
 def test_writer_waits_until_the_lock_is_free(path: Path) -> None:

@@ -36,6 +36,12 @@ from tests.unit.workflows.models.builders import model_folder, names_in
 SUFFIXES = (".tar", ".zip")
 
 
+@pytest.fixture(autouse=True)
+def _graphs_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graphs of these models are bytes that no runtime reads."""
+    monkeypatch.setattr("sciextract.workflows.models.registry.try_model", lambda folder: None)
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> KnownModel:
     return register(model_folder(tmp_path / "made"))
