@@ -143,9 +143,13 @@ def test_texts_that_were_left_out_are_filled_in_again(command: Command, corpus: 
 
     release(command)
     shutil.move("out", "whole")
+    assert "examples" in Path("whole/schema.toml").read_text()
     release(command, "--no-text")
     written = b"".join(everything(Path("out")).values())
     assert b"Kernel" not in written and b"yeast" not in written
+    assert "examples" not in Path("out/schema.toml").read_text(), (
+        "schema from takes them from texts"
+    )
     assert not Path("out/brat").exists()
     command("export", "--to", "jsonl", "--output", "texts.jsonl")
     lines = Path("texts.jsonl").read_text("utf-8").splitlines()

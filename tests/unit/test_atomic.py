@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -127,3 +128,16 @@ def test_lines_are_appended_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(OSError, match="full"):
         atomic.append_line(path, b"three\n")
     assert path.read_bytes() == b"one\ntorn\ntwo\n"
+
+
+def test_what_an_ended_process_left_goes_at_once_and_what_a_running_one_writes_stays(
+    tmp_path: Path,
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    running = atomic.partial_path(tmp_path / "model")
+    left = running.with_name(running.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-"))
+    for partial in (running, left):
+        partial.mkdir()
+    atomic.remove_leftovers(tmp_path, older_than=3_600)
+    assert names(tmp_path) == [running.name]

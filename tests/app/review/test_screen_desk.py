@@ -13,6 +13,7 @@ from sciextract_app.review.lower_panes import LowerPanes
 from sciextract_app.review.prompts import NoteDialog
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.start import StartScreen
+from sciextract_app.terminal import MOST_SIZE
 from sciextract_app.widgets.bars import FooterBar, TooSmall
 from sciextract_app.widgets.dialogs import LineDialog
 from sciextract_app.widgets.help import KeysDialog
@@ -217,6 +218,11 @@ class TestSizes:
             await until(pilot, lambda: app.screen.query_one(TooSmall).display)
             await pilot.resize_terminal(120, 40)
             await until_shown(pilot, "grammars")
+
+    async def test_a_browser_gets_no_desk_of_any_size(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.resize_terminal(10**9, 10**9)
+            assert app.size == MOST_SIZE
 
 
 class TestOtherProcesses:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.errors import ProjectDamagedError
 from sciextract.store import open_project
 from sciextract.store.maintenance.backup import KEPT, list_backups, newest_sound, restore
 from sciextract.store.maintenance.doctor import repair
@@ -71,3 +72,21 @@ def test_file_that_was_cut_off(path: Path) -> None:
     assert done.before.damaged
     assert done.sound_backup is None
     assert json.dumps(done.to_json())
+
+
+@pytest.mark.parametrize(
+    ("index", "is_ignored"),
+    [
+        ('CREATE INDEX "mine" ON entity(label, state)', True),
+        ("CREATE UNIQUE INDEX mine ON entity(label)", False),
+        ("CREATE INDEX mine ON entity(upper(label))", False),
+    ],
+)
+def test_an_index_of_another_program(path: Path, index: str, is_ignored: bool) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(index)
+    if is_ignored:
+        open_project(path).close()
+    else:
+        with pytest.raises(ProjectDamagedError, match='DROP INDEX "mine"'):
+            open_project(path)
