@@ -78,7 +78,7 @@ def test_file_that_was_cut_off(path: Path) -> None:
     ("index", "is_ignored"),
     [
         ('CREATE INDEX "mine" ON entity(label, state)', True),
-        ("CREATE UNIQUE INDEX mine ON entity(label)", False),
+        ("CREATE UNIQUE INDEX mine ON entity(document_id, id)", False),
         ("CREATE INDEX mine ON entity(upper(label))", False),
     ],
 )
