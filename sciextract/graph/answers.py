@@ -79,7 +79,8 @@ def checked_ending(output: Path, endings: Iterable[str]) -> str:
     """
     kind = output.suffix.lower()
     if kind not in endings:
-        problem = f"{output}: the name ends in {kind or 'nothing'}; expected {', '.join(endings)}"
+        allowed = ", ".join(each or "nothing" for each in endings)
+        problem = f"{output}: the name ends in {kind or 'nothing'}; expected {allowed}"
         raise UsageError(problem, "choose another --output")
     return kind
 

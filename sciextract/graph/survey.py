@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
 from sciextract.errors import UsageError
-from sciextract.graph.answers import bibtex, citation_keys, link_of, write_files
+from sciextract.graph.answers import bibtex, checked_ending, citation_keys, link_of, write_files
 from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, named_with
 from sciextract.graph.queries.edges import neighbours
@@ -97,18 +97,20 @@ class Survey(NamedTuple):
 def write_survey(
     connection: Connection, graph: Path, node: Node, output: Path, *, force: bool = False
 ) -> Survey:
-    """Write ``survey.md``, ``survey.html``, ``survey.bib`` and ``trend.svg`` to a folder, whole or not at all.
+    """Write ``survey.md``, ``survey.html``, ``survey.bib`` and ``trend.svg`` to a folder, or one of them to a file.
 
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
         node: The node.
-        output: The folder.
+        output: The folder; a name that ends in ``.md``, ``.html`` or ``.bib`` is a file.
         force: Whether to replace what is there.
 
     Raises:
+        UsageError: The name ends in something else.
         OutputError: Something is there, or it cannot be written.
     """
+    kind = checked_ending(output, ("", ".md", ".html", ".bib"))
     found = survey(connection, node)
     cited = found.papers
     names = citation_keys(each.doc_key for each in cited)
@@ -120,6 +122,8 @@ def write_survey(
         "survey.bib": bibtex([replace(each, sentences=()) for each in cited]),
         "trend.svg": [plot],
     }
+    if kind:
+        pages = {"": pages[f"survey{kind}"]}
     write_files(pages, graph, output, force=force)
     return found
 

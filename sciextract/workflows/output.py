@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -29,6 +30,9 @@ from sciextract.formats.base import STDIN, BadRecord, ReadItem, quoted
 from sciextract.formats.opening import is_url, refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
 from sciextract.text.characters import printable_on
+
+CHECKSUMS = "SHA256SUMS"
+"""In the folder of a release: its files with their hashes."""
 
 
 class OutputFile(io.TextIOBase):
@@ -171,6 +175,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
     refuse_as_input(path, inputs)
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise OutputError(f"{path}: cannot be written: read-only", "choose another --output")
+    _refuse_database(target)
     if not overwrite and os.path.isfile(path) and target.stat().st_size:
         raise OutputError(
             f"{path} exists already and would be overwritten",
@@ -248,7 +253,7 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
         kept: Files and folders that must never be replaced, nor a folder that they lie in.
 
     Raises:
-        OutputError: It cannot be written so.
+        OutputError: It cannot be written so; or it is a database, or a folder that is no output of a command.
     """
     refuse_packed_output(str(target))
     place = target.resolve()
@@ -264,11 +269,56 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     if target.exists() and not (target.is_file() or target.is_dir()):
         problem = f"{target} is neither a file nor a folder"
         raise OutputError(problem, "without --output the data goes to standard output")
+    _refuse_database(target)
     is_empty = target.is_dir() and not any(target.iterdir())
     if not force and target.exists() and not is_empty:
         raise OutputError(
             f"{target} exists already and would be overwritten", "--force replaces it"
         )
+    if target.is_dir() and not is_empty and (foreign := _foreign_in(target)):
+        problem = f"{target} cannot be replaced: it holds {foreign}, which no command of sciextract writes to such a folder"
+        raise OutputError(problem, "choose another --output, or move what is there")
+
+
+def _refuse_database(target: Path) -> None:
+    """Refuse to replace a project or a graph, which hold decisions that nothing else has.
+
+    Raises:
+        OutputError: The file is an SQLite database.
+    """
+    if target.is_file():
+        with target.open("rb") as file, suppress(OSError):
+            if file.read(len(_DATABASE)) == _DATABASE:
+                problem = f"{target} cannot be replaced: it is a project, a graph or another SQLite database"
+                raise OutputError(problem, "choose another --output")
+
+
+_DATABASE = b"SQLite format 3\0"
+# The files of each kind of folder that commands write; the first one is always there.
+_OWN_FOLDERS = (
+    ("annotation.conf", "visual.conf", "*.ann", "*.txt", "sciextract.jsonl"),
+    ("TypeSystem.xml", "*.xmi"),
+    ("dataset_info.json", "state.json", "*.arrow"),
+    ("survey.md", "survey.html", "survey.bib", "trend.svg"),
+    ("nodes.csv", "relationships.csv", "papers.csv", "mentions.csv"),
+)
+
+
+def _foreign_in(folder: Path) -> str:
+    """Something in a folder that no command wrote there; empty where all of it looks like output."""
+    known = next((each for each in _OWN_FOLDERS if (folder / each[0]).is_file()), ())
+    listed = {CHECKSUMS}
+    with suppress(OSError, UnicodeError):  # a release lists its files
+        sums = (folder / CHECKSUMS).read_text("utf-8").splitlines()
+        listed |= {line.partition("  ")[2] for line in sums}
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        fits = name in listed or (
+            "/" not in name and any(fnmatchcase(name, each) for each in known)
+        )
+        if not fits and not (path.is_dir() and not path.is_symlink()):
+            return name
+    return ""
 
 
 @contextmanager

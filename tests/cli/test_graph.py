@@ -306,6 +306,15 @@ def test_survey(graph: Path, command: Command, work: Path) -> None:
     assert told["papers"] == 3
 
 
+def test_a_survey_whose_name_has_a_suffix_is_a_file(
+    graph: Path, command: Command, work: Path
+) -> None:
+    words = ("graph", "survey", "SVM", "--graph", graph, "--output")
+    assert command(*words, "s.md").code == 0
+    assert "[@c]" in (work / "s.md").read_text()
+    assert (command(*words, "s.v2").code, (work / "s.v2").exists()) == (2, False)
+
+
 def test_repairs(graph: Path, command: Command, work: Path) -> None:
     done = command("graph", "merge", "treebanks", "SVM", "--graph", graph)
     assert done.err.startswith("merge treebanks into SVM;")

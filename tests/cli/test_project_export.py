@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,6 +118,29 @@ def test_force_replaces_whatever_is_there(command: Command, project: Path) -> No
         command("export", "--format", "jsonl", "--output", "out", "--force").code == ExitCode.DONE
     )
     assert Path("out").is_file()
+
+
+def test_force_removes_nothing_that_no_command_wrote(command: Command, project: Path) -> None:
+    release = "export --licence CC0-1.0 --all --project p.sciextract --release"
+    for words in (
+        "annotate --output in.jsonl", "graph build in.jsonl --graph f.graph", f"{release} released", "init other.sciextract",
+    ):  # fmt: skip
+        assert command(*words.split()).code == ExitCode.DONE, words
+    for folder in ("released/.git", "mine", "texts"):
+        Path(folder).mkdir()
+        Path(folder, "notes.txt").write_text("a year of work", "utf-8")
+    shutil.copy("other.sciextract", "texts")
+    before = everything(project.parent)
+    for words in (
+        "export --to brat --project p.sciextract --output", "export --to jsonl --project p.sciextract --output", release,
+        "convert in.jsonl --to xmi --output", "annotate in.jsonl --to brat --output", "annotate in.jsonl --to jsonl --output",
+        "graph export --to neo4j-csv --graph f.graph --output", "graph survey kernels --graph f.graph --output",
+        "schema new --entity A",
+    ):  # fmt: skip
+        for place in ("released", "mine", "texts", "other.sciextract"):
+            result = command(*words.split(), place, "--force")
+            assert place in result.err and result.code != ExitCode.DONE, (words, place, result)
+    assert everything(project.parent) == before
 
 
 @pytest.mark.parametrize("format_id", ["jsonl", "brat"])

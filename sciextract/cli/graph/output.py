@@ -58,18 +58,22 @@ def export(
 def survey(
     node: NodeArgument,
     graph: GraphOption,
-    output: Path = option("FOLDER", "The folder to write.", default=...),
+    output: Path = option(
+        "FOLDER|FILE", "The folder to write, or a .md, .html or .bib file.", default=...
+    ),
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Write what the graph tells about a node as a survey to quote from, with its sentences and papers.
 
-    The folder holds survey.md (with citations for Pandoc), survey.html, survey.bib and trend.svg.
+    A folder holds survey.md (with citations for Pandoc), survey.html, survey.bib and trend.svg.
 
     Example:
 
         sciextract graph survey "speech translation" --output survey --graph field.graph
+
+        sciextract graph survey "speech translation" --output survey.html --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node

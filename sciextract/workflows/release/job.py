@@ -22,12 +22,11 @@ from sciextract.store.project_settings import ReleaseTerms
 from sciextract.store.sqlite import first_value
 from sciextract.workflows.agreement import agree_when_merged
 from sciextract.workflows.export_project import ExportReport, finished_numbers
-from sciextract.workflows.output import check_target, write_whole
+from sciextract.workflows.output import CHECKSUMS, check_target, write_whole
 from sciextract.workflows.release.contents import Contents, release_record
 from sciextract.workflows.release.figures import Figures
 from sciextract.workflows.release.pages import describe_croissant, write_card, write_guideline
 
-CHECKSUMS = "SHA256SUMS"
 _NAMES = {Split.TRAIN: "train", Split.DEV: "dev", Split.GATE: "test"}
 _SURROGATE = "lone surrogate that UTF-8 cannot hold"
 
