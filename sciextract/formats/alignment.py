@@ -14,9 +14,8 @@ from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
-from sciextract.formats.json_values import span_at
 from sciextract.text.analyse import analyse, split_at
-from sciextract.text.offsets import OffsetMap, Unit
+from sciextract.text.offsets import CODE_POINTS, UNITS, UTF16, OffsetMap, Unit
 from sciextract.text.tokenizer import unescape
 
 
@@ -142,7 +141,6 @@ def _letters(text: str, greek: Callable[[str], str]) -> str:
     return "".join(filter(str.isalnum, named))
 
 
-READ_AS_UTF16 = "offsets count UTF-16 units; converted to characters"
 AMBIGUOUS = (
     "offsets are read as code points; the text has characters outside the BMP, so if the tool counted "
     "UTF-16 units, mentions behind them are shifted"
@@ -196,53 +194,42 @@ def given_span(start: object, end: object, mention: object, field: str, place: P
     return GivenSpan(start, end, mention, field)
 
 
-def to_spans(given: Sequence[GivenSpan], text: str, place: Place) -> tuple[list[Span], str]:
+def to_spans(
+    given: Sequence[GivenSpan], text: str, place: Place
+) -> tuple[list[Span | FormatError], str]:
     """The spans in code points, and a remark on their unit (empty when there is no doubt).
 
-    Raises:
-        FormatError: A span leaves the text or is not its mention, in either unit.
+    A span that leaves the text or is not its mention has its error instead: the unit of which the fewest do so is taken.
+    Where the file repeats no mention, code points and UTF-16 units are tried only.
     """
-    plain = [_fitting(each, Span(each.start, each.end), text) for each in given]
-    units: list[Span] = []
-    # Only characters outside the BMP take two UTF-16 units.
-    if not text.isascii() and max(text) >= "\U00010000":
-        offsets = OffsetMap(text)
-        with suppress(FormatError):
-            for each in given:
-                span = Span(offsets.from_utf16(each.start), offsets.from_utf16(each.end))
-                if _fitting(each, span, text) is None:
-                    break
-                units.append(span)
-        if len(units) < len(given):
-            units = []
-        if None in plain and units:
-            return units, READ_AS_UTF16
-    else:
-        units = [span for span in plain if span is not None]
-    spans = []
-    for found, each in zip(plain, given, strict=True):
-        if found is None:
-            # Raises itself where the span leaves the text.
-            span = span_at([each.start, each.end], len(text), each.field, place)
-            problem = (
-                f"the mention is {quoted(each.mention)}, but the text has {quoted(span.of(text))}"
-            )
-            hint = "the text was changed after the annotation, so offsets may be wrong"
-            at = f" at {[each.start, each.end]}"
-            raise place.error(problem + at, field=each.field, hint=hint)
-        spans.append(found)
+    offsets = OffsetMap(text)
     proven = all(each.mention is not None for each in given)
-    if proven or not units or units == spans:
+    tried = UNITS if any(each.mention is not None for each in given) else (CODE_POINTS, UTF16)
+    found = {unit.name: [_fitting(each, unit, offsets, place) for each in given] for unit in tried}
+    misfits = {
+        name: sum(isinstance(span, FormatError) for span in spans) for name, spans in found.items()
+    }
+    best = min(found, key=lambda name: misfits[name])
+    spans, units = found[best], [span for span in found[UTF16.name] if isinstance(span, Span)]
+    if best != CODE_POINTS.name:
+        return spans, next(unit.remark for unit in tried if unit.name == best)
+    if proven or len(units) < len(spans) or units == spans:
         return spans, ""
-    return spans, LIKELY_UTF16 if _cut_words(spans, text) > _cut_words(units, text) else AMBIGUOUS
+    plain = [span for span in spans if isinstance(span, Span)]
+    return spans, LIKELY_UTF16 if _cut_words(plain, text) > _cut_words(units, text) else AMBIGUOUS
 
 
-def _fitting(given: GivenSpan, span: Span, text: str) -> Span | None:
-    if span.char_end > len(text):
-        return None
-    if given.mention is None or repeats(given.mention, [span.of(text)]):
+def _fitting(given: GivenSpan, unit: Unit, offsets: OffsetMap, place: Place) -> Span | FormatError:
+    try:
+        span = span_between(given.start, given.end, unit, offsets, given.field, place)
+    except FormatError as error:
+        return error
+    found = span.of(offsets.text)
+    if given.mention is None or repeats(given.mention, [found]):
         return span
-    return None
+    problem = f"the mention is {quoted(given.mention)}, but the text has {quoted(found)}"
+    hint = "the text was changed after the annotation, so offsets may be wrong"
+    return place.error(f"{problem} at {[given.start, given.end]}", field=given.field, hint=hint)
 
 
 def _cut_words(spans: Sequence[Span], text: str) -> int:

@@ -60,12 +60,14 @@ def unwrapped(text: str) -> str:
 
 
 def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
-    """A field that is a string, or absent and then empty.
+    """A field that is a string, a list of strings, or absent and then empty.
 
     Raises:
         FormatError: It is something else.
     """
     value = record.get(name)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return " ".join(value)
     if not isinstance(value, str | None):
         raise place.unexpected(value, "a string", field=name)
     return value or ""

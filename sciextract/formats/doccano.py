@@ -9,9 +9,10 @@ from typing import TextIO
 from sciextract.documents.annotations import Entity
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import CorpusItems, title_length_of
+from sciextract.formats.items import LOOSE, CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -19,7 +20,6 @@ from sciextract.formats.json_values import (
     key_of,
     label_at,
     list_at,
-    objects_at,
     string_at,
     unknown_fields,
 )
@@ -64,7 +64,7 @@ class DoccanoWriter(LineWriter):
         self._sink.write_line(dump_line({**text, **lists} | described(document.document.fields)))
 
 
-_SPAN_COLUMNS = ("entities", "label", "labels")
+_SPAN_COLUMNS = ("entities", "label", "labels", "annotations")
 
 
 def read_doccano(source: Source) -> Iterator[ReadItem]:
@@ -99,20 +99,27 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
             items.remarks[f"label of the whole document, kept as the field {name!r}"] += 1
     fields = unknown_fields(record, {key_field, "text", "relations", *columns}, place)
     by_id = _add_entities(items, record, columns, text, place)
-    for relation, field in objects_at(record.get("relations"), "relations", place):
-        ends = []
-        for name in ("from_id", "to_id"):
-            number = relation.get(name)
-            known = by_id.get(number) if isinstance(number, int | str) else None
-            if known is None:
-                allowed = "the id of an entity of this record"
-                raise place.unexpected(number, allowed, field=f"{field}.{name}")
-            ends.append(known)
-        label = relation.get("type")
-        named = "" if label is None else string_at(label, f"{field}.type", place)
-        items.add_relation(ends[0], ends[1], named)
+    for relation, field in items.objects(record.get("relations"), "relations", place, LOOSE):
+        with items.leaving_out(LOOSE):
+            _add_relation(items, relation, by_id, field, place)
     tokens = analyse(text, items.spans, title_length=title_length_of(text, fields))
     yield items.annotated(Document(key, text, tokens, fields))
+
+
+def _add_relation(
+    items: CorpusItems, relation: Record, by_id: dict[object, Entity], field: str, place: Place
+) -> None:
+    ends = []
+    for name in ("from_id", "to_id"):
+        number = relation.get(name)
+        known = by_id.get(number) if isinstance(number, int | str) else None
+        if known is None:
+            allowed = "the id of an entity of this record"
+            raise place.unexpected(number, allowed, field=f"{field}.{name}")
+        ends.append(known)
+    label = relation.get("type")
+    named = "" if label is None else string_at(label, f"{field}.type", place)
+    items.add_relation(ends[0], ends[1], named)
 
 
 def _add_entities(
@@ -122,28 +129,43 @@ def _add_entities(
     given: list[tuple[GivenSpan, str, object]] = []
     for column in columns:
         for index, value in enumerate(list_at(record.get(column), column, place)):
-            field, number = f"{column}[{index}]", None
-            if isinstance(value, list) and len(value) == 3:
-                start, end, label = value
-            elif isinstance(value, dict):
-                start, end, label = (value.get(k) for k in ("start_offset", "end_offset", "label"))
-                number = value.get("id")
-            else:
-                allowed = (
-                    "[start, end, label], or an object with start_offset, end_offset and label"
-                )
-                raise place.unexpected(value, allowed, field=field)
-            span = given_span(start, end, None, field, place)
-            given.append((span, label_at(label, f"{field} label", place), number))
+            with items.leaving_out():
+                given.append(_read_span(items, value, f"{column}[{index}]", place))
     spans, remark = to_spans([span for span, *_ in given], text, place)
     if remark:
         items.remarks[remark] += 1
     by_id: dict[object, Entity] = {}
-    for (found, label, number), place_in_text in zip(given, spans, strict=True):
-        entity = items.entity([place_in_text], label)
-        if number is None:
-            continue
-        if not isinstance(number, int | str) or number in by_id:
-            raise place.unexpected(number, "a number or word of its own", field=f"{found.field}.id")
-        by_id[number] = entity
+    for (found, label, number), span in zip(given, spans, strict=True):
+        with items.leaving_out():
+            if isinstance(span, FormatError):
+                raise span
+            if number is not None and (not isinstance(number, int | str) or number in by_id):
+                allowed = "a number or word of its own"
+                raise place.unexpected(number, allowed, field=f"{found.field}.id")
+            entity = items.entity([span], label)
+            if number is not None:
+                by_id[number] = entity
     return by_id
+
+
+def _read_span(
+    items: CorpusItems, value: object, field: str, place: Place
+) -> tuple[GivenSpan, str, object]:
+    """A span with its label and id."""
+    number = None
+    if isinstance(value, list) and len(value) == 3:
+        start, end, label = value
+    elif isinstance(value, dict):
+        start, end, label = (value.get(key) for key in ("start_offset", "end_offset", "label"))
+        number = value.get("id")
+    else:
+        allowed = "[start, end, label], or an object with start_offset, end_offset and label"
+        raise place.unexpected(value, allowed, field=field)
+    if type(label) is int:
+        label = str(label)
+        items.remarks["label that is a number of doccano, whose name the file does not hold"] += 1
+    return (
+        given_span(start, end, None, field, place),
+        label_at(label, f"{field} label", place),
+        number,
+    )

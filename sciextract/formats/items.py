@@ -240,7 +240,7 @@ def in_fitting_unit(
             problems.append(error)
             continue
         if unit is not UNITS[0]:
-            items.remarks[f"offsets count {unit.name}; converted to characters"] += 1
+            items.remarks[unit.remark] += 1
         found.append((items, others))
         if not items.unread[MISFIT]:
             break

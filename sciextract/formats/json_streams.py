@@ -186,7 +186,7 @@ def _outer_object(text: str, start: int, opens_list: re.Pattern[str]) -> str:
     for found in opens_list.finditer(text, start, start + _LONGEST_HEAD):
         head = text[start : found.end()]
         with suppress(ValueError, RecursionError):
-            # A list deeper inside is not completed by this.
-            DECODER.decode(head + "]}")
+            # A list deeper inside than its key says is not completed by this.
+            DECODER.decode(head + "]}" + "}" * found[0].count("{"))
             return head
     return ""

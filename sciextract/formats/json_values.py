@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from sciextract.documents.annotations import Span, TokenRange
+from sciextract.documents.bibliography import NAMES, plain_name
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
@@ -313,6 +314,54 @@ def text_of(record: Mapping[str, Any], place: Place) -> RecordText:
         raise place.error("no text: give `text`, or `title` and `abstract`, or SciERC `sentences`")
     joined = join_title(title or "", abstract or "")
     return RecordText(joined, len(title or ""), frozenset({"text", "abstract"}))
+
+
+_TEXT_NAMES = {
+    "abstract": (*NAMES["abstract"], "abstract inverted index", "descriptions"),
+    "title": (*NAMES["title"], "titles"),
+}
+
+
+def with_usual_names(record: Record) -> Record:
+    """The record with the title and abstract that it has under other names, or in other shapes, as ``title`` and ``abstract``.
+
+    >>> with_usual_names({"display_name": "Sheets", "abstract_inverted_index": {"fold": [1], "We": [0]}})
+    {'display_name': 'Sheets', 'abstract': 'We fold', 'title': 'Sheets'}
+    """
+    if record.get("text") or "sentences" in record:
+        return record
+    given = {plain_name(name): name for name in reversed(record)}
+    found: dict[str, tuple[str, str]] = {}
+    for meaning, names in _TEXT_NAMES.items():
+        for name in (given[plain] for each in names if (plain := plain_name(each)) in given):
+            if text := running_string(record[name]):
+                found.setdefault(meaning, (name, text))
+    kept = dict(record)
+    for meaning, (name, text) in found.items():
+        if meaning == "abstract":
+            del kept[name]
+        kept[meaning] = text
+    return kept
+
+
+def running_string(value: object) -> str:
+    """A text as APIs give it: a string, a list of them or of DataCite's descriptions, words with their positions; else ""."""
+    if isinstance(value, list):
+        kinds = [each.get("descriptionType") for each in value if isinstance(each, dict)]
+        parts = (
+            each.get("description") or each.get("title") if isinstance(each, dict) else each
+            for each in value
+            if "Abstract" not in kinds or each.get("descriptionType") == "Abstract"
+        )
+        return " ".join(part for part in parts if isinstance(part, str))
+    if isinstance(value, dict):
+        words = value.get("InvertedIndex", value)
+        places = words.items() if isinstance(words, dict) else ()
+        if all(isinstance(at, list) and all(type(n) is int for n in at) for _, at in places):
+            return " ".join(
+                word for _, word in sorted((n, word) for word, at in places for n in at)
+            )
+    return value if isinstance(value, str) else ""
 
 
 def key_of(record: Mapping[str, Any], source: Source, line: int) -> tuple[str, str]:

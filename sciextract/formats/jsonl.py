@@ -47,6 +47,7 @@ from sciextract.formats.json_values import (
     string_at,
     text_of,
     unknown_fields,
+    with_usual_names,
 )
 from sciextract.formats.layers import token_layers
 from sciextract.formats.record_check import document_of, given_text, is_placeholder
@@ -220,6 +221,7 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
     """
     if "schema_version" in record:
         return _exchange_record(record, source, line)
+    record = with_usual_names(record)
     sentences, has_text = record.get("sentences"), bool(record.get("text"))
     if not has_text and not record.get("abstract") and not record.get("title"):
         tokenised = sentences is not None

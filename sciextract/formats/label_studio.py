@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 from xml.sax.saxutils import quoteattr
 
-from sciextract.documents.annotations import Entity, State
+from sciextract.documents.annotations import Entity, Span, State
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
@@ -17,6 +16,7 @@ from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
+    LOOSE,
     CorpusItems,
     score_of,
     title_length_of,
@@ -90,51 +90,57 @@ class ResultReader:
         """All results; regions first, since relations refer to them.
 
         Raises:
-            FormatError: A result has a wrong shape, leaves the text, or is not the text at its offsets.
+            FormatError: The results are no list.
         """
-        for result, where in objects_at(results, field, self._place):
-            kind = result.get("type")
-            value = result.get("value") if kind in REGION_TYPES else None
-            if isinstance(value, dict) and not isinstance(value.get("start"), int):
-                # Regions of HTML have their characters next to their XPaths, or not at all.
-                has_path = value.get("start") is None or isinstance(value.get("start"), str)
-                value = value.get("globalOffsets") if has_path else value
-            if kind == "relation":
-                self._relations.append((where, result))
-            elif not isinstance(value, dict) or "start" not in value:
-                self._other_ids.add(str(result.get("id")))
-                self.items.unread[f"result of type {quoted(kind)}"] += 1
-            else:
-                mention = result["value"].get("text")
-                start, end = value.get("start"), value.get("end")
-                given = given_span(start, end, mention, f"{where}.value", self._place)
-                self._given.append((given, result))
+        for result, where in self.items.objects(results, field, self._place):
+            with self.items.leaving_out():
+                self._sort(result, where)
         given_spans = [given for given, _ in self._given]
-        try:
-            spans, remark = to_spans(given_spans, self._text, self._place)
-        except FormatError:
+        spans, remark = to_spans(given_spans, self._text, self._place)
+        if any(isinstance(span, FormatError) for span in spans):
             # The first releases wrote the last character's offset as the end: the mentions tell.
-            if any(each.mention is None for each in given_spans):
-                raise
             longer = [each._replace(end=each.end + 1) for each in given_spans]
-            spans = []
-            with suppress(FormatError):
-                spans, remark = to_spans(longer, self._text, self._place)[0], INCLUSIVE_ENDS
-            if not spans:
-                raise
+            others, _ = to_spans(longer, self._text, self._place)
+            if all(each.mention for each in longer) and all(isinstance(o, Span) for o in others):
+                spans, remark = others, INCLUSIVE_ENDS
         if remark:
             self.items.remarks[remark] += 1
         for (given, result), span in zip(self._given, spans, strict=True):
-            own = score_of(result.get("score"))
-            score, value, field = self._score if own is None else own, result["value"], given.field
-            listed = value.get(result["type"]) or value.get("labels")
-            # A region without labels is a mention without a type.
-            for label in list_at(listed, f"{field}.labels", self._place) or [""]:
-                name = string_at(label, f"{field}.labels", self._place)
-                entity = self.items.entity([span], name, score)
-                self._by_id.setdefault(str(result.get("id")), []).append(entity)
+            with self.items.leaving_out():
+                if isinstance(span, FormatError):
+                    raise span
+                self._add_entities(result, span, given.field)
         for where, result in self._relations:
-            self._add_relation(result, where)
+            with self.items.leaving_out(LOOSE):
+                self._add_relation(result, where)
+
+    def _sort(self, result: Record, field: str) -> None:
+        """Note a result as a region, a relation, or something else."""
+        kind = result.get("type")
+        value = result.get("value") if kind in REGION_TYPES else None
+        if isinstance(value, dict) and not isinstance(value.get("start"), int):
+            # Regions of HTML have their characters next to their XPaths, or not at all.
+            has_path = value.get("start") is None or isinstance(value.get("start"), str)
+            value = value.get("globalOffsets") if has_path else value
+        if kind == "relation":
+            self._relations.append((field, result))
+        elif not isinstance(value, dict) or "start" not in value:
+            self._other_ids.add(str(result.get("id")))
+            self.items.unread[f"result of type {quoted(kind)}"] += 1
+        else:
+            mention = result["value"].get("text")
+            start, end = value.get("start"), value.get("end")
+            given = given_span(start, end, mention, f"{field}.value", self._place)
+            self._given.append((given, result))
+
+    def _add_entities(self, result: Record, span: Span, field: str) -> None:
+        own, value = score_of(result.get("score")), result["value"]
+        listed = value.get(result["type"]) or value.get("labels")
+        # A region without labels is a mention without a type.
+        labels = list_at(listed, f"{field}.labels", self._place) or [""]
+        for name in [string_at(label, f"{field}.labels", self._place) for label in labels]:
+            entity = self.items.entity([span], name, self._score if own is None else own)
+            self._by_id.setdefault(str(result.get("id")), []).append(entity)
 
     def _add_relation(self, result: Record, field: str) -> None:
         ends = []
@@ -234,10 +240,11 @@ def read_labelstudio(source: Source) -> Iterator[ReadItem]:
 
 def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
     place = Place(source.path, line, _key_of({}, record, source, line))
+    record = _task_of_min(record)
     if "data" not in record:
         names = ", ".join(map(quoted, list(record)[:8])) or "none"
         problem = f"the task has no `data`; its fields are {names}"
-        raise place.error(problem, hint="export as JSON: JSON-MIN and CSV leave out relations")
+        raise place.error(problem, hint="export as JSON or JSON-MIN; CSV and TSV cannot be read")
     data = object_at(record["data"], "data", place)
     place = Place(source.path, line, _key_of(data, record, source, line))
     layers: dict[str, list[Record]] = {}
@@ -279,6 +286,26 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         title_length = title_length_of(text, fields)
         tokens = analyse(text, items.spans, title_length=title_length)
         yield items.annotated(Document(place.doc_key, text, tokens, fields))
+
+
+_MIN_FIELDS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+
+
+def _task_of_min(record: Record) -> Record:
+    """The task of an annotation in JSON-MIN, where the regions of each control stand next to the data, without relations."""
+    if "data" in record or "annotation_id" not in record:
+        return record
+    results, data = [], {}
+    for name, value in record.items():
+        is_control = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        if is_control:
+            results += [
+                {"type": REGION_TYPES["labels" not in each], "value": each} for each in value
+            ]
+        elif name not in _MIN_FIELDS:
+            data[name] = value
+    annotation = {"completed_by": record.get("annotator"), "result": results}
+    return {"id": record.get("id"), "data": data, "annotations": [annotation]}
 
 
 def _key_of(data: Record, record: Record, source: Source, line: int) -> str:

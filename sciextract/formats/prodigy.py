@@ -16,6 +16,7 @@ from sciextract.documents.bibliography import DESCRIBING, described
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
+    LOOSE,
     CorpusItems,
     score_of,
     title_length_of,
@@ -72,17 +73,19 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     text = string_at(record["text"], "text", place)
     fields = {name: meta[name] for name in DESCRIBING if name in meta}
     fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
-    tokens = _Tokens(record.get("tokens"), text, place)
     state = State.IMPORTED if answer is None else ANSWERS[answer]
-    task = _Task(text, tokens, CorpusItems(key, source.provenance, state or State.IMPORTED), place)
+    items = CorpusItems(key, source.provenance, state or State.IMPORTED)
+    tokens = _Tokens([], text, place)
+    with items.leaving_out("tokens that do not fit the text"):
+        tokens = _Tokens(record.get("tokens"), text, place)
+    task = _Task(text, tokens, items, place)
     if state is None:
         for name in ("spans", "relations"):
             given = record.get(name)
             count = len(given) if isinstance(given, list) else 0
-            task.items.unread[f"{name.rstrip('s')} of an ignored task"] += count
+            items.unread[f"{name.rstrip('s')} of an ignored task"] += count
     else:
         task.read(record)
-    items = task.items
     if tokens.spans:
         # The task's own tokens but for white space, in sentences that cut no span.
         kept = tuple([span for span in tokens.spans if span.of(text).strip()])
@@ -140,22 +143,27 @@ class _Task:
 
     def read(self, record: Record) -> None:
         """Spans first: relations refer to them."""
-        for value, field in objects_at(record.get("spans"), "spans", self._place):
-            span = _span_at(value, self._text, field, self._place)
-            numbers, spans = self._tokens.numbers, self._tokens.spans
-            first, last = value.get("token_start"), value.get("token_end")
-            if spans and first is not None and last is not None:
-                # Token indices that contradict the characters are remarked: the characters count.
-                start, end = numbers.get(first, -1), numbers.get(last, -1)
-                whole = Span(spans[start].char_start, spans[end].char_end)
-                if min(start, end) < 0 or span != whole:
-                    kind = "span whose token indices do not fit its characters"
-                    self.items.remarks[kind] += 1
-            self._entity(span, self._label(value, field), score_of(value.get("score")))
-        for value, field in objects_at(record.get("relations"), "relations", self._place):
-            head, tail = (self._argument(value, name, field) for name in ("head", "child"))
-            label, score = self._label(value, field), score_of(value.get("score"))
-            self.items.add_relation(head, tail, label, score)
+        for value, field in self.items.objects(record.get("spans"), "spans", self._place):
+            with self.items.leaving_out():
+                self._add_span(value, field)
+        listed = record.get("relations")
+        for value, field in self.items.objects(listed, "relations", self._place, LOOSE):
+            with self.items.leaving_out(LOOSE):
+                head, tail = (self._argument(value, name, field) for name in ("head", "child"))
+                label, score = self._label(value, field), score_of(value.get("score"))
+                self.items.add_relation(head, tail, label, score)
+
+    def _add_span(self, value: dict[str, Any], field: str) -> None:
+        span = _span_at(value, self._text, field, self._place)
+        numbers, spans = self._tokens.numbers, self._tokens.spans
+        first, last = value.get("token_start"), value.get("token_end")
+        if spans and first is not None and last is not None:
+            # Token indices that contradict the characters are remarked: the characters count.
+            start, end = numbers.get(first, -1), numbers.get(last, -1)
+            whole = Span(spans[start].char_start, spans[end].char_end)
+            if min(start, end) < 0 or span != whole:
+                self.items.remarks["span whose token indices do not fit its characters"] += 1
+        self._entity(span, self._label(value, field), score_of(value.get("score")))
 
     def _argument(self, value: dict[str, Any], name: str, field: str) -> Entity:
         """The entity that a relation means: on the span that it repeats, else at the token that it names."""

@@ -121,7 +121,7 @@ _OTHER_CELL = _cell_named("key", "pmid", "doi", "title", "year", "authors")
 _COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"
 
 # Our own exchange records keep the fields of any format that they were made from.
-_NOT_OWN = r"(?!\s*\{\s*\"schema_version\"\s*:)"
+_NOT_OWN = r"(?!\s*\[?\s*\{\s*\"schema_version\"\s*:)"
 
 
 def _inside(*signs: str) -> str:
@@ -135,15 +135,33 @@ USUAL = {".json": "jsonl", ".jsonl": "jsonl", ".xml": "pubmed-xml"}
 # fmt: off
 #: What knows itself by its content comes first: the order is the order in which content is tried.
 FORMATS: list[FormatSpec] = [
+    FormatSpec("openalex", "OpenAlex works: a page of the API, a list, or JSON lines",
+        (".json", ".jsonl"), reader=".json_records:read_openalex",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"https://openalex\.org/W', r'"abstract_inverted_index"\s*:')),
+    FormatSpec("europepmc", "Europe PMC articles: a page of its API, a list, or JSON lines",
+        (".json", ".jsonl"), reader=".json_records:read_europe_pmc",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"(?:resultList|authorString)"\s*:')),
+    FormatSpec("datacite", "DataCite records: a page of its API, a list, or JSON lines",
+        (".json", ".jsonl"), reader=".json_records:read_datacite",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"descriptionType"\s*:', r'"titles"\s*:\s*\[')),
     FormatSpec("labelstudio", "Label Studio JSON export: tasks with annotations",
         (".json",), reader=".label_studio:read_labelstudio", writer=".label_studio:LabelStudioWriter",
         opening=r"\s*(?:\[" + _inside(r'"(?:annotations|completions|predictions)"\s*:\s*\[')
-        + r"|\{" + _inside(r'"result"\s*:\s*\[') + ")"),
+        + r"|\{" + _inside(r'"result"\s*:\s*\[') + r"|(?=[\[{])" + _inside(r'"annotation_id"\s*:\s*\d') + ")"),
     FormatSpec("prodigy", "Prodigy JSONL: tasks with spans, relations and an answer",
         (".jsonl", ".json"), reader=".prodigy:read_prodigy", writer=".prodigy:ProdigyWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"', r'"ws"\s*:\s*(?:true|false)'),
         holds=("meta",)),
+    FormatSpec("spacy-json", "spaCy Docs as JSON (Doc.to_json)",
+        (".json", ".jsonl"), reader=".json_annotations:read_spacy_json",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"ents"\s*:\s*\[')),
+    FormatSpec("pubannotation", "PubAnnotation JSON: text with denotations and relations",
+        (".json", ".jsonl"), reader=".json_annotations:read_pubannotation",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"denotations"\s*:\s*\[')),
+    FormatSpec("docred", "DocRED: tokens in sentences, entities with their mentions, relations between entities",
+        (".json", ".jsonl"), reader=".json_annotations:read_docred",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"vertexSet"\s*:\s*\[')),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"

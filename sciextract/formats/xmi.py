@@ -19,7 +19,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
-from sciextract.formats.items import CorpusItems
+from sciextract.formats.items import LOOSE, CorpusItems
 from sciextract.formats.safe_xml import local_name, parse
 from sciextract.text.offsets import OffsetMap
 
@@ -189,43 +189,48 @@ class Cas:
         text: The text.
         structures: The feature structures by id, in the order of the file.
         other_views: How many annotations belong to other views.
+        misfits: What is wrong with those that were left out: an id that occurs twice, a place outside the text.
     """
 
     def __init__(self, text: str, given: Iterable[GivenStructure], place: Place) -> None:
-        """Take the feature structures of a file.
-
-        Raises:
-            FormatError: An id occurs twice, or an annotation lies outside the text.
-        """
+        """Take the feature structures of a file."""
         self.text = text
         self.structures: dict[str, FeatureStructure] = {}
         self.other_views = 0
+        self.misfits: list[FormatError] = []
         self._place = place
-        offsets = OffsetMap(text)
-        for cas_id, type_name, features, is_of_view in given:
-            others = {name: value for name, value in features.items() if name not in FRAME}
-            found = FeatureStructure(cas_id, type_name, others, None)
-            field = self.field_of(found)
-            if cas_id in self.structures:
-                raise place.error("the id occurs a second time", field=field)
-            if not is_of_view:
-                self.other_views += 1
-                continue
-            if "begin" in features and "end" in features:
-                edges = []
-                for edge in ("begin", "end"):
-                    value, where = features[edge], f"{field}.{edge}"
-                    if not value.isascii() or not value.isdigit() or len(value) > 15:
-                        raise place.unexpected(value, "a whole number", field=where)
-                    try:
-                        edges.append(offsets.from_utf16(int(value)))
-                    except FormatError as error:
-                        raise place.error(error.problem, field=where, hint=error.hint) from None
-                if edges[1] < edges[0]:
-                    problem = f"begin {features['begin']} and end {features['end']} found"
-                    raise place.error(f"{problem}; expected begin <= end", field=field)
-                found = replace(found, span=Span(*edges))
-            self.structures[cas_id] = found
+        self._offsets = OffsetMap(text)
+        for structure in given:
+            try:
+                self._add(structure)
+            except FormatError as error:
+                self.misfits.append(error)
+
+    def _add(self, given: GivenStructure) -> None:
+        cas_id, type_name, features, is_of_view = given
+        others = {name: value for name, value in features.items() if name not in FRAME}
+        found = FeatureStructure(cas_id, type_name, others, None)
+        place, field = self._place, self.field_of(found)
+        if cas_id in self.structures:
+            raise place.error("the id occurs a second time", field=field)
+        if not is_of_view:
+            self.other_views += 1
+            return
+        if "begin" in features and "end" in features:
+            edges = []
+            for edge in ("begin", "end"):
+                value, where = features[edge], f"{field}.{edge}"
+                if not value.isascii() or not value.isdigit() or len(value) > 15:
+                    raise place.unexpected(value, "a whole number", field=where)
+                try:
+                    edges.append(self._offsets.from_utf16(int(value)))
+                except FormatError as error:
+                    raise place.error(error.problem, field=where, hint=error.hint) from None
+            if edges[1] < edges[0]:
+                problem = f"begin {features['begin']} and end {features['end']} found"
+                raise place.error(f"{problem}; expected begin <= end", field=field)
+            found = replace(found, span=Span(*edges))
+        self.structures[cas_id] = found
 
     def target(self, structure: FeatureStructure, feature: str) -> FeatureStructure:
         """What a feature that refers to another feature structure means.
@@ -248,7 +253,7 @@ def _cas_of(root: Element, place: Place) -> Cas:
     """The content of an XMI file.
 
     Raises:
-        FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
+        FormatError: There is no text.
     """
     if root.tag != f"{_XMI}XMI":
         problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
@@ -290,8 +295,7 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
     """Read the document of an XMI file; a type system lying among XMI files gives no document.
 
     Raises:
-        FormatError: The file is empty, broken, no XMI, has no text, or an annotation lies outside the text or
-            refers to one that is not there.
+        FormatError: The file is empty, broken, no XMI, or has no text.
     """
     root = parse(source)
     if local_name(root) == "typeSystemDescription":
@@ -319,13 +323,15 @@ class CasReading:
         self._entities: dict[str, Entity] = {}
 
     def document(self) -> AnnotatedDocument:
-        """The document.
-
-        Raises:
-            FormatError: Something refers to an element that is not there, or a chain has no end.
-        """
+        """The document; what does not fit the text, or refers to an element that is not there, is left out."""
+        for misfit in self._cas.misfits:
+            with self._items.leaving_out():
+                raise misfit
         heads = [each for each in self._all if each.span is None and "first" in each.features]
-        chains = [self._links(head) for head in heads]
+        chains = []
+        for head in heads:
+            with self._items.leaving_out("chain that does not fit"):
+                chains.append(self._links(head))
         linked = {link.xmi_id for chain in chains for link in chain}
         unread, labelled = self._items.unread, self._labelled_layers()
         for each in self._all:
@@ -341,7 +347,8 @@ class CasReading:
             unread[_FEATURES] += bool(rest)
         for each in self._all:
             if ends := self._ends_of(each):
-                self._add_relation(each, ends)
+                with self._items.leaving_out(LOOSE):
+                    self._add_relation(each, ends)
         for chain in chains:
             mentions = []
             for link in chain:

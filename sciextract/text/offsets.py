@@ -23,6 +23,11 @@ class Unit:
     name: str
     widths: Callable[[str], Iterable[int]]
 
+    @property
+    def remark(self) -> str:
+        """What is said of a file whose offsets were converted."""
+        return f"offsets count {self.name}; converted to characters"
+
 
 CODE_POINTS = Unit("code points", lambda text: (1 for _ in text))
 UTF16 = Unit("UTF-16 units", lambda text: (1 + (char > "\uffff") for char in text))
@@ -50,11 +55,14 @@ class OffsetMap:
     >>> offsets = OffsetMap("🙂 β")
     >>> offsets.to_utf16(2), offsets.from_utf16(3), offsets.from_utf8(5)
     (3, 2, 2)
+
+    Attributes:
+        text: The text.
     """
 
     def __init__(self, text: str) -> None:
         """Takes the text; the tables are built on first use."""
-        self._text = text
+        self.text = text
         # Units in front of each code point, and of the end.
         self._tables: dict[str, array[int]] = {}
         self._is_bmp = not text or max(text) < "\U00010000"
@@ -88,12 +96,12 @@ class OffsetMap:
 
     def _table(self, unit: Unit) -> array[int]:
         if unit.name not in self._tables:
-            self._tables[unit.name] = array("q", accumulate(unit.widths(self._text), initial=0))
+            self._tables[unit.name] = array("q", accumulate(unit.widths(self.text), initial=0))
         return self._tables[unit.name]
 
     def _checked(self, offset: int) -> int:
-        if not 0 <= offset <= len(self._text):
-            raise _outside(offset, len(self._text), "offset")
+        if not 0 <= offset <= len(self.text):
+            raise _outside(offset, len(self.text), "offset")
         return offset
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from sciextract.documents.annotations import Cluster, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import BadRecord, read
-from sciextract.formats.alignment import AMBIGUOUS, LIKELY_UTF16, READ_AS_UTF16
+from sciextract.formats.alignment import AMBIGUOUS, LIKELY_UTF16
+from sciextract.text.offsets import UTF16
 from tests.shared_data import shared_path
 from tests.unit.formats.tool_files import (
     TEXT,
@@ -92,9 +94,9 @@ def test_one_object_and_arrays_over_several_lines(indent: int | None, tmp_path: 
         ([(12, 18)], ["raphs."], LIKELY_UTF16),
         ([(11, 17)], ["graphs"], AMBIGUOUS),
         ([(9, 10)], ["😀"], ""),
-        ([(25, 30)], ["help."], READ_AS_UTF16),
+        ([(25, 30)], ["help."], UTF16.remark),
         ([(10, 17)], [" graphs"], ""),
-        ([(25, 29), (12, 18), (29, 30)], ["help", "graphs", "."], READ_AS_UTF16),
+        ([(25, 29), (12, 18), (29, 30)], ["help", "graphs", "."], UTF16.remark),
     ],
 )
 def test_units_of_offsets_behind_an_emoji(
@@ -112,21 +114,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"text": ...}, r"no text: the columns are 'id', 'entities', .*expected 'text'"),
     ({"text": []}, r"text: \[\] found; expected a string"),
     ({"entities": 7}, r"entities: 7 found; expected a list"),
-    ({"entities": [7, 8]}, r"entities\[0\]: 7 found; expected \[start, end, label\]"),
-    ({"entities": [[1, 2]]}, r"entities\[0\]: \[1, 2\] found"),
-    ({"entities": [[1, 2, ""]]}, r"entities\[0\] label: '' found"),
-    ({"entities": [["1", 2, "T"]]}, r"start '1' and end 2 found"),
-    ({"entities": [[True, 2, "T"]]}, r"start True"),
-    ({"entities": [[5, 5, "T"]]}, r"start 5 and end 5 found"),
-    ({"entities": [[-1, 5, "T"]]}, r"start -1"),
-    ({"entities": [[3, 99, "T"]]}, r"entities\[0\]: \[3, 99\] found; .* <= 29"),
-    ({"entities": [span(1, 0, 2), span(1, 3, 8)]}, r"entities\[1\]\.id: 1 found"),
-    ({"entities": [{"id": [], **dict(list(span(1, 0, 2).items())[1:])}]}, r"id: \[\] found"),
-    ({"relations": [{"from_id": 9, "to_id": 1, "type": "X"}]}, r"relations\[0\]\.from_id: 9 found"),
-    ({"relations": [{"from_id": 1, "type": "X"}]}, r"relations\[0\]\.to_id: None found"),
-    ({"relations": [{"from_id": 1, "to_id": {}, "type": "X"}]}, r"to_id: \{\} found"),
-    ({"relations": [{"from_id": 1, "to_id": 2, "type": 7}]}, r"relations\[0\]\.type: 7 found"),
-    ({"relations": [7]}, r"relations\[0\]: 7 found; expected an object"),
     ({"id": {}}, r"id: \{\} found"),
 ]
 
@@ -140,6 +127,34 @@ def test_a_bad_record_names_its_place_and_the_others_are_read(
     with pytest.raises(AssertionError, match=problem):
         raise AssertionError(problem_of(second))
     assert "made.jsonl:2" in problem_of(second)
+
+
+ODD: list[tuple[dict[str, Any], str]] = [
+    ({"entities": [7, 8]}, r"entities\[0\]: 7 found; expected \[start, end, label\]"),
+    ({"entities": [[1, 2]]}, r"entities\[0\]: \[1, 2\] found"),
+    ({"entities": [[1, 2, ""]]}, r"entities\[0\] label: '' found"),
+    ({"entities": [["1", 2, "T"]]}, r"start '1' and end 2 found"),
+    ({"entities": [[True, 2, "T"]]}, r"start True"),
+    ({"entities": [[5, 5, "T"]]}, r"start 5 and end 5 found"),
+    ({"entities": [[-1, 5, "T"]]}, r"start -1"),
+    ({"entities": [[3, 99, "T"]]}, r"entities\[0\]: 3 99 found; expected offsets in the text"),
+    ({"entities": [span(1, 0, 2), span(1, 3, 8)]}, r"entities\[1\]\.id: 1 found"),
+    ({"entities": [{"id": [], **dict(list(span(1, 0, 2).items())[1:])}]}, r"id: \[\] found"),
+    ({"relations": [{"from_id": 9, "to_id": 1, "type": "X"}]}, r"relations\[0\]\.from_id: 9 found"),
+    ({"relations": [{"from_id": 1, "type": "X"}]}, r"relations\[0\]\.to_id: None found"),
+    ({"relations": [{"from_id": 1, "to_id": {}, "type": "X"}]}, r"to_id: \{\} found"),
+    ({"relations": [{"from_id": 1, "to_id": 2, "type": 7}]}, r"relations\[0\]\.type: 7 found"),
+    ({"relations": [7]}, r"relations\[0\]: 7 found; expected an object"),
+]
+
+
+@pytest.mark.parametrize(("changes", "problem"), ODD)
+def test_an_odd_item_is_left_out_and_named(
+    changes: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    (found,) = documents_of(tmp_path, "doccano", record(**changes))
+    assert found.unread
+    assert re.search(problem, "; ".join(found.warnings))
 
 
 def test_columns_of_other_names_are_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,21 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"answer": "maybe"}, r"answer: 'maybe' found; expected accept, reject, ignore"),
     ({"answer": ["accept"]}, r"answer: \['accept'\] found"),
     ({"spans": {}}, r"spans: \{\} found; expected a list"),
+]
+
+
+@pytest.mark.parametrize(("changes", "problem"), BAD)
+def test_a_bad_task_names_its_place_and_the_others_are_read(
+    changes: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    first, second, third = items_of(tmp_path, "prodigy", task(), task(**changes), task())
+    assert isinstance(first, AnnotatedDocument) and isinstance(third, AnnotatedDocument)
+    with pytest.raises(AssertionError, match=problem):
+        raise AssertionError(problem_of(second))
+    assert "made.jsonl:2: doc_key 'gk-1'" in problem_of(second)
+
+
+ODD: list[tuple[dict[str, Any], str]] = [
     ({"spans": [7]}, r"spans\[0\]: 7 found; expected an object"),
     ({"spans": [{"start": 3}]}, r"spans\[0\]: \[3, None\] found"),
     ({"spans": [{"start": 3, "end": 99}]}, r"\[3, 99\] found; .* <= 29"),
@@ -156,15 +172,13 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "problem"), BAD)
-def test_a_bad_task_names_its_place_and_the_others_are_read(
+@pytest.mark.parametrize(("changes", "problem"), ODD)
+def test_an_odd_item_is_left_out_and_named(
     changes: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
-    first, second, third = items_of(tmp_path, "prodigy", task(), task(**changes), task())
-    assert isinstance(first, AnnotatedDocument) and isinstance(third, AnnotatedDocument)
-    with pytest.raises(AssertionError, match=problem):
-        raise AssertionError(problem_of(second))
-    assert "made.jsonl:2: doc_key 'gk-1'" in problem_of(second)
+    (found,) = documents_of(tmp_path, "prodigy", task(**changes))
+    assert found.document.text == TEXT and found.unread
+    assert re.search(problem, "; ".join(found.warnings))
 
 
 def test_a_task_is_written_with_tokens_that_fit_its_spans() -> None:

@@ -92,7 +92,7 @@ def test_papers_without_abstract_and_unusable_values(tmp_path: Path) -> None:
 
 
 def test_papers_that_were_not_found_and_broken_ones(tmp_path: Path) -> None:
-    items = [*papers("a"), None, {"paperId": "e"}, {"paperId": "f", "title": ["x"]}, *papers("b")]
+    items = [*papers("a"), None, {"paperId": "e"}, {"paperId": "f", "title": 7}, *papers("b")]
     for content in (
         json.dumps(items),
         json.dumps(items, indent=1),
@@ -102,7 +102,7 @@ def test_papers_that_were_not_found_and_broken_ones(tmp_path: Path) -> None:
         assert keys == ["a", "b"]
         assert any(word in errors[0].message for word in ("'null' found", "holds None"))
         assert "doc_key 'e': no text" in errors[1].message
-        assert "['x'] found; expected a string" in errors[2].message
+        assert "7 found; expected a string" in errors[2].message
 
 
 @pytest.mark.parametrize(
