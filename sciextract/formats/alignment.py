@@ -15,7 +15,7 @@ from sciextract.documents.document import TokenTable
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.text.analyse import analyse, split_at
-from sciextract.text.offsets import CODE_POINTS, UNITS, UTF16, OffsetMap, Unit
+from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit, cuts_word
 from sciextract.text.tokenizer import unescape
 
 
@@ -141,13 +141,6 @@ def _letters(text: str, greek: Callable[[str], str]) -> str:
     return "".join(filter(str.isalnum, named))
 
 
-AMBIGUOUS = (
-    "offsets are read as code points; the text has characters outside the BMP, so if the tool counted "
-    "UTF-16 units, mentions behind them are shifted"
-)
-LIKELY_UTF16 = AMBIGUOUS + ", and the word boundaries indicate that"
-
-
 def span_between(
     start: int, end: int, unit: Unit, offsets: OffsetMap, field: str, place: Place
 ) -> Span:
@@ -197,26 +190,23 @@ def given_span(start: object, end: object, mention: object, field: str, place: P
 def to_spans(
     given: Sequence[GivenSpan], text: str, place: Place
 ) -> tuple[list[Span | FormatError], str]:
-    """The spans in code points, and a remark on their unit (empty when there is no doubt).
+    """The spans in code points, and a remark on their unit (empty for code points).
 
-    A span that leaves the text or is not its mention has its error instead: the unit of which the fewest do so is taken.
-    Where the file repeats no mention, code points and UTF-16 units are tried only.
+    A span that leaves the text or is not its mention has its error instead: the unit of which the fewest do so is taken,
+    then the one that cuts the fewest words. Code points that do as well are always right: what they cut all over a
+    file is not to be seen here (see :mod:`sciextract.formats.offset_check`).
     """
     offsets = OffsetMap(text)
-    proven = all(each.mention is not None for each in given)
-    tried = UNITS if any(each.mention is not None for each in given) else (CODE_POINTS, UTF16)
-    found = {unit.name: [_fitting(each, unit, offsets, place) for each in given] for unit in tried}
-    misfits = {
-        name: sum(isinstance(span, FormatError) for span in spans) for name, spans in found.items()
-    }
-    best = min(found, key=lambda name: misfits[name])
-    spans, units = found[best], [span for span in found[UTF16.name] if isinstance(span, Span)]
-    if best != CODE_POINTS.name:
-        return spans, next(unit.remark for unit in tried if unit.name == best)
-    if proven or len(units) < len(spans) or units == spans:
-        return spans, ""
-    plain = [span for span in spans if isinstance(span, Span)]
-    return spans, LIKELY_UTF16 if _cut_words(plain, text) > _cut_words(units, text) else AMBIGUOUS
+
+    def faults(unit: Unit) -> tuple[int, int]:
+        spans = [span for span in found[unit.name] if isinstance(span, Span)]
+        edges = [edge for span in spans for edge in (span.char_start, span.char_end)]
+        cuts = 0 if unit is CODE_POINTS else sum(cuts_word(text, edge) for edge in edges)
+        return len(given) - len(spans), cuts
+
+    found = {unit.name: [_fitting(each, unit, offsets, place) for each in given] for unit in UNITS}
+    best = min(UNITS, key=faults)
+    return found[best.name], "" if best is CODE_POINTS else best.remark
 
 
 def _fitting(given: GivenSpan, unit: Unit, offsets: OffsetMap, place: Place) -> Span | FormatError:
@@ -230,11 +220,3 @@ def _fitting(given: GivenSpan, unit: Unit, offsets: OffsetMap, place: Place) -> 
     problem = f"the mention is {quoted(given.mention)}, but the text has {quoted(found)}"
     hint = "the text was changed after the annotation, so offsets may be wrong"
     return place.error(f"{problem} at {[given.start, given.end]}", field=given.field, hint=hint)
-
-
-def _cut_words(spans: Sequence[Span], text: str) -> int:
-    """How many edges lie between two letters."""
-    edges = [edge for span in spans for edge in (span.char_start, span.char_end)]
-    return sum(
-        text[edge - 1 : edge].isalnum() and text[edge : edge + 1].isalnum() for edge in edges
-    )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from unicodedata import category, combining, normalize
 
 from sciextract.errors import FormatError
+
+_JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,25 @@ LINE_FEEDS = Unit(
 WINDOWS_LINES = Unit(
     "each line end as two characters", lambda text: (1 + (char == "\n") for char in text)
 )
-UNITS = (CODE_POINTS, UTF16, UTF8, LINE_FEEDS, WINDOWS_LINES)
+# What takes no unit is counted with what follows it.
+COMPOSED = Unit(
+    "each letter with its accents as one character",
+    lambda text: (not combining(following) for _, following in pairwise(f"{text} ")),
+)
+DECOMPOSED = Unit(
+    "letters and their accents one by one", lambda text: (len(normalize("NFD", c)) for c in text)
+)
+GRAPHEMES = Unit(
+    "characters as displayed",
+    lambda text: (
+        (char, following) != ("\r", "\n")
+        and char != _JOINER
+        and following != _JOINER
+        and category(following)[0] != "M"
+        for char, following in pairwise(f"{text} ")
+    ),
+)
+UNITS = (CODE_POINTS, UTF16, UTF8, LINE_FEEDS, WINDOWS_LINES, COMPOSED, DECOMPOSED, GRAPHEMES)
 """Code points first, as most software has it; the others in the order in which they are tried."""
 
 
@@ -103,6 +125,22 @@ class OffsetMap:
         if not 0 <= offset <= len(self.text):
             raise _outside(offset, len(self.text), "offset")
         return offset
+
+
+# Of the scripts that write words apart, and join nothing else to them: Latin, Greek, Cyrillic, Armenian.
+_LETTERS = re.compile("[A-Za-z\u00aa-\u058f\u1e00-\u1fff]")
+
+
+def cuts_word(text: str, offset: int) -> bool:
+    """Whether an offset lies between two letters, or between a letter and its accent.
+
+    >>> cuts_word("kernels", 3), cuts_word("two kernels", 3), cuts_word("e\u0301tat", 1)
+    (True, False, True)
+    """
+    before, behind = text[max(offset - 1, 0) : offset], text[offset : offset + 1]
+    if not before or not behind or not _LETTERS.match(before) or not before.isalpha():
+        return False
+    return combining(behind) > 0 or (behind.isalpha() and _LETTERS.match(behind) is not None)
 
 
 def _inverse(table: array[int], offset: int, unit: str) -> int:

@@ -90,13 +90,13 @@ def test_markup_is_text_in_any_format(name: str, tmp_path: Path) -> None:
 
 
 def test_fields_that_may_hold_an_abstract_are_named(tmp_path: Path) -> None:
-    record = {"title": "Lattices", "abstract_inverted_index": {"We": [0]}, "year": 2019}
+    record = {"title": "Lattices", "plain_summary": "We fold.", "year": 2019}
     [warning] = read_one(tmp_path, "a.jsonl", record).warnings
     assert warning.startswith(NO_ABSTRACT)
-    assert "abstract_inverted_index" in warning and "year" not in warning
+    assert "plain_summary" in warning and "year" not in warning
 
 
-@pytest.mark.parametrize("field", ["ents", "gold_entities", "vertexSet", "annotations", "spans"])
+@pytest.mark.parametrize("field", ["gold_entities", "annotations", "spans", "relations", "coref_clusters"])
 def test_fields_that_look_like_annotations_are_named(field: str, tmp_path: Path) -> None:
     record = {"text": "We fold sheets.", field: [{"start": 3, "end": 7}], "labels": ["cs.CL"]}
     path = tmp_path / "a.jsonl"
