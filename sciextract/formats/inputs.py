@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import closing
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ from sciextract.formats.registry import (
     readable,
     recognise,
     recognise_by_name,
+    recognise_export,
     recognise_folder,
 )
 
@@ -272,17 +274,12 @@ def _read_one(
     found = False
     try:
         if spec is None:
-            if source.path == STDIN:
-                # What is taken from standard input to see its format is put back: whole lines up to a line feed.
-                taken = _head(iter(lambda: standard_input().readline(MAX_LINE_BYTES), b""))
-                source = Source(STDIN, taken)
-                start = _head(line_pieces(io.BytesIO(taken)))
-            else:
-                with closing(source.lines()) as lines:
-                    start = _head(lines)
-            refuse_binary(start, source.path)
-            seen = without_marks(start[:_HEAD_BYTES].decode("utf-8", "replace")).lstrip("\r\n")
+            source, seen = _look(source, needs_more)
             spec = recognise(unpacked_name(source.path), seen)
+            if spec.id == "text":
+                # It is read to its end anyway.
+                source, seen = _look(source, lambda line: True)
+                spec = recognise_export(source.path, seen)
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -410,7 +407,27 @@ def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     return tuple({suffix for each in specs for suffix in each.suffixes})
 
 
-def _head(lines: Iterable[bytes]) -> bytes:
+def _look(source: Source, needs_more: Callable[[str], bool]) -> tuple[Source, str]:
+    """The source, to be read from its start, and its first lines.
+
+    Raises:
+        FormatError: It is empty, no text, or cannot be read.
+        InputMissingError: It does not exist.
+    """
+    if source.path == STDIN:
+        # What is taken from standard input is put back: whole lines up to a line feed.
+        more = iter(lambda: standard_input().readline(MAX_LINE_BYTES), b"")
+        source = Source(STDIN, _head(chain(filter(None, [source.start]), more), needs_more))
+        start = _head(line_pieces(io.BytesIO(source.start)), needs_more)
+    else:
+        with closing(source.lines()) as lines:
+            start = _head(lines, needs_more)
+    refuse_binary(start, source.path)
+    seen = start[:_HEAD_BYTES].decode("utf-8", "replace")
+    return source, without_marks(seen).lstrip("\r\n")
+
+
+def _head(lines: Iterable[bytes], needs_more: Callable[[str], bool]) -> bytes:
     """The start of the input: its first non-blank line, or more where that is not enough to tell.
 
     Only then are more lines taken, since a pipe may have no second line for hours.
@@ -418,7 +435,8 @@ def _head(lines: Iterable[bytes]) -> bytes:
     start, spread = b"", False
     for line in lines:
         start += line
-        content = without_marks(line[:80].decode("utf-8", "replace")).strip()
+        ends = line[:80] + line[80:][-80:]
+        content = without_marks(ends.decode("utf-8", "replace")).strip()
         spread = spread or needs_more(content)
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break

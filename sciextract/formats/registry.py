@@ -130,6 +130,10 @@ _COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"
 _NOT_OWN = r"(?!\s*\[?\s*\{\s*\"schema_version\"\s*:)"
 
 
+#: The first line of an object over several lines, and what the next one does not begin with.
+_SPREAD = r"\{[ \t]*(?:[^\r\n]*[^}\]\s])?[ \t]*[\r\n]+(?!\s*\{)"
+
+
 def _inside(*signs: str) -> str:
     """An opening that finds one of ``signs`` anywhere in what is seen of the file."""
     return rf"(?s:(?=.*?(?:{'|'.join(signs)})))"
@@ -246,11 +250,11 @@ FORMATS: list[FormatSpec] = [
         binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
-        opening=r"\s*(?:\[\s*(?:[{\]]|$)|\{\s*$)",
+        opening=rf"\s*(?:\[\s*(?:[{{\]]|$)|{_SPREAD})",
         options=("candidates",), holds=("*",)),
     FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".jsonl:JsonlWriter", record=".jsonl:parse_record",
-        opening=r"\s*[\[{]\s*(?:[\"{}\]]|$)",
+        opening=rf"\s*(?!{_SPREAD})\{{\s*(?:[\"}}]|$)",
         options=("candidates",), holds=("*",)),
     FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
@@ -293,8 +297,11 @@ UNREAD: list[FormatSpec] = [
         opening=r"RT (?:Journal(?: Article|, Electronic)?|Book(?:, .*)?|Conference Proceedings|Dissertation.*|Generic|Abstract)\s*$",
         hint="export RIS or BibTeX"),
     FormatSpec("", "an Ovid tagged export", (),
-        opening=r"\s*<1\. ?>\s",
+        opening=r"\s*<\d+\.? ?>\s",
         hint="export RIS from Ovid"),
+    FormatSpec("", "a list of records from the Cochrane Library or another database", (),
+        opening=r"[\s_=-]*(?:(?i:record|document|citation|result|item) #?)?\d+ of \d+[ \t]*(?:- |[\r\n]|$)",
+        hint="export RIS or BibTeX"),
     FormatSpec("", "XML of a kind that is not read", (),
         opening=r"\s*<(?:\?xml\s|!DOCTYPE\s)",
         hint="read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out"),
@@ -361,9 +368,58 @@ def recognise(name: str, head: str) -> FormatSpec:
     raise FormatError("the format cannot be recognised", path=name, hint="name it with --from")
 
 
+_TAGGED = ("bibtex", "ris", "nbib", "wos", "endnote")
+_PUBMED_TEXT = re.compile(r"(?m)\s*\d+[.:] .*\b\d{4}\b(?s:.*?)^PMID: ?\d")
+_FIELD = re.compile(
+    r"(?mi)^(?:FIELD |[\W_]{0,4})(title|abstract|key ?words?|summary|authors?(?: names?)?|source|journal(?: name)?|year|date"
+    r"|publication (?:year|date|type)|document type|doi|pmid|issn|isbn|publisher|volume|issue|pages|language|url|accession number"
+    r"|affiliations?|institution|unique identifier|database|categories|comments)(?:\(s\)|-\w{1,12})?[\"'\])}*_]*[ \t]*(?:[:=]|\r?$)"
+)
+_TAG = re.compile(r"(?m)^(TI|T1|AB|KW|DE|AU|A1|SO|JF|JN|PY|YR|AN|UT|DT|LA)(?: *[:-])?[ \t]")
+_OF_THE_TEXT = frozenset(
+    {"title", "abstract", "keyword", "keywords", "summary", "ti", "t1", "ab", "kw", "de"}
+)
+
+
+def recognise_export(name: str, start: str) -> FormatSpec:
+    """The format of what its first line does not tell from plain text, which is read only where this is no export.
+
+    Args:
+        name: Its path.
+        start: Its first lines.
+
+    Raises:
+        FormatError: It holds fields of bibliographic records in a layout that is not read.
+    """
+    found = {
+        spec.id: opening.start()
+        for spec in FORMATS
+        if spec.id in _TAGGED and (opening := re.search(rf"(?m)^(?:{spec.opening})", start))
+    }
+    if found:
+        return get_format(min(found, key=found.__getitem__))
+    if re.match(r"(?:[^\t\n]*\t){2}.*\n(?:[^\t\n]*\t){2}", start):
+        return get_format("tsv")
+    if re.match(r'"[^"\n]*"([,;])"[^"\n]*"\1"', start):
+        return get_format("csv")
+    if _PUBMED_TEXT.match(start):
+        hint = "save it from PubMed in the format PubMed (.nbib); --from text reads it as it stands"
+        raise FormatError(
+            "this is a text export of PubMed, which is not supported", path=name, hint=hint
+        )
+    for pattern in (_FIELD, _TAG):
+        names = dict.fromkeys([each.lower() for each in pattern.findall(start)])
+        if len(names) > 2 and len(names.keys() - _OF_THE_TEXT) > 1:
+            problem = f"this has lines for the fields of a record ({', '.join(names)}), in a layout that is not supported"
+            hint = "export RIS, BibTeX or CSV; --from text reads it as it stands"
+            raise FormatError(problem, path=name, hint=hint)
+    return get_format("text")
+
+
 def needs_more(line: str) -> bool:
     """Whether a first line does not tell a format: it opens XML or spread-out JSON, or may be a comment or a number."""
-    return line.startswith(("<", "%", "#", "\\")) or line in ("[", "{", "[{", "1.")
+    is_spread = line.startswith(("[", "{")) and not line.endswith(("]", "}"))
+    return is_spread or line.startswith(("<", "%", "#", "\\")) or line == "1."
 
 
 def recognise_by_name(name: str) -> FormatSpec | None:

@@ -12,7 +12,13 @@ from tempfile import TemporaryDirectory
 from sciextract.errors import FormatError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord, ReadItem
-from sciextract.formats.registry import FormatSpec, get_format, needs_more, recognise
+from sciextract.formats.registry import (
+    FormatSpec,
+    get_format,
+    needs_more,
+    recognise,
+    recognise_export,
+)
 from sciextract.store import Project
 from sciextract.store.sqlite import to_sql
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_items
@@ -51,6 +57,8 @@ def format_of(text: str) -> FormatSpec:
     if not needs_more(first.strip()):
         start = start[: len(start) - len(start.lstrip()) + len(first)]
     spec = recognise(f"{STEM}.txt", start)
+    if spec.id == _PLAIN:
+        spec = recognise_export(f"{STEM}.txt", text[:_HEAD_CHARS])
     return get_format("paragraphs") if spec.id == _PLAIN else spec
 
 

@@ -14,7 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.formats import BadRecord, open_writer, read, registry
 from sciextract.formats.base import ReadItem, Source
-from sciextract.formats.inputs import single_sources
+from sciextract.formats.inputs import read_inputs, single_sources
 from sciextract.formats.registry import FormatSpec, recognise
 
 ABSTRACT = "We parse graphs with a small network."
@@ -62,10 +62,50 @@ def write(path: Path, content: str | bytes) -> Path:
         ("a.txt", "<p>We parse graphs.</p>", "text"),
         ("a.txt", "\\textbf{Aim.} We parse.", "text"),
         ("a.txt", "RT PCR finds them", "text"),
+        ("a.txt", "5 of 20 patients died.", "text"),
+        ("a.json", '{\n "text": "x"\n}', "json"),
+        ("a.jsonl", '{"id": 1,\r\n "text": "x"}', "json"),
+        ("a.jsonl", '[{"text": "x"}]', "json"),
+        ("a.jsonl", '{"text": "cut\n{"text": "x"}\n', "jsonl"),
     ],
 )
 def test_the_content_decides_the_format(name: str, first_line: str, expected: str) -> None:
     assert recognise(name, first_line).id == expected
+
+
+FIELDS = (
+    "{0}1\n\nTITLE\nLattices\n\nAUTHOR NAMES\nOkafor T.\n\nSOURCE\nJ Inv\n\nABSTRACT\nWe fold.\n"
+)
+PUBMED = (
+    "1. J Inv. 2019 Apr;12(3):4-9.\n\nLattices.\n\nOkafor T(1).\n\nWe fold.\n\nPMID: 99000001\n"
+)
+STRUCTURED = "Background: We fold.\nData source: none.\nResults: 5.\nKeywords: a\nYear: none\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (STRUCTURED, "text"),
+        ("Provider: Invented\nDatabase: X\n\nTY  - JOUR\nTI  - T\n", "ris"),
+        ("Exported today\n\n@article{a, title={T}}\n", "bibtex"),
+        ("Name\tKind\tPlace\nLattices\tpaper\tX\n", "tsv"),
+        ("\n<1>\nUnique Identifier\n  9\nTitle\n  Lattices\n", "an Ovid tagged export"),
+        ("Record #1 of 2\nID: CN-1\nTI: Lattices\n", "the Cochrane Library"),
+        (FIELDS.format("RECORD "), "title, author names, source, abstract"),
+        ("references:\n- title: T\n  author: A\n  issued: 1\n  DOI: 10.5555/x\n", "doi"),
+        ("AU  Okafor T\nTI  Lattices\nSO  J Inv\nAB  We fold.\n", "au, ti, so, ab"),
+        (PUBMED, "a text export of PubMed"),
+    ],
+)
+def test_an_export_is_no_plain_text(tmp_path: Path, content: str, expected: str) -> None:
+    def records(_: Source, spec: FormatSpec) -> Iterator[ReadItem]:
+        raise FormatError(spec.id)
+
+    with pytest.raises(FormatError) as caught:
+        list(read_inputs([write(tmp_path / "a.txt", content)], None, records))
+    assert expected in caught.value.message
+    if " " in expected:
+        assert "--from text" in caught.value.hint
 
 
 CONLLU = "# sent_id = 1\n# text = We parse\n1\tWe\twe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n"
