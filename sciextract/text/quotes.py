@@ -6,12 +6,14 @@ No library among the dependencies finds a string in a text within an edit distan
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from sciextract.documents.annotations import Span
+from sciextract.text.characters import IDEOGRAPH
 from sciextract.text.english import singular
 
 _ALIKE = {
@@ -28,6 +30,9 @@ _LONGEST_ACRONYM = 6
 _SHORTEST = 4
 _JOINTS = " -"
 _WORD = re.compile(r"[^\W_]+")
+# Each of them is a word for the tokenizer.
+_WORD_ALONE = re.compile(f"[{IDEOGRAPH}]")
+_CHARACTER = re.compile(r"(?s).[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]*")
 
 
 class Fit(StrEnum):
@@ -46,7 +51,7 @@ class Found(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """A text in which spacing, quotation marks and hyphens are alike.
+    """A text in which spacing, quotation marks, hyphens and compatibility forms are alike.
 
     Attributes:
         text: Blanks only between letters or digits, one at a time.
@@ -58,15 +63,19 @@ class Folded(NamedTuple):
 
 
 def fold(text: str) -> Folded:
-    """The text with one kind of blank, quotation mark and hyphen.
+    """The text with one kind of blank, quotation mark and hyphen, in compatibility form (NFKC).
 
     >>> fold("\u201cn \u2013 gram\u201d  models").text == fold("'n-gram' models").text
     True
+    >>> fold("\ufb01ne CO\u2082").text
+    'fine CO2'
     """
     letters: list[str] = []
     spans: list[Span] = []
     is_apart = False
-    for at, letter in enumerate(text):
+    for character in _CHARACTER.finditer(text):
+        at, end = character.span()
+        letter = character[0]
         if letter.isspace():
             is_apart = True
             continue
@@ -75,14 +84,18 @@ def fold(text: str) -> Folded:
         letter = _ALIKE.get(letter, letter)
         before = letters[-1] if letters else ""
         if letter == before == "'":  # `` and '' are one mark
-            spans[-1] = Span(spans[-1].char_start, at + 1)
+            spans[-1] = Span(spans[-1].char_start, end)
             continue
-        if is_apart and before.isalnum() and letter.isalnum():
+        if is_apart and before.isalnum() and letter[0].isalnum():
             letters.append(" ")
             spans.append(Span(at - 1, at))
         is_apart = False
-        letters.append(letter)
-        spans.append(Span(at, at + 1))
+        plain = unicodedata.normalize("NFKC", letter)
+        # Signs that become words would be parts of those before them: a trade mark.
+        if not letter[0].isalnum() and len(plain) > len(letter):
+            plain = letter
+        letters += plain
+        spans += [Span(at, end)] * len(plain)
     return Folded("".join(letters), spans)
 
 
@@ -131,6 +144,10 @@ class QuoteFinder:
                 return found
         return []
 
+    def cuts_words(self, quote: str) -> bool:
+        """Whether a quote stands in the text, but as a part of longer words only."""
+        return not self.find(quote) and fold(quote.strip()).text in self._folded.text
+
     def _find_written(self, quote: str, joints: str) -> Iterator[Span]:
         """Where a quote stands as whole words, whatever its case, and whichever signs of ``joints`` are between them."""
         kept, letters = self._written[joints]
@@ -139,7 +156,9 @@ class QuoteFinder:
         while at >= 0:
             edges = kept[at], kept[at + len(wanted) - 1] + 1
             around = (self._lower[max(each - 1, 0) : each + 1] for each in edges)
-            if not any(len(each) > 1 and each.isalnum() for each in around):
+            if not any(
+                len(each) > 1 and each.isalnum() and not _WORD_ALONE.search(each) for each in around
+            ):
                 yield self._span(*edges)
             at = letters.find(wanted, at + 1)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sciextract.documents.annotations import Annotations, Entity, Relation, Span, State, new_id
 from sciextract.documents.document import Document, text_hash
-from sciextract.errors import UsageError
+from sciextract.errors import FormatError, UsageError
 from sciextract.formats.base import BadRecord, Place, Source, quoted
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.json_streams import read_items
@@ -109,6 +110,10 @@ class QuotedPair(NamedTuple):
     score: float | None = None
 
 
+_Read = TypeVar("_Read")
+_ReadItem: TypeAlias = Callable[[object, QuoteKeys, Place, str], _Read]
+
+
 class QuotedRecord(NamedTuple):
     """What a record says of a document.
 
@@ -117,12 +122,14 @@ class QuotedRecord(NamedTuple):
         names: Hash of the text and key of the document, as far as the record has them.
         groups: Quotes; those of a group may be in text order.
         pairs: Relations.
+        problems: What is wrong with quotes and relations that cannot be read.
     """
 
     place: Place
     names: Sequence[str]
     groups: Sequence[Sequence[Quote]]
     pairs: Sequence[QuotedPair]
+    problems: Sequence[FormatError] = ()
 
 
 def suggest_quotes(
@@ -150,7 +157,7 @@ def suggest_quotes(
         InputMissingError: A file does not exist.
         FormatError: A file is no JSON.
     """
-    schema, rejected = project.schema, []
+    schema, rejected = project.schema, list[FormatError]()
     names, files = parse_renames(labels, "--map"), expand_inputs(files)
     allowed = (*schema.entity_labels, *schema.relation_labels)
     for old, new in names.items():
@@ -162,6 +169,7 @@ def suggest_quotes(
             if isinstance(record, BadRecord):
                 rejected.append(record.error)
                 continue
+            rejected += record.problems
             texts = next((known[name] for name in record.names if name in known), {})
             if len(texts) == 1:
                 located.records.setdefault(next(iter(texts)), []).append(record)
@@ -197,24 +205,30 @@ def _read_record(keys: QuoteKeys, record: Record, place: Place) -> QuotedRecord:
         names.append(str(key))
         place = replace(place, doc_key=str(key))
     items, pairs = _value(record, keys.entities), _value(record, keys.relations)
-    if not names or (items is None and pairs is None):
+    # LangExtract writes null where it has found nothing.
+    known = {path.partition(".")[0] for path in (*keys.entities, *keys.relations)}
+    if not names or (items is None and pairs is None and known.isdisjoint(record)):
         lacking = keys.entities if names else (*keys.text, *keys.document)
         raise place.error(f"no {' or '.join(lacking)}: {_NEEDED}")
-    groups = [
-        [_read_quote(item, keys, place, label) for item in group]
-        for label, group in _read_groups(items, keys.entities[0], place)
-    ]
-    relations = [
-        QuotedPair(
-            _read_end(item, keys.head, keys, place),
-            _read_end(item, keys.tail, keys, place),
-            string_at(label or _value(item, keys.relation), keys.relation[0], place),
-            _read_score(item, keys),
-        )
-        for label, group in _read_groups(pairs, keys.relations[0], place)
-        for item in group
-    ]
-    return QuotedRecord(place, names, groups, relations)
+    problems: list[FormatError] = []
+
+    def read_groups(
+        items: object, name: str, read: _ReadItem[_Read], odd: _Read
+    ) -> list[list[_Read]]:
+        """Groups of items; ``odd`` stands for one that cannot be read, since relations count them."""
+        groups = []
+        for label, group in _read_groups(items, name, place):
+            groups.append([odd] * len(group))
+            for number, item in enumerate(group):
+                try:
+                    groups[-1][number] = read(item, keys, place, label)
+                except FormatError as error:
+                    problems.append(error)
+        return groups
+
+    groups = read_groups(items, keys.entities[0], _read_quote, Quote(""))
+    relations = read_groups(pairs, keys.relations[0], _read_pair, None)
+    return QuotedRecord(place, names, groups, [*filter(None, chain(*relations))], problems)
 
 
 def _read_groups(value: object, name: str, place: Place) -> Iterator[tuple[str, list[Any]]]:
@@ -224,11 +238,20 @@ def _read_groups(value: object, name: str, place: Place) -> Iterator[tuple[str, 
         yield label, list_at(group, f"{name} {label}".strip(), place)
 
 
+def _read_pair(item: object, keys: QuoteKeys, place: Place, label: str) -> QuotedPair | None:
+    head, tail = (_read_end(item, end, keys, place) for end in (keys.head, keys.tail))
+    label = string_at(label or _value(item, keys.relation), keys.relation[0], place)
+    return QuotedPair(head, tail, label, _read_score(item, keys))
+
+
 def _read_quote(item: object, keys: QuoteKeys, place: Place, label: str = "") -> Quote:
     text = item if isinstance(item, str) else _value(item, keys.quote)
     start = _value(item, keys.start)
     label = string_at(label or _value(item, keys.label) or "", keys.label[0], place)
-    text, more = string_at(text, keys.quote[0], place), bool(_value(item, ("attributes",)))
+    if not isinstance(text, str) or not text.strip():
+        found = text if isinstance(item, dict) else item
+        raise place.unexpected(found, "a string to look for", field=keys.quote[0])
+    more = bool(_value(item, ("attributes",)))
     return Quote(text, label, start if type(start) is int else None, _read_score(item, keys), more)
 
 
@@ -316,7 +339,8 @@ class _Places:
             cursor = 0
             for quote in group:
                 self._quotes.unread += quote.attributes
-                found = self._locate(quote, cursor) if quote.label in labels else []
+                is_meant = quote.text and quote.label in labels
+                found = self._locate(quote, cursor) if is_meant else []
                 cursor = found[0].span.char_start if found else cursor
                 numbered.append(found)
         for head, tail, label, score in record.pairs:
@@ -329,7 +353,7 @@ class _Places:
                     repr(each) if isinstance(each, int) else quoted(each.text)
                     for each in (head, tail)
                 )
-                self._miss(f"{label!r} from {' to '.join(named)}")
+                self._miss(f"{label!r} from {' to '.join(named)} is not in the text")
                 continue
             # Of a name that stands in several places, the one next to the other is meant.
             first, second = min(
@@ -352,7 +376,11 @@ class _Places:
         else:
             places = self._finder.find(text)
         if not places:
-            self._miss(quoted(text))
+            is_part = self._finder.cuts_words(text)
+            where = (
+                "stands in the text as a part of words only" if is_part else "is not in the text"
+            )
+            self._miss(f"{quoted(text)} {where}")
         elif not every:
 
             def order(place: Found) -> tuple[int, ...]:
@@ -382,7 +410,7 @@ class _Places:
         return list(known.values()) or self._locate(end)
 
     def _miss(self, what: str) -> None:
-        self._quotes.missing.append(f"{self._document.doc_key}: {what} is not in the text")
+        self._quotes.missing.append(f"{self._document.doc_key}: {what}")
 
     def _name(self, quote: str) -> str:
         """What quotes of the same words have in common."""

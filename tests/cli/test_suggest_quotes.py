@@ -120,6 +120,22 @@ def test_answers_of_any_model_in_sequence_or_everywhere(
     assert [start for _, start, _ in suggested(project)] == [29, 59]
 
 
+def test_an_odd_quote_costs_itself_and_keeps_its_number(
+    command: Command, work: Path, project: Path
+) -> None:
+    relations = [[2, 1, "CHANGES"], [None, 1, "CHANGES"]]
+    quotes = [1998, {"quote": "steel"}, "Annealing"]
+    write_lines(work / "q.jsonl", {"doc_key": "b", "entities": quotes, "relations": relations})
+    write_lines(work / "l.jsonl", {"document_id": "a", "extractions": None})
+    made = command("suggest", "q.jsonl", "--from", "quotes")
+    assert made.code == ExitCode.PARTIAL and "1998 found" in made.err
+    assert suggested(project) == [("Annealing", 0, ""), ("steel", 18, "")]
+    with open_project(project, read=True) as opened:
+        (relation,) = opened.document_state(opened.numbers()[1]).relations
+        assert relation.head != relation.tail and relation.label == "CHANGES"
+    assert command("suggest", "l.jsonl", "--from", "langextract").code == ExitCode.DONE
+
+
 def test_relations_join_mentions_that_are_there_already(
     command: Command, work: Path, project: Path
 ) -> None:

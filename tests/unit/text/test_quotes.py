@@ -52,6 +52,20 @@ def test_spelling_may_differ_and_words_may_not() -> None:
     assert [text for text, _ in found("t cells")] == ["T cells", "T cells"]
 
 
+def test_compatibility_forms_are_equal_and_ideographs_are_words() -> None:
+    text = "患者服用头孢。\ufb01ne\u2011tuned CO2 in E\u0301tudes, XX\u2122 and xBase\u00b2 fell."
+    for quote, expected in {
+        "fine-tuned": "\ufb01ne\u2011tuned",
+        "CO\u2082": "CO2",
+        "\u00c9tudes": "E\u0301tudes",
+        "头孢": "头孢",
+        "XX": "XX",
+        "xBase2": "xBase\u00b2",
+    }.items():
+        assert [each for each, _ in found(quote, text)] == [expected]
+    assert finder(text).cuts_words("tude") and not finder(text).cuts_words("nowhere")
+
+
 @settings(max_examples=examples(200))
 @given(st.lists(st.tuples(_WORDS, _SIGNS), min_size=1, max_size=12), st.data())
 def test_a_quote_in_another_spelling_is_found_at_its_place(
