@@ -217,7 +217,8 @@ def learn(
     name: str | None = option("NAME", "Name of the new model (default: the project's)."),
     output: str | None = option("DIR", "Write this folder instead of registering the model."),
     model: str | None = option(
-        "NAME|DIR", "Model to learn on (default: the one in use where it knows the labels)."
+        "NAME|DIR",
+        "Model to learn on (default: the one in use where it knows the labels, else the best by folds).",
     ),
     as_json: JsonOption = False,
 ) -> None:

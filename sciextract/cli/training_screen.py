@@ -49,12 +49,18 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
     from sciextract.learning.validation import LEAST
 
     model, validation = learned.model, learned.validation
-    taken = {"learned_from": learned.documents, "seconds": round(learned.seconds, 2)}
+    taken = {
+        "learned_from": learned.documents,
+        "seconds": round(learned.seconds, 2),
+        "bases": learned.bases,
+    }
     gate = learned.gate and learned.gate.to_json()
     found = model.to_json() | taken | {"scores": validation.to_json(), "gate": gate}
     place = model.id if model.registered else str(model.folder)
     words = f"{model.id}: learned from {counted(learned.documents, 'abstract')} in {learned.seconds:.1f} s"
     if not as_json:
+        if learned.bases:
+            say("Note", learned.bases)
         for line in validation.lines():
             say("", line)
         if not validation.layers:

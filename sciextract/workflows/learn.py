@@ -15,6 +15,7 @@ from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.promise import Promise
 from sciextract.learning.adapter import learn
+from sciextract.learning.bases import LEAST, BaseComparison
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 # Abstracts that an adapter is trained on at most: those that were decided last.
 MOST_FINISHED = 200
+
+# Abstracts that bases are compared on at most: what they do not tell apart is alike.
+MOST_COMPARED = 60
 
 # Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's.
 FEW_FINISHED = 10
@@ -64,6 +68,16 @@ def base_model(project: Project, named: str | None = None) -> Extractor:
     ):
         return Extractor.load(base_for(project), RunOptions(threads=1))
     return found.base()
+
+
+def compare_bases(
+    project: Project, states: EncoderStates, named: str | None
+) -> BaseComparison | None:
+    """The comparison that chooses the base; ``None`` where a person named it, it knows the labels, or little is finished."""
+    if named is not None or not states.extractor.config.labels_unknown_to(project.schema):
+        return None
+    finished = [each for each in training_documents(project, MOST_COMPARED) if each.complete]
+    return BaseComparison(finished, project.schema, states) if len(finished) >= LEAST else None
 
 
 def find_untouched(project: Project) -> list[int]:
@@ -154,6 +168,7 @@ class Learned:
         use: Whether each layer's suggestions are used, and why.
         numbers: Untouched abstracts that it can suggest for.
         sure: From which score on suggestions are right as often as promised.
+        change: Why it stands on another base than the adapter before; empty where it does not.
     """
 
     model: ModelId
@@ -163,6 +178,7 @@ class Learned:
     use: Mapping[Layer, LayerUse]
     numbers: tuple[int, ...]
     sure: Promise
+    change: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +210,8 @@ class Learner:
         self._states: EncoderStates | None = None
         self._adapter: Extractor | None = None
         self._layers = ALL_LAYERS
+        self._comparison: BaseComparison | None = None
+        self._compared, self._change = 0, ""
 
     def learn(self) -> Learned:
         """Train an adapter on the decisions in the project.
@@ -207,6 +225,10 @@ class Learner:
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started
+            # Again whenever half as much more is finished: bases rarely change places later.
+            if not self._comparison and finished_of(adapter) >= 1.5 * self._compared:
+                self._comparison = compare_bases(project, states, self._model)
+                self._compared = finished_of(adapter) if self._comparison else 0
             used = set(recently_decided(project.connection, MOST_FINISHED))
             layers = layers_of(project.schema)
             of_used = (e for e in known_documents(project.connection) if e.number in used)
@@ -217,8 +239,22 @@ class Learner:
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
             numbers = tuple(each for each in find_untouched(project) if each not in left)
-        finished = finished_of(adapter)
-        return Learned(adapter.model, finished, done, seconds, use, numbers, curve.sure)
+        finished, change = finished_of(adapter), self._change
+        self._change = ""
+        return Learned(adapter.model, finished, done, seconds, use, numbers, curve.sure, change)
+
+    def compare(self) -> bool:
+        """Train once more to compare bases, while nobody waits; whether more is to do. The next adapter stands on the best."""
+        if self._comparison is None or self._states is None:
+            return False
+        if self._comparison.step():
+            return True
+        best = self._comparison.best()
+        if best is not self._states:
+            name = best.extractor.model.name
+            self._change = f"suggestions stand on {name} now; {self._comparison.words()}"
+        self._states, self._comparison = best, None
+        return False
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last; none before that.

@@ -55,6 +55,7 @@ def learned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = json.loads(result.stdout)
     assert (found["learned_from"], found["gate"]) == (5, None)
     assert found["scores"]["documents"] == 5
+    assert all(f"{base} " in found["bases"] for base in ("sci", "science", "bio"))
     assert found["scores"]["heads"]["ner"] > 50, "alloys and treatments stand in the same places"
     return folder
 

@@ -199,6 +199,8 @@ class LearningWork:
         started = f", {begun} begun" if begun else ""
         self._show(f"{sign}learned from {learned.done}{started}{unused}")
         off = frozenset(layer.value for layer, use in learned.use.items() if not use.on)
+        if learned.change:
+            self._screen.show_notice(Feedback(learned.change))
         if self._off is not None and off != self._off:
             words = [
                 f"learned {layer} are {'on' if use.on else 'off'}: {use.reason}"

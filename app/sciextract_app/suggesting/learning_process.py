@@ -112,6 +112,8 @@ def main(path: str, model: str) -> None:
     _lower_priority()
     calls, learner = Connection(sys.stdin.fileno()), Learner(Path(path), model or None)
     while True:
+        while not calls.poll() and learner.compare():
+            pass  # one training at a time, as long as nobody waits
         try:
             name, arguments = calls.recv()
         except EOFError:

@@ -26,7 +26,7 @@ from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.documents import positive_part
 from sciextract.store import Project
 from sciextract.text.english import counted
-from sciextract.workflows.learn import base_model, training_documents
+from sciextract.workflows.learn import base_model, compare_bases, training_documents
 from sciextract.workflows.models.compare import gate_predictions
 from sciextract.workflows.models.registry import KnownModel, check_name, known_at, register
 
@@ -45,6 +45,7 @@ class LearnedModel:
         documents: Abstracts that it was trained on.
         gate: The comparison with the model that knows the labels already; ``None`` where none does.
         unseen: Types of the schema that none of these abstracts has.
+        bases: On which base it stands and how each one did; empty where none were compared.
     """
 
     model: KnownModel
@@ -53,6 +54,7 @@ class LearnedModel:
     documents: int
     gate: GateReport | None
     unseen: tuple[str, ...]
+    bases: str = ""
 
 
 def learn_model(
@@ -86,8 +88,13 @@ def learn_model(
     check_name(name)
     if output is not None and output.exists():
         raise OutputError(f"{output} exists already", "choose another --output")
-    base = base_model(project, model)
-    states = EncoderStates(base, limit_mib=2048)
+    states = EncoderStates(base_model(project, model), limit_mib=2048)
+    comparison = compare_bases(project, states, model)
+    bases = ""
+    if comparison and (best := comparison.best()):
+        states = best if best is states else EncoderStates(best.extractor, limit_mib=2048)
+        bases = f"it stands on {best.extractor.model.name}; {comparison.words()}"
+    base = states.extractor
     validation = validate(finished, project.schema, states, on_progress)
     started = time.monotonic()
     adapter = learn(finished, project.schema, states, WRITTEN)
@@ -123,7 +130,7 @@ def learn_model(
     seen = {item.label for each in annotated for item in each.entities}
     seen |= {item.label for each in annotated for item in each.relations}
     unseen = tuple(each.label for each in project.schema.types if each.label not in seen)
-    return LearnedModel(made, validation, seconds, len(finished), gate, unseen)
+    return LearnedModel(made, validation, seconds, len(finished), gate, unseen, bases)
 
 
 def _card(config: ModelConfig, validation: Validation) -> str:
