@@ -143,12 +143,14 @@ class ModelConfig:
             ) from error
 
 
-def _names(values: Any) -> tuple[str, ...]:
-    """Labels: distinct printable strings, since they become names of files, columns and tags."""
+def _names(values: Any, *, untyped: bool = False) -> tuple[str, ...]:
+    """Labels: distinct printable strings, since they become names of files, columns and tags; empty for no type."""
     names = tuple(values)
     if len(names) > _MOST_LABELS:
         raise ValueError(f"{len(names):,} labels; expected at most {_MOST_LABELS:,}")
     for name in names:
+        if untyped and name == "":
+            continue
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise ValueError(f"{name!r:.60} is no label; expected printable characters")
     if len({*names}) < len(names):
@@ -157,7 +159,7 @@ def _names(values: Any) -> tuple[str, ...]:
 
 
 def _config(values: dict[str, Any]) -> ModelConfig:
-    labels, entities = values["labels"], _names(values["labels"]["entities"])
+    labels, entities = values["labels"], _names(values["labels"]["entities"], untyped=True)
     # The bundled models are older than some of the keys, and their names hold the hash of what they say.
     groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
     columns_of(entities, groups)  # an error where a label is not in exactly one group

@@ -96,7 +96,9 @@ def test_fields_that_may_hold_an_abstract_are_named(tmp_path: Path) -> None:
     assert "plain_summary" in warning and "year" not in warning
 
 
-@pytest.mark.parametrize("field", ["gold_entities", "annotations", "spans", "relations", "coref_clusters"])
+@pytest.mark.parametrize(
+    "field", ["gold_entities", "annotations", "spans", "relations", "coref_clusters"]
+)
 def test_fields_that_look_like_annotations_are_named(field: str, tmp_path: Path) -> None:
     record = {"text": "We fold sheets.", field: [{"start": 3, "end": 7}], "labels": ["cs.CL"]}
     path = tmp_path / "a.jsonl"
