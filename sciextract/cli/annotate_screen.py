@@ -87,7 +87,8 @@ def describe_project(done: ProjectReport) -> str:
     """The summary of a run on a project."""
     words = ""
     if done.imported is not None:
-        words = f"{counted(done.imported.counts.documents, 'new abstract')}; "
+        new = counted(done.imported.counts.documents, "new abstract")
+        words = f"{'; '.join([new, *done.imported.papers])}; "
         if done.imported.bad:
             words += f"{counted(done.imported.bad, 'bad record')} left out; "
     words += f"{counted(done.predicted.documents, 'abstract')} predicted by {done.predicted.model}"

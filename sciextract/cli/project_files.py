@@ -85,14 +85,18 @@ def import_(
         help="What to import from records with gold and predictions (default: gold). Predictions "
         "become undecided items with their own source.",
     ),
+    keep_duplicates: bool = flag(
+        "Keep further texts of papers that the project has.", "--keep-duplicates"
+    ),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Import abstracts, and any annotations they have, into a project.
 
-    A text that the project already has is not duplicated: its record is kept and its annotations are added.
-    Decisions in the project are never changed.
+    A text that the project already has is not duplicated: its record is kept and its annotations are added. Nor is a
+    paper, by DOI, PubMed id, or title with year and first author: the project keeps both records and the longer
+    abstract. Decisions in the project, and the texts that they are about, are never changed.
 
     Examples:
 
@@ -113,7 +117,7 @@ def import_(
         with ImportScreen(shown, FLAGGED) as screen:
             imported = import_files(
                 opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
-                done=layers_named(done), fields=fields,
+                done=layers_named(done), fields=fields, keep_duplicates=keep_duplicates,
             )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
@@ -231,6 +235,7 @@ def _describe_import(done: ImportReport) -> str:
     parts = [f"{counted(counts.documents, 'new abstract')}"]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
+    parts += done.papers
     if counts.items:
         parts.append(counted(counts.items, "annotation"))
     if done.added_labels:

@@ -31,6 +31,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
+from sciextract.documents.papers import SEEN, Paper, Papers, doi_in_key, paper_of
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
@@ -163,6 +164,38 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
         return Stored(
             number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)
         )
+
+
+def known_papers(connection: sqlite3.Connection) -> Papers:
+    """The papers of the documents in the project, with all records that came with each."""
+
+    def load_paper(number: int) -> Paper | None:
+        query = "SELECT 1 FROM progress WHERE document_id = ?"
+        if first_value(connection, query, number) is None:
+            return None
+        known = load(connection, number).document
+        return paper_of(known.doc_key, known.fields, known.text)
+
+    def fill(papers: Papers) -> None:
+        rows = connection.execute(
+            # Whole bytes: one that is cut cannot be decoded.
+            f"""SELECT d.id, d.doc_key, d.title, d.doi, d.pmid,
+                CASE typeof(d.text) WHEN 'text' THEN substr(d.text, 1, {SEEN}) ELSE d.text END
+            FROM document d JOIN progress p ON p.document_id = d.id"""
+        )
+        for number, key, title, doi, pmid, text in rows:
+            known_doi = doi or doi_in_key(from_sql(key))
+            papers.add(number, known_doi, pmid, from_sql(title), from_sql(text))
+        more = connection.execute(
+            """SELECT document_id, fields FROM record WHERE document_id IN (
+                SELECT document_id FROM record GROUP BY document_id HAVING count(*) > 1)"""
+        )
+        for number, fields in more:
+            with decoded(connection, f"abstract {number}"):
+                known = bibliography_of(json.loads(fields))
+            papers.add(number, known.doi, known.pmid, known.title or "", "")
+
+    return Papers(load_paper, fill)
 
 
 def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
+from sciextract.documents.papers import Papers, paper_of
 from sciextract.store import documents, events
 from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
-from sciextract.store.documents import Record, digest_of, encode_annotations
+from sciextract.store.documents import Record, Stored, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import Completeness, ProgressRow
-from sciextract.store.sqlite import first_value, now
+from sciextract.store.sqlite import first_value, now, to_sql
 from sciextract.store.state_tables import load_rows
 
 if TYPE_CHECKING:
@@ -111,6 +113,8 @@ class ImportCounts:
         items: Entities, relations and mentions that it added or decided.
         flagged: Documents whose annotations break a rule of the schema.
         against_decisions: Imported items that a person had rejected; they stay rejected.
+        already: Papers that the project had with another text, by the source of that.
+        longer: Those of them whose text is now the longer one that came.
     """
 
     documents: int = 0
@@ -118,6 +122,8 @@ class ImportCounts:
     items: int = 0
     flagged: int = 0
     against_decisions: int = 0
+    already: Counter[str] = field(default_factory=Counter)
+    longer: int = 0
 
 
 @dataclass(eq=False)
@@ -128,13 +134,17 @@ class Import(Batches):
         source: ``import:FILE``.
         params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
+        papers: Those of the project, to keep each once; ``None`` keeps every text.
         counts: What it did so far.
+        remarks: Keys of documents and what there is to say about their papers, since the last batch.
     """
 
     source: str
     params: Mapping[str, Any]
     done: Collection[Layer] = ()
+    papers: Papers | None = None
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
+    remarks: list[tuple[str, str]] = field(default_factory=list, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event."""
@@ -147,7 +157,8 @@ class Import(Batches):
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts = replace(self.counts)
+        counts = replace(self.counts, already=Counter(self.counts.already))
+        self.remarks.clear()
         with self.batch() as context:
             for item, warnings in items:
                 self._add_one(context, item, warnings, counts)
@@ -157,9 +168,16 @@ class Import(Batches):
         self, context: Context, item: AnnotatedDocument, warnings: tuple[str, ...],
         counts: ImportCounts,
     ) -> None:  # fmt: skip
-        doc = find_or_insert(self.project.connection, item.document)
         said = item.annotations
         has_items = bool(said.entities or said.relations or said.clusters)
+        text_sha256 = item.document.text_sha256
+        if documents.known_by_text(self.project.connection, text_sha256) is None:
+            known = self._find_paper(item.document)
+            if known is not None and not has_items:
+                self._keep_once(context, known, item, counts)
+                return
+            self._name_other(item.document, known)
+        doc = find_or_insert(self.project.connection, item.document)
         counts.known += doc.progress is not None
         counts.documents += doc.progress is None
         counts.flagged += bool(warnings)
@@ -178,6 +196,67 @@ class Import(Batches):
             counts.against_decisions += imported.against_decisions
         Edit(doc, context).finish(self.done)
         self.project.save(doc, context)
+        self._add_paper(doc)
+
+    def _find_paper(self, document: Document) -> int | None:
+        """The document of the same paper in the project."""
+        if self.papers is None:
+            return None
+        paper = paper_of(document.doc_key, document.fields, document.text)
+        before = self.papers.apart
+        known = self.papers.find(paper)
+        if known is None and self.papers.apart > before:
+            self._remark(document, "another paper here has its DOI or PubMed id: both are kept")
+        return known
+
+    def _add_paper(self, doc: DocumentState) -> None:
+        if self.papers is not None:
+            known = doc.stored.document
+            paper = paper_of(known.doc_key, known.fields, known.text)
+            self.papers.add(doc.number, paper.doi, paper.pmid, paper.title, paper.text)
+
+    def _keep_once(
+        self, context: Context, number: int, item: AnnotatedDocument, counts: ImportCounts
+    ) -> None:
+        """Add a record to the document of the same paper; the longer text is kept where nobody has decided anything."""
+        connection, came = self.project.connection, item.document
+        doc, known = self.project.document_state(number), [*documents.records(connection, number)]
+        kept = doc.stored.document
+        source = known[0].source.removeprefix("import:") if known else ""
+        counts.already[source] += 1
+        record = Record(came.doc_key, self.source, came.fields, item.warnings)
+        keep_annotations(self.project, context, number, None, [record])
+        mine, theirs = (paper_of(each.doc_key, each.fields, each.text) for each in (kept, came))
+        if theirs.says_more_than(mine) and _is_untouched(doc):
+            counts.longer += 1
+            # The key stays: scripts and papers name the abstract by it.
+            number = find_or_insert(connection, replace(came, doc_key=kept.doc_key)).number
+            keep_annotations(self.project, context, number, None, [*known, record])
+            longer = self.project.document_state(number)
+            longer.put(doc.progress or ProgressRow())
+            for row in (*doc.items_of(), *doc.clusters, *filter(None, [doc.progress])):
+                doc.drop(row)
+            self.project.save(doc, context)
+            self.project.save(longer, context)
+        elif mine.text != theirs.text and not _is_untouched(doc):
+            self._remark(came, f"here already as {kept.doc_key!r}, with decisions: its text stays")
+        self._add_paper(DocumentState(Stored(number, came), ()))
+
+    def _name_other(self, document: Document, known: int | None) -> None:
+        """Say of a text that comes into the project that another one has its key, or is of its paper."""
+        query = """SELECT 1 FROM document d JOIN progress p ON p.document_id = d.id
+            WHERE d.doc_key = ? AND d.sha256 != ?"""
+        name = to_sql(document.doc_key), document.text_sha256
+        if known is not None:
+            self._remark(
+                document,
+                "its paper is here with another text: both are kept, for it has annotations",
+            )
+        elif first_value(self.project.connection, query, *name) is not None:
+            self._remark(document, "another text here has the same key: both are kept")
+
+    def _remark(self, document: Document, words: str) -> None:
+        self.remarks.append((document.doc_key, words))
 
 
 @dataclass(eq=False)

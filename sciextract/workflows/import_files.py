@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from itertools import islice
 from pathlib import PurePath
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.papers import Papers
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as_command
@@ -21,6 +22,7 @@ from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
 from sciextract.formats.inputs import expand_inputs
 from sciextract.store import Project
+from sciextract.store.documents import known_papers
 from sciextract.store.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project_settings import with_labels
 
@@ -90,12 +92,29 @@ class ImportReport:
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        return ExitCode.of(self.counts.documents + self.counts.known, self.bad)
+        counts = self.counts
+        return ExitCode.of(counts.documents + counts.known + counts.already.total(), self.bad)
+
+    @property
+    def papers(self) -> list[str]:
+        """What came of papers that were there already, in words; empty where there were none."""
+        already = self.counts.already
+        if not already:
+            return []
+        count = already.total()
+        are = f"{count:,} papers are" if count > 1 else "1 paper is"
+        longer = f", {self.counts.longer:,} with the longer abstract" if self.counts.longer else ""
+        once = f"kept once{longer} (--keep-duplicates keeps all)"
+        return [f"{are} here already, from {', '.join(already)}; {once}"]
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
+        # Not by asdict: it makes a Counter from pairs, which counts them.
+        counts = {
+            each.name: getattr(self.counts, each.name) for each in dataclass_fields(self.counts)
+        }
         more = {"bad": self.bad, "warned": self.warned, "added_labels": self.added_labels}
-        return asdict(self.counts) | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
+        return counts | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
 
 
 def import_files(
@@ -108,10 +127,13 @@ def import_files(
     at_a_time: int = BATCH,
     done: Collection[Layer] = (),
     fields: Side | None = None,
+    keep_duplicates: bool = False,
 ) -> ImportReport:
     """Import files, folders or standard input (``-``); one event in the log for each of them.
 
-    A text that the project has already is not doubled: its record is kept, and its annotations are added.
+    A text that the project has already is not doubled: its record is kept, and its annotations are added. Of a
+    paper that it has with another text, the record is kept, and of both texts the longer one; one that has
+    annotations or decisions stays.
     Before anything goes into a project that has documents, a backup is made.
 
     Args:
@@ -125,6 +147,7 @@ def import_files(
         fields: What is read of records with gold and predictions. Predictions become undecided items of a
             source of their own, ``import:FILE#predicted``. ``None`` reads the gold, and imports the
             predictions of records without gold as if they were gold.
+        keep_duplicates: Whether other texts of papers that the project has are kept, too.
 
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
@@ -145,7 +168,7 @@ def import_files(
         (path, read([path], format_id, choice), choice, "")
         for path, choice in zip(paths, choices, strict=True)
     ]
-    job = _Job(project, listener or ImportListener(), at_a_time, add_labels, done)
+    job = _Job(project, listener or ImportListener(), at_a_time, add_labels, done, keep_duplicates)
     return job.run_all(sources)
 
 
@@ -176,6 +199,8 @@ class _Job:
     at_a_time: int
     add_labels: bool = False
     done: Collection[Layer] = ()
+    keep_duplicates: bool = False
+    papers: Papers | None = None
     report: ImportReport = field(default_factory=ImportReport)
     seen: int = 0
 
@@ -185,6 +210,8 @@ class _Job:
         # The first import needs none: there is nothing that it could spoil.
         if self.project.numbers():
             self.project.backup("before import")
+        if not self.keep_duplicates:
+            self.papers = known_papers(self.project.connection)
         for path, items, choice, source in sources:
             try:
                 self.run(path, items, choice, source)
@@ -200,7 +227,7 @@ class _Job:
         readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":
             readable, source = map(propose, readable), f"{source}{_PREDICTED}"
-        target = Import(self.project, source, {"path": path}, self.done)
+        target = Import(self.project, source, {"path": path}, self.done, self.papers)
         try:
             while batch := list(islice(readable, self.at_a_time)):
                 schema = self._schema_for(path, batch, readable)
@@ -213,6 +240,9 @@ class _Job:
                         self.listener.warned(key, (*each.warnings, *warnings))
                     checked.append((each, warnings))
                 target.add(checked)
+                for key, words in target.remarks:
+                    self.report.warned += 1
+                    self.listener.warned(key, (words,))
                 self.listener.progress(self.seen)
             choice.check(path)
         # Batches are written as they come, so what came before the bad one is in the project already.

@@ -165,6 +165,7 @@ def import_feedback(report: ImportReport) -> Feedback:
     parts = [counted(counts.documents, "new abstract")]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
+    parts += report.papers
     if counts.flagged:
         parts.append(f"{counts.flagged:,} flagged: labels against the schema")
     if report.bad:

@@ -1,0 +1,251 @@
+"""Which records describe one paper: the same DOI, PubMed id or text, or the same title, year and first author."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from html import unescape
+from typing import Any
+
+from sciextract.documents.bibliography import bare_doi, bibliography_of
+from sciextract.documents.document import Document
+
+# What publishers and databases write behind an abstract, from the beginning of a sentence on.
+_RIGHTS = re.compile(
+    r"\s*(?:©|\(c\)\s*(?:19|20)\d\d).*|(?:^|(?<=[.!?)\]\"”>;:\n]))\s*[(\[]?\s*(?:"
+    r"(?:crown\s+)?copyright\b\s*(?:©|\(c\)|of\b|by\b|the\b|[^.]{0,60}\d{4})|\(c\)\s*(?:copyright\b|[^.]{0,40}?\d{4})"
+    r"|(?:\d{4}\s+)?(?:the\s+)?author(?:s|\(s\))?[\s,.]+(?:\d{4}\.\s+)?published\b|\d{4}\s[^.]{2,80}?\b(?:inc|ltd|b\.?v|gmbh|press)\b"
+    r"|published\s+by\b|all\s+rights\s+reserved|this\s+article\s+is\s+protected\s+by\s+copyright"
+    r"|psyc\w+\s+(?:database\s+)?record|abstract\s+from\s+(?:author|publisher)"
+    r").*",
+    re.IGNORECASE | re.DOTALL,
+)
+SEEN = 600
+"""How much of the beginning of a text is needed to find it, and of its end for the rights."""
+# Nine of ten beginnings of texts have none of these, and the pattern costs ten times as much as looking.
+_SIGNS = (
+    "©", "(c)", "copyright", "published", "rights", "psyc", "abstract from", " ltd", " inc", "gmbh", "b.v", " press",
+)  # fmt: skip
+_TAG = re.compile(r"</?\w[^<>]{0,40}>")
+_TRANSLATED = re.compile(r"(?<=\w)[.?!]?\s+\[[^\[\]]+\]\W*$")
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+|[ivx]+")
+#: Short titles of many different texts. One or two words name nothing, either.
+_GENERIC = re.compile(
+    r"(?:guest |invited )?(?:editorials?|introduction|preface|foreword|contents|errat\w+|corrigend\w+|corrections?"
+    r"|retraction|reply|response|letters? to|authors? re|book reviews?|in memoriam|obituary|news|announcements?"
+    r"|in this issue|index|discussion|comment\w*|notes? (?:on|to))\b"
+)
+_LEAST_WORDS, _GENERIC_WORDS = 3, 6
+_A_FEW_WORDS = 20
+#: Shorter texts are the same only as they stand.
+_LEAST_LETTERS = 40
+_ALIKE, _UNLIKE = 0.8, 0.3
+_SEEN_OF_TITLE, _SEEN_OF_TEXT = 300, 200
+#: What more records share, such as the DOI of proceedings, names none of them; and the cost stays linear.
+_MOST = 50
+
+
+class Verdict(Enum):
+    """Whether two records describe one paper."""
+
+    SAME = "the same paper"
+    OTHER = "another paper"
+    NUMBER_ONLY = "another paper with the same DOI or PubMed id: the titles differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What tells a paper from others.
+
+    Attributes:
+        doi: In lower case.
+        pmid: Digits.
+        title: As it was written.
+        year: Of publication.
+        author: The words of the first author's name, without initials.
+        text: Title and abstract, without the rights that stand behind them.
+    """
+
+    doi: str | None
+    pmid: str | None
+    title: str
+    year: int | None
+    author: frozenset[str]
+    text: str
+
+    def says_more_than(self, other: Paper) -> bool:
+        """Whether its text is longer by a few words: full stops and hyphens differ between databases."""
+        return len(_letters(self.text)) > len(_letters(other.text)) + _A_FEW_WORDS
+
+    @property
+    def abstract(self) -> str:
+        """The text behind the title."""
+        return self.text.removeprefix(self.title)
+
+    @property
+    def has_abstract(self) -> bool:
+        """Whether there is more than a title to compare."""
+        return len(self.text) > len(self.title) + _LEAST_LETTERS
+
+
+def paper_of(doc_key: str, fields: Mapping[str, Any], text: str) -> Paper:
+    """What a record says of its paper. A key that is a DOI counts as one: such a field was no field once."""
+    known = bibliography_of(fields)
+    doi = known.doi or doi_in_key(doc_key)
+    author = known.authors[0] if known.authors else ""
+    words = frozenset(word for word in _words(author) if len(word) > 1)
+    return Paper(doi, known.pmid, known.title or "", known.year, words, without_rights(text))
+
+
+def doi_in_key(doc_key: str) -> str | None:
+    """The DOI that a document is named by."""
+    return bare_doi(doc_key) if doc_key.startswith("10.") else None
+
+
+def compare(one: Paper, other: Paper) -> Verdict:
+    """Whether two records describe one paper.
+
+    Titles of 400 pairs of records in six databases show the limits: of one paper they share nearly all words,
+    abstracts of different papers fewer than a third.
+    """
+    both = one.has_abstract and other.has_abstract
+    if both and _same_letters(one.text, other.text):
+        return Verdict.SAME
+    overlap = _overlap(one.abstract, other.abstract) if both else None
+    mine, theirs = _words(_TRANSLATED.sub("", one.title)), _words(_TRANSLATED.sub("", other.title))
+    if (one.doi and one.doi == other.doi) or (one.pmid and one.pmid == other.pmid):
+        unknown = not mine or not theirs
+        alike = unknown or _may_be_one(mine, theirs, (overlap or 0) > _ALIKE)
+        return Verdict.SAME if alike else Verdict.NUMBER_ONLY
+    generic = len(mine) <= _GENERIC_WORDS and _GENERIC.match(" ".join(mine))
+    if "".join(mine) != "".join(theirs) or len(mine) < _LEAST_WORDS or generic:
+        return Verdict.OTHER
+    near = one.year and other.year and abs(one.year - other.year) <= 1
+    shared = one.author & other.author
+    if near and shared:
+        return Verdict.OTHER if overlap is not None and overlap < _UNLIKE else Verdict.SAME
+    # Where a year or the authors are not known, the abstract has to say it.
+    open_year, open_author = not (one.year and other.year), not (one.author and other.author)
+    possible = (near or open_year) and (shared or open_author)
+    return Verdict.SAME if possible and (overlap or 0) > _ALIKE else Verdict.OTHER
+
+
+def _may_be_one(mine: list[str], theirs: list[str], has_abstract: bool) -> bool:
+    """Whether two titles may be of one paper, which may have one abstract: parts of a series differ in their numbers."""
+    more, others = {*mine} - {*theirs}, {*theirs} - {*mine}
+    shared = len({*mine} & {*theirs}) / min(len({*mine}), len({*theirs}))
+    are_parts = any(map(_NUMBER.fullmatch, more)) and any(map(_NUMBER.fullmatch, others))
+    return (shared >= 0.6 or has_abstract) and not are_parts
+
+
+def _overlap(one: str, other: str) -> float:
+    """The share of the words of the shorter text that the other has, too."""
+    mine, theirs = {*_words(one)}, {*_words(other)}
+    return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
+
+
+def _same_letters(one: str, other: str) -> bool:
+    mine = _letters(one)
+    return mine == _letters(other) and (len(mine) >= _LEAST_LETTERS or one == other)
+
+
+def without_rights(text: str) -> str:
+    """A text without the rights that stand behind it.
+
+    >>> without_rights("We parse. © 2019 Elsevier B.V. All rights reserved.")
+    'We parse.'
+    """
+    start = max(0, len(text) - SEEN)
+    end = text[start:].lower()
+    found = _RIGHTS.search(text, start) if any(sign in end for sign in _SIGNS) else None
+    return text[: found.start()].rstrip() if found else text.rstrip()
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, without accents, tags and punctuation."""
+    if "<" in text or "&" in text:
+        text = unescape(_TAG.sub("", text)).replace("&", " and ")
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKD", text)
+        text = "".join([each for each in plain if not unicodedata.combining(each)])
+    return _WORD.findall(text.casefold())
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text: hyphens, blanks and line ends differ between databases."""
+    return "".join(_words(text))
+
+
+class Papers:
+    """Finds the record of the same paper among those that were added, in a time that does not grow with their number.
+
+    Args:
+        load: Gives the paper of a number that was added, ``None`` where it is there no more.
+        fill: Adds what is known already, once something is looked for.
+
+    Attributes:
+        apart: How many papers had the DOI or PubMed id of another one.
+    """
+
+    def __init__(
+        self, load: Callable[[int], Paper | None], fill: Callable[[Papers], None] | None = None
+    ) -> None:
+        self.apart = 0
+        self._load, self._fill = load, fill
+        # A private temporary file: a million papers fit as well as ten.
+        self._names = sqlite3.connect("", check_same_thread=False)
+        self._names.execute(
+            "CREATE TABLE name (hash, number, PRIMARY KEY (hash, number)) WITHOUT ROWID"
+        )
+
+    def add(self, number: int, doi: str | None, pmid: str | None, title: str, text: str) -> None:
+        """Make a record known by what others of its paper may share with it; of a text, its beginning is enough."""
+        if self._fill:
+            return
+        rows = [(name, number) for name in _hashes(doi, pmid, title, text)]
+        self._names.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
+
+    def find(self, paper: Paper) -> int | None:
+        """The number of the record of the same paper that was added first."""
+        if fill := self._fill:
+            self._fill = None
+            fill(self)
+        seen, apart = set[int](), False
+        query = f"SELECT number FROM name WHERE hash = ? ORDER BY number LIMIT {_MOST}"
+        for name in _hashes(paper.doi, paper.pmid, paper.title, paper.text):
+            for (number,) in self._names.execute(query, (name,)).fetchall():
+                other = None if number in seen else self._load(number)
+                seen.add(number)
+                verdict = compare(paper, other) if other else Verdict.OTHER
+                if verdict is Verdict.SAME:
+                    return int(number)
+                apart = apart or verdict is Verdict.NUMBER_ONLY
+        self.apart += apart
+        return None
+
+
+def _hashes(doi: str | None, pmid: str | None, title: str, text: str) -> Iterator[int]:
+    shown = _letters(_TRANSLATED.sub("", title)[:_SEEN_OF_TITLE])
+    begin = _letters(without_rights(text[:SEEN])[: 2 * _SEEN_OF_TEXT])[:_SEEN_OF_TEXT]
+    for kind, name in (("doi", doi), ("pmid", pmid), ("title", shown), ("text", begin)):
+        if name:
+            yield hash((kind, name))
+
+
+def first_of_each(documents: Iterable[Document]) -> list[int]:
+    """For each document the place of the first one of its paper; its own, mostly."""
+    kept: list[Paper] = []
+    firsts: list[int] = []
+    papers = Papers(kept.__getitem__)
+    for place, document in enumerate(documents):
+        paper = paper_of(document.doc_key, document.fields, document.text)
+        found = papers.find(paper)
+        kept.append(paper)
+        firsts.append(place if found is None else firsts[found])
+        papers.add(place, paper.doi, paper.pmid, paper.title, paper.text)
+    return firsts
