@@ -24,7 +24,7 @@ from sciextract_app import opening, terminal
 from sciextract_app.review.queue import Order
 from sciextract_app.review.screen import ReviewOptions, ReviewScreen
 from sciextract_app.settings import SHELL, SHELL_IDS, load_keymap, save_theme
-from sciextract_app.shared.actions import ACTIONS, BY_ID
+from sciextract_app.shared.actions import ACTIONS, BY_ID, key_of, use_keys
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.start import StartScreen
 from sciextract_app.suggesting.learning import StartEngine
@@ -32,7 +32,6 @@ from sciextract_app.suggesting.learning_process import LearningProcess
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import Readable, label_variables
 from sciextract_app.widgets.dialogs import ErrorDialog
-from sciextract_app.widgets.help import written_key
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -155,10 +154,10 @@ class DeskApp(TerminalApp):
         keymap = load_keymap({*BY_ID, *SHELL_IDS})
         notice = "; ".join(filter(None, (wanted.message, *keymap.problems)))
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
-        keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
+        use_keys(keymap.keys)
         brought = wanted.files, wanted.pasted, notice
         options = ReviewOptions(self._author, self._load, self._model, *brought, self._learn)
-        self._review = ReviewScreen(self.project, keys, options)
+        self._review = ReviewScreen(self.project, options)
         self.get_css_variables()  # with the labels of this project
         self.push_screen(self._review)
 
@@ -236,17 +235,17 @@ class DeskApp(TerminalApp):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: everything that a key does, and the theme."""
         yield SystemCommand("theme", "light, dark, high contrast", self.action_change_theme)
-        yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
+        yield SystemCommand("leave", _leave_words(), self.action_quit)
         if not isinstance(screen, ReviewScreen):
             return
         dialogs = screen.dialogs
         for key in SHELL:
             run = partial(screen.run_action, key.action)
-            yield SystemCommand(key.description, written_key(key.key), run)
+            yield SystemCommand(key.description, key_of(key.id or ""), run)
         yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", dialogs.paste)
         for kind in NEW_TYPE:
             add = partial(dialogs.labels.add, kind)
-            yield SystemCommand(NEW_TYPE[kind], "g lists the types", add)
+            yield SystemCommand(NEW_TYPE[kind], f"{key_of('guideline')} lists the types", add)
         words = "pause it, or go on; the setting is kept"
         yield SystemCommand("learning on or off", words, screen.learning.toggle)
         yield SystemCommand("leave queue", "continue with all abstracts", dialogs.leave_queue)
@@ -256,10 +255,14 @@ class DeskApp(TerminalApp):
             yield SystemCommand(words, "the order of the list", partial(screen.list_by, sort))
         for order in Order:
             words = f"undecided items by {order}"
-            yield SystemCommand(words, "items that Tab visits", partial(screen.review_by, order))
+            yield SystemCommand(
+                words,
+                f"items that {key_of('next-undecided')} visits",
+                partial(screen.review_by, order),
+            )
         for action in ACTIONS:
             if action.request != "palette":
-                words = f"{action.key}: {action.help}"
+                words = f"{key_of(action.id)}: {action.help}"
                 yield SystemCommand(action.words, words, partial(screen.do, action.id))
 
     def _keep_theme(self, theme: Theme) -> None:
@@ -270,11 +273,15 @@ class DeskApp(TerminalApp):
 
     def _interrupted(self) -> None:
         if self._review is not None:
-            self._review.show_reply(Feedback("Ctrl+Q leaves; everything is saved already"))
+            self._review.show_reply(Feedback(_leave_words()))
 
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing."""
         self._interrupted()
+
+
+def _leave_words() -> str:
+    return f"{key_of('app.quit')} leaves; everything is saved already"
 
 
 def _choices() -> list[Path]:

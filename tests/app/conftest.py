@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from sciextract_app.review import navigation
+from sciextract_app.shared.actions import use_keys
 from tests.app.review.abstracts import MADE
+
+
+@pytest.fixture(autouse=True)
+def default_keys() -> Iterator[None]:
+    """Give the keys back that a test has changed."""
+    yield
+    use_keys({})
 
 
 @pytest.fixture(autouse=True)

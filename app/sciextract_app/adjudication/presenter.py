@@ -43,7 +43,15 @@ from sciextract_app.adjudication.sides import (
     items_of,
     source_words,
 )
-from sciextract_app.shared.actions import Action, action_hint, key_label, keymap
+from sciextract_app.shared.actions import (
+    Action,
+    action_hint,
+    action_of,
+    key_of,
+    keys_of,
+    undo_hint,
+    written,
+)
 from sciextract_app.shared.presenters import Clock, Stopwatch, guarded, plain, refusal
 from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Mode, problem
 
@@ -63,12 +71,20 @@ HELP: tuple[tuple[str, str], ...] = (
     ("guideline", "definitions of the types"),
 )
 """Action ids, and what they mean here."""
-NONE_HERE = "No differences left in this abstract: D goes to the next one with differences"
-ALL_DECIDED = "Nothing is left to decide: W compares with another source, Esc goes back"
 OTHER: Mapping[Verdict, Verdict] = {"mine": "theirs", "theirs": "mine"}
 """Of each side the other one."""
 _PASSED_ON = frozenset({"guideline", "help", "palette", "quit", "adjudicate"})
 _SWITCH_KEYS = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
+
+
+def _none_here() -> str:
+    done = key_of("done")
+    return f"No differences left in this abstract: {done} goes to the next one with differences"
+
+
+def _all_decided() -> str:
+    other = key_of("adjudicate")
+    return f"Nothing is left to decide: {other} compares with another source, Esc goes back"
 
 
 class Adjudication:
@@ -78,7 +94,6 @@ class Adjudication:
         project: The open project.
         sides: Whom to hold it against.
         number: The abstract to begin with, if something waits in it.
-        keys: Keys by action id that replace the default ones.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
@@ -96,7 +111,6 @@ class Adjudication:
         sides: Sequence[OtherSource],
         number: int = 0,
         *,
-        keys: Mapping[str, str] | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         self.project = project
@@ -106,7 +120,6 @@ class Adjudication:
         self.abstract: ComparedAbstract | None = None
         self.now: OpenDifference | None = None
         self._asked: Verdict = "mine"
-        self._keys = keymap(keys)
         self._stopwatch = Stopwatch(clock)
         self._seen = project.data_version()
         self._switched = False
@@ -152,7 +165,7 @@ class Adjudication:
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
         name = plain(key)
-        action = self._keys.get(name)
+        action = action_of(name)
         if self.mode is Mode.CONFIRM:
             return self._answer(name, action)
         if name == "escape" or (action is not None and action.request == "compare"):
@@ -195,7 +208,9 @@ class Adjudication:
             case "redo":
                 latest = events.to_redo(connection, author)
                 return self._undo_or_redo(latest, self.project.redo, "decided again")
-        return problem(f"{name} does nothing here: ? shows the keys, Esc goes to the desk")
+        return problem(
+            f"{name} does nothing here: {key_of('help')} shows the keys, Esc goes to the desk"
+        )
 
     @guarded
     def refresh(self) -> Feedback:
@@ -213,11 +228,9 @@ class Adjudication:
 
     def help_rows(self) -> list[tuple[str, str, str]]:
         """Key, words and group of everything that can be done here."""
-        keys: dict[str, str] = {}  # of each action, as people write them
-        for key, action in self._keys.items():
-            keys[action.id] = f"{keys.get(action.id, '')} {key_label(key)}".strip()
-        rows = [(keys.get(each, "none"), words, "two sides") for each, words in HELP]
-        return [*rows, ("d Esc", "back to the desk, at this abstract", "two sides")]
+        rows = [(written(keys_of(each)), words, "two sides") for each, words in HELP]
+        back = written([*keys_of("compare"), "escape"])
+        return [*rows, (back, "back to the desk, at this abstract", "two sides")]
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the last look."""
@@ -301,7 +314,11 @@ class Adjudication:
     def footer(self) -> tuple[Hint, ...]:
         """The most important keys first; those that would be refused now are not live."""
         if self.mode is Mode.CONFIRM:
-            return (Hint("Enter", "do it"), Hint("o", "the other side"), Hint("Esc", "do not"))
+            return (
+                Hint("Enter", "do it"),
+                action_hint("next-mention", words="the other side"),
+                Hint("Esc", "do not"),
+            )
         some = self.now is not None
         many = self.abstract is not None and len(self.abstract.waiting) > 1
         return (
@@ -360,7 +377,7 @@ class Adjudication:
     def _step(self, way: int) -> Feedback:
         """The next or previous difference, without deciding this one."""
         if self.abstract is None or self.now is None:
-            return self._next_abstract() if way > 0 else problem(ALL_DECIDED)
+            return self._next_abstract() if way > 0 else problem(_all_decided())
         waiting = self.abstract.waiting
         if len(waiting) == 1:
             return Feedback("This is the only difference left in this abstract")
@@ -373,10 +390,10 @@ class Adjudication:
             found = self.backlog.next_waiting(self.number)
         except ComparisonPending:
             known = f"{self.backlog.counted:,} of {len(self.backlog.numbers):,}"
-            words = f"{known} abstracts are compared, without a difference so far; D continues"
+            words = f"{known} abstracts are compared, without a difference so far; {key_of('done')} continues"
             return Feedback(words)
         if found is None:
-            return Feedback(ALL_DECIDED)
+            return Feedback(_all_decided())
         if found == self.number:
             return Feedback("No other abstract has differences")
         return self._open(found)
@@ -386,7 +403,7 @@ class Adjudication:
     def _decide(self, verdict: Verdict) -> Feedback:
         now = self.now
         if now is None:
-            return problem(NONE_HERE)
+            return problem(_none_here())
         ids = [side.source_in(self.project, self.number) for side in self.sides]
         wanted = [each for each in ids if each is not None]
         decided = decide(
@@ -410,20 +427,20 @@ class Adjudication:
         # A mention that is removed takes its relations and links with it.
         along = decided.outcome.items - 1 if item is None and verdict == "theirs" else 0
         words += f", and {counted(along, 'item')} that depended on it" if along > 0 else ""
-        left = "" if self.now else NONE_HERE.lower()
+        left = "" if self.now else _none_here()
         words = "; ".join(filter(None, (words, *decided.outcome.warnings, left)))
         return Feedback(words, changed=True)
 
     def _ask_all(self) -> Feedback:
         """Ask before all of the abstract is decided as one side has it."""
         if self.now is None:
-            return problem(NONE_HERE)
+            return problem(_none_here())
         self.mode, source = Mode.CONFIRM, self.now.dispute.source
         count = sum(each.dispute.source == source for each in self._waiting)
         mine = self._asked == "mine"
         whose = "as in this project" if mine else f"as {source_words(source)} has it"
         return Feedback(
-            f"{counted(count, 'difference')}, all {whose}? Enter confirms, o takes the other side, Esc cancels"
+            f"{counted(count, 'difference')}, all {whose}? Enter confirms, {key_of('next-mention')} takes the other side, Esc cancels"
         )
 
     def _answer(self, key: str, action: Action | None) -> Feedback:
@@ -438,7 +455,7 @@ class Adjudication:
             return problem(self._ask_all().message)
         self.mode = Mode.REVIEW
         if self.now is None:
-            return problem(NONE_HERE)
+            return problem(_none_here())
         before, source_id = len(self._waiting), self.project.source_id(self.now.dispute.source)
         done = decide_document(self.project, self.number, source_id, self._asked, self.decisions)
         self._read(self.number)
@@ -448,7 +465,7 @@ class Adjudication:
             reasons = "; ".join(dict.fromkeys(done.refused.values()))
             words = f"{words}, {len(done.refused)} not: {reasons}"
         else:
-            words = f"{words}; u undoes it"
+            words = f"{words}; {undo_hint()}"
         return Feedback(words, problem=bool(done.refused), changed=done.decided > 0)
 
     def _undo_or_redo(

@@ -18,6 +18,7 @@ from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, sug
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
 from sciextract_app.review import bulk
 from sciextract_app.review.bulk import BulkDecision
+from sciextract_app.shared.actions import key_of, undo_hint
 from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
@@ -66,7 +67,7 @@ class ImportWork:
             return
         # By the name only: to open and close the file of the open project would drop SQLite's locks on it.
         if any(each.endswith(SUFFIX) or Path(each).resolve() == opened.resolve() for each in files):
-            refused = "a project cannot be imported: Ctrl+O opens another one"
+            refused = f"a project cannot be imported: {key_of('app.open')} opens another one"
             self._screen.show_reply(problem(refused))
             return
 
@@ -183,7 +184,7 @@ def suggest_feedback(report: SuggestReport) -> Feedback:
         parts.append(f"{counted(report.bad, 'record')} left out")
     parts += report.notes
     if report.items:
-        parts.append("u undoes them")
+        parts.append(undo_hint("them"))
     return Feedback("; ".join(parts))
 
 

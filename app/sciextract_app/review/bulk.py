@@ -18,8 +18,15 @@ from sciextract.store.actions.bulk import Count
 from sciextract.text.english import counted
 from sciextract_app.review.queue import Key
 from sciextract_app.review.state import ReviewState
-from sciextract_app.shared.actions import Action
-from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Hint, Mode, named, problem
+from sciextract_app.shared.actions import (
+    Action,
+    action_hint,
+    focus_one,
+    key_of,
+    nothing_left,
+    undo_hint,
+)
+from sciextract_app.shared.view_models import Feedback, Hint, Mode, named, problem
 
 COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
 PLACES = "places"
@@ -69,7 +76,7 @@ class BulkDecision:
         """How far it is, in a few words."""
         match self.phase:
             case Phase.COUNTED:
-                return f"{self.question}? & previews, Esc cancels"
+                return f"{self.question}? {key_of('alike-everywhere')} previews, Esc cancels"
             case Phase.DOING:
                 return f"{self.name}: {self.done:,} of {_abstracts(self.total)} decided; Esc stops"
         found = f": {self.done:,} of {_abstracts(self.total)}" if self.total else ""
@@ -113,7 +120,7 @@ def hint(state: ReviewState) -> Hint | None:
     if state.bulk is None:
         return None
     if state.bulk.phase is Phase.COUNTED:
-        return Hint("&", f"decide {state.bulk.name} everywhere")
+        return action_hint("alike-everywhere", words=f"decide {state.bulk.name} everywhere")
     return Hint("Esc", f"stop {state.bulk.phase}")
 
 
@@ -159,7 +166,7 @@ class BulkApply:
             return Feedback(f"{decision.name}: nothing was changed")
         items = counted(outcome.items, "item")
         summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
-        more = ", then stopped; u undoes that" if stopped else "; u undoes all of it"
+        more = f", then stopped; {undo_hint('that')}" if stopped else f"; {undo_hint('all of it')}"
         return Feedback(f"{summary}{more}", changed=True)
 
     def failed(self, decision: BulkDecision, why: str) -> Feedback:
@@ -233,13 +240,13 @@ def alike(state: ReviewState, action: Action) -> Feedback:
     """The decision holds for all identical strings of this abstract."""
     target = alike_target(state)
     if target is None:
-        return problem("a applies to mentions: focus one with j and k")
+        return problem(f"{key_of('alike')} applies to mentions: {focus_one()}")
     name, position = named(state.open_view.surface(target)), state.position()
     outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
     _advance_if_decided(state, position)
     if outcome.event_id is None:
         return Feedback(f"No other {name} here waits for that")
-    words = f"{name}: {counted(outcome.items, 'item')} decided; u undoes all of it"
+    words = f"{name}: {counted(outcome.items, 'item')} decided; {undo_hint('all of it')}"
     return Feedback(words, changed=True)
 
 
@@ -247,7 +254,7 @@ def alike_in_project(state: ReviewState, action: Action) -> Feedback:
     """The same in the whole project: it is counted first, then asked."""
     target = alike_target(state)
     if target is None and state.bulk is None:
-        return problem("& applies to mentions: focus one with j and k")
+        return problem(f"{key_of('alike-everywhere')} applies to mentions: {focus_one()}")
     return ask(state, target or "")
 
 
@@ -288,14 +295,14 @@ def accept_sure(state: ReviewState, action: Action) -> Feedback:
     if not entities and not relations:
         if state.insists((action.id,)):
             return _accept_above(state)
-        again = f"A again accepts scores of {state.threshold:.2f} or more"
+        again = f"{key_of(action.id)} again accepts scores of {state.threshold:.2f} or more"
         return problem(f"{state.unsure or 'Nothing undecided here is sure'}. {again}")
     state.rest_by_uncertainty, state.alike = True, None
     state.after_action(state.project.actions.accept_all(state.number, [*entities, *relations]))
     state.focus_on(state.open_queue.after(state.open_queue.key_at(0)) or state.focus)
     count = f"{counted(len(entities), 'mention')} and {counted(len(relations), 'relation')}"
-    left = "what is left follows by uncertainty" if state.undecided_count() else NOTHING_LEFT
-    return Feedback(f"{count} accepted; u undoes all of it; {left}", changed=True)
+    left = "what is left follows by uncertainty" if state.undecided_count() else nothing_left()
+    return Feedback(f"{count} accepted; {undo_hint('all of it')}; {left}", changed=True)
 
 
 def _accept_above(state: ReviewState) -> Feedback:
@@ -308,8 +315,8 @@ def _accept_above(state: ReviewState) -> Feedback:
     least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
-    message = f"{counted(outcome.items, 'item')} with {least} accepted; u undoes all of it"
-    message += "" if state.undecided_count() else ". D: done, next abstract"
+    message = f"{counted(outcome.items, 'item')} with {least} accepted; {undo_hint('all of it')}"
+    message += "" if state.undecided_count() else f". {key_of('done')}: done, next abstract"
     return Feedback(message, changed=True)
 
 

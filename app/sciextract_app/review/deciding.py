@@ -12,12 +12,19 @@ from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
 from sciextract_app.review.state import Refused, ReviewState
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action
+from sciextract_app.shared.actions import (
+    EDGES,
+    Action,
+    focus_one,
+    key_of,
+    keys_together,
+    nothing_left,
+    undo_hint,
+)
 from sciextract_app.shared.document_view import DocumentView, Item
 from sciextract_app.shared.view_models import (
     ILLEGAL,
     NEW_TYPE,
-    NOTHING_LEFT,
     Feedback,
     Mode,
     named,
@@ -39,7 +46,7 @@ def accept(state: ReviewState, action: Action | None = None) -> Feedback:
     item, before = state.focus, state.open_view
     row = before.row(item)
     if item is None or row is None:
-        return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
+        return Feedback("" if state.advance(state.position()) else nothing_left())
     position, changed = state.position(), False
     if row.state not in SETTLED:
         state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
@@ -55,7 +62,9 @@ def reject(state: ReviewState, action: Action | None = None) -> Feedback:
     item, before = state.focus, state.open_view
     row = before.row(item)
     if item is None or row is None:
-        return problem("No item is under the cursor; Tab goes to the next undecided one")
+        return problem(
+            f"No item is under the cursor; {key_of('next-undecided')} goes to the next undecided one"
+        )
     position = state.position()
     state.after_action(state.project.actions.reject(state.number, item, state.seconds()))
     state.repeat = reject
@@ -67,7 +76,7 @@ def reject(state: ReviewState, action: Action | None = None) -> Feedback:
 
 def _joined(message: str, more: bool) -> str:
     """A message, and that nothing is left where that is so."""
-    return ". ".join(filter(None, (message, "" if more else NOTHING_LEFT)))
+    return ". ".join(filter(None, (message, "" if more else nothing_left())))
 
 
 def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
@@ -92,7 +101,7 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
         letter = state.letters.of(row.cluster_id)
         name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"
     with_them = f", with {along}" if along else ""
-    undo = "; u undoes it" if verb == REJECTED else ""
+    undo = f"; {undo_hint()}" if verb == REJECTED else ""
     return f"{name} {verb}{with_them}{undo}" if name else ""
 
 
@@ -106,7 +115,9 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
         kind: Kind = "relation" if relation else "entity"
         if not known:
             return Feedback(request=NEW_TYPE[kind])
-        return problem(f"The schema has {counted(len(known), f'{kind} type')}; g adds one")
+        return problem(
+            f"The schema has {counted(len(known), f'{kind} type')}; {key_of('guideline')} adds one"
+        )
     return apply_label(state, label)
 
 
@@ -188,7 +199,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     """Move an edge of the mention by one token or character; the focus stays for more of it."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef):
-        return problem("Only mentions have edges: focus one with j and k")
+        return problem(f"Only mentions have edges: {focus_one()}")
     edge, steps = _EDGES[action.id]
     outcome = state.project.actions.move_edge(
         state.number, mention, edge, steps, state.seconds(), characters=characters
@@ -203,7 +214,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
 def ask_characters(state: ReviewState, action: Action) -> Feedback:
     """The keys of edges move them by characters from now on."""
     if state.take_mention() is None:
-        return problem("z moves the edges of a mention by characters: focus one with j and k")
+        return problem(f"Only mentions have edges: {focus_one()}")
     state.leave_mode()
     state.mode = Mode.CHARACTERS
     return Feedback()
@@ -217,7 +228,7 @@ def press_characters(state: ReviewState, key: str, action: Action | None) -> Fee
         state.leave_mode()
         return Feedback()
     return problem(
-        f"{key} does nothing here: s S e E move edges by a character, Enter or Esc leaves"
+        f"{key} does nothing here: {keys_together(*EDGES)} move edges by a character, Esc leaves"
     )
 
 
@@ -227,7 +238,7 @@ def invert(state: ReviewState, action: Action | None = None) -> Feedback:
     related = view.relations_of.get(focus.id, []) if isinstance(focus, EntityRef) else []
     relation = focus.id if isinstance(focus, RelationRef) else related[0].id if related else ""
     if not relation or len(related) > 1:
-        return problem("i inverts a relation: focus one with j and k")
+        return problem(f"Only relations are inverted: {focus_one()}")
     turn = partial(state.project.actions.invert, state.number, relation)
     state.after_action(legally(state, ("invert", relation), turn))
     state.repeat = invert

@@ -29,7 +29,7 @@ from sciextract_app.review.queue import Order
 from sciextract_app.review.saved_queues import Queues
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view, session
-from sciextract_app.shared.actions import BY_ID, keymap
+from sciextract_app.shared.actions import BY_ID, Action, action_of, undo_hint
 from sciextract_app.shared.presenters import Clock, guarded, plain, refusal
 from sciextract_app.shared.session import Totals, totals
 from sciextract_app.shared.view_models import (
@@ -56,7 +56,6 @@ class Desk:
         order: How undecided items follow each other; without one as when the person stopped.
         seed: Of the random order.
         threshold: The score from which ``A`` accepts.
-        keys: Keys by action id that replace the default ones.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
@@ -76,7 +75,6 @@ class Desk:
         order: Order | None = None,
         seed: int | None = None,
         threshold: float = 0.8,
-        keys: Mapping[str, str] | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         before = session.load(project.path)
@@ -85,7 +83,6 @@ class Desk:
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
         self.state.sure = before.sure if before else None
-        self._keys = keymap(keys)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
@@ -138,8 +135,13 @@ class Desk:
         return self.state.undecided_count()
 
     @guarded
-    def press(self, key: str) -> Feedback:
-        """Do what a key means now; what is refused comes back as a problem, never as an exception."""
+    def press(self, key: str, action: Action | None = None) -> Feedback:
+        """Do what a key means now; what is refused comes back as a problem, never as an exception.
+
+        Args:
+            key: The key's name.
+            action: What is wanted of whatever key, ``None`` for what the key does.
+        """
         number, name = self.state.number, plain(key)
         # A key decides what is on the screen: where somebody else has changed that, it decides nothing.
         if self.is_stale() and (view := self.state.view):
@@ -148,7 +150,7 @@ class Desk:
                 return problem("The types have changed elsewhere. Nothing was decided; look again")
             if self._is_changed_elsewhere():
                 return self._refuse_older_view()
-        action, project = self._keys.get(name), self.state.project
+        action, project = action or action_of(name), self.state.project
         self.count_key(moves=key_dispatch.only_moves(self.state, action))
         project.pressed = self._pressed[number]
         feedback = key_dispatch.press(self.state, name, action)
@@ -308,7 +310,7 @@ class Desk:
     def change_labels(self, change: Callable[[Project], Outcome]) -> Feedback:
         """Change the types of the schema."""
         outcome = self.state.after_action(change(self.state.project))
-        return Feedback("labels changed; u undoes it", changed=outcome.event_id is not None)
+        return Feedback(f"labels changed; {undo_hint()}", changed=outcome.event_id is not None)
 
     @guarded
     def set_note(self, text: str) -> Feedback:

@@ -26,7 +26,7 @@ from sciextract_app.review.prompts import (
 )
 from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
-from sciextract_app.shared.actions import ACTIONS
+from sciextract_app.shared.actions import ACTIONS, key_of, undo_hint
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
@@ -75,7 +75,7 @@ class ReviewDialogs:
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""
-        app, again = self._screen.app, partial(self._screen.press, "1")
+        app, again = self._screen.app, partial(self._screen.do, "type-1")
         openers: dict[str, Callable[[], object]] = {
             "adjudicate": self.adjudicate,
             "checks": self.checks,
@@ -106,7 +106,7 @@ class ReviewDialogs:
     def keys(self) -> None:
         """Show all keys."""
         note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
-        self._screen.app.push_screen(KeysDialog(help_rows(self._screen.keys), note))
+        self._screen.app.push_screen(KeysDialog(help_rows(), note))
 
     def error(self, title: str, error: SciextractError) -> None:
         """Show an error."""
@@ -137,12 +137,13 @@ class ReviewDialogs:
     def menu(self) -> None:
         """Offer what can be done now: the live keys of the footer, and the types."""
         screen = self._screen
-        ids = {each.key: each.id for each in reversed(ACTIONS)}
+        ids = {key_of(each.id): each.id for each in reversed(ACTIONS)}
         live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
         choices = [(ids[hint.key], f"{hint.key:>9}  {hint.words}") for hint in live]
         if isinstance(screen.desk.focus, EntityRef):
             labels = screen.project.schema.entity_labels[:9]
-            choices += [(f"type-{n}", f"{n:>9}  {each}") for n, each in enumerate(labels, start=1)]
+            types = [(f"type-{n}", each) for n, each in enumerate(labels, start=1)]
+            choices += [(type_, f"{key_of(type_):>9}  {each}") for type_, each in types]
         ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), screen.do)
 
     def note(self) -> None:
@@ -206,7 +207,7 @@ class ReviewDialogs:
         more = ", …" if len(schema.entity_labels) > _LABELS else ""
         explained = (
             f"Labels of this project: {shown}{more}. Suggestions are undecided and record their source; "
-            "u undoes all those of one call. Abstracts whose entities are done get none."
+            f"{undo_hint('all those of one call')}. Abstracts whose entities are done get none."
         )
         dialog = KeyedDialog("Suggest before you correct", explained, _SOURCES)
         ask(self._screen.app, dialog, self._suggest_from)
@@ -337,14 +338,14 @@ class ReviewDialogs:
         """Show all relations of the abstract."""
         from sciextract_app.review.relations import RelationsScreen
 
-        self._push(RelationsScreen(self._screen.desk, self._screen.keys))
+        self._push(RelationsScreen(self._screen.desk))
 
     def questions(self) -> None:
         """Ask about undecided items of all abstracts, one by one."""
         from sciextract_app.review.questions import QuestionsScreen
 
         if self._screen.desk.number:
-            self._push(QuestionsScreen(self._screen.desk, self._screen.keys))
+            self._push(QuestionsScreen(self._screen.desk))
 
     def _push(self, over: Screen[Feedback]) -> None:
         show = self._screen.show_result
@@ -364,7 +365,7 @@ class ReviewDialogs:
         ]
         abstract = read_abstract(project, number, sides, decisions) if sides else None
         if abstract is None:
-            self._refuse("No predictions for this abstract: F6 predicts")
+            self._refuse(f"No predictions for this abstract: {key_of('app.predict')} predicts")
         elif not abstract.waiting:
             self._refuse("The newest model and the annotations of this abstract agree")
         else:
@@ -392,8 +393,7 @@ class ReviewDialogs:
         from sciextract_app.adjudication.screen import AdjudicationScreen
 
         screen = self._screen
-        keys, number = screen.custom_keys, screen.desk.number
-        adjudication = Adjudication(screen.project, sides, number, keys=keys)
+        adjudication = Adjudication(screen.project, sides, screen.desk.number)
         screen.app.push_screen(AdjudicationScreen(adjudication, screen.return_from))
 
     def _refuse(self, message: str) -> None:

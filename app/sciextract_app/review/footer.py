@@ -14,22 +14,25 @@ from sciextract_app.review.linking import best_type, legal_types
 from sciextract_app.review.selecting import selected, suggestion, takes_out
 from sciextract_app.review.state import LETTERS, ReviewState
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import action_hint
+from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_together, type_keys
 from sciextract_app.shared.view_models import DIGITS, Hint, Mode, named
 
 _SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 _BACK = Hint("Esc", "back")
 _HINTED = Hint("a-z", "the letters over the text")
-LIST_HINTS = (
-    Hint("Enter", "open"),
-    Hint("Esc", "back to the text"),
-    Hint("↑ ↓ j k", "row"),
-    Hint("PgUp PgDn Home End", "page"),
-    action_hint("search"),
-    Hint("F4", "save as a queue"),
-    action_hint("help"),
-)
-"""The keys of the list of abstracts, while it has the focus."""
+
+
+def list_footer() -> tuple[Hint, ...]:
+    """The keys of the list of abstracts, while it has the focus."""
+    return (
+        Hint("Enter", "open"),
+        Hint("Esc", "back to the text"),
+        Hint("↑ ↓ j k", "row"),
+        Hint("PgUp PgDn Home End", "page"),
+        action_hint("search"),
+        Hint(key_of("app.save-queue"), "save as a queue"),
+        action_hint("help"),
+    )
 
 
 def footer(state: ReviewState) -> tuple[Hint, ...]:
@@ -47,26 +50,33 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
         case Mode.SELECT:
             best = suggestion(state)
             return (
-                Hint("Enter", f"add as {best}" if best else "add", best is not None),
-                Hint(document_view.type_keys(schema.entity_labels), "add as type"),
-                *([Hint("y", f"next of {len(pending.offers)}")] if pending.offers else []),
-                Hint("arrows w b f", "move the end"),
+                action_hint("accept", best is not None, f"add as {best}" if best else "add"),
+                Hint(type_keys(schema.entity_labels), "add as type"),
+                *(
+                    [action_hint("candidate", words=f"next of {len(pending.offers)}")]
+                    if pending.offers
+                    else []
+                ),
+                Hint(_moves(), "move the end"),
                 _BACK,
             )
         case Mode.FRAGMENT:
             return (
-                Hint("+", "take this part out" if takes_out(state) else "add this part"),
-                Hint("v", "longer part", pending.start is None),
-                Hint("arrows w b f", "move"),
+                action_hint(
+                    "fragment", words="take this part out" if takes_out(state) else "add this part"
+                ),
+                action_hint("select", pending.start is None, "longer part"),
+                Hint(_moves(), "move"),
                 _BACK,
             )
         case Mode.CHARACTERS:
-            return Hint("s S", "start"), Hint("e E", "end"), Hint("Enter", "leave")
+            start, end = keys_together(*EDGES[:2]), keys_together(*EDGES[2:])
+            return Hint(start, "start"), Hint(end, "end"), action_hint("accept", words="leave")
         case Mode.RELATE_TYPE:
             best = best_type(state)
             return (
                 *([Hint("Enter", best)] if best else []),
-                Hint(document_view.type_keys(schema.relation_labels), "type"),
+                Hint(type_keys(schema.relation_labels), "type"),
                 Hint("Space", "turn around"),
                 _BACK,
             )
@@ -79,6 +89,10 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
         case Mode.GO_TO:
             return Hint("0-9", "number"), Hint("Enter", "open it", bool(pending.typed)), _BACK
     return tuple(_review_keys(state))
+
+
+def _moves() -> str:
+    return f"arrows {keys_together('next-sentence', 'previous-sentence', 'jump')}"
 
 
 def _review_keys(state: ReviewState) -> Iterator[Hint]:
@@ -99,7 +113,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     decide = [action_hint("accept", can_accept, accept, pinned=True)]
     decide.append(action_hint("reject", item is not None, reject, pinned=True))
     if item is None:  # elsewhere the legend shows the digits
-        decide.append(Hint(document_view.type_keys(view.schema.entity_labels), "make a mention"))
+        decide.append(Hint(type_keys(view.schema.entity_labels), "make a mention"))
     target = bulk.alike_target(state)
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     decide.append(action_hint("alike", target is not None, words, seldom=True))
@@ -110,8 +124,8 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     live = state.undecided_count() > 0
     decide.append(action_hint("accept-above", live, least, seldom=none_sure))
     decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]
-    edges = [] if relation else [("s e", "grow"), ("S E", "shrink")]
-    edit = [Hint(key, words, mention, seldom=link) for key, words in edges]
+    edges = [] if relation else [(EDGES[::2], "grow"), (EDGES[1::2], "shrink")]
+    edit = [Hint(keys_together(*ids), words, mention, seldom=link) for ids, words in edges]
     edit += [action_hint("select", pinned=True)]
     edit += [action_hint("candidate", bool(known and known.spans), seldom=True)]
     edit += [action_hint("fragment", item is not None, seldom=True)]
@@ -184,7 +198,8 @@ def _types(
 ) -> Iterator[Hint]:
     """Types with their digits, and with ``;`` and their letters where digits have run out."""
     for place, each in enumerate(types, start=1):
-        key = str(place) if place <= DIGITS else ("" if letters else ";") + each.key
+        more = ("" if letters else key_of("letter")) + each.key
+        key = key_of(f"type-{place}") if place <= DIGITS else more
         yield Hint(
             f"{key} {each.key}" if letters and place <= DIGITS else key,
             each.label,

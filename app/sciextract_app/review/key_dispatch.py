@@ -7,7 +7,7 @@ from math import inf
 
 from sciextract_app.review import bulk, deciding, linking, navigation, selecting
 from sciextract_app.review.state import ReviewState
-from sciextract_app.shared.actions import MOVING, Action
+from sciextract_app.shared.actions import MOVING, Action, key_of
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
@@ -122,7 +122,7 @@ def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
         return (
             bulk.stop(state)
             if key == "escape"
-            else problem(f"{key} does nothing; ? shows the keys")
+            else problem(f"{key} does nothing; {key_of('help')} shows the keys")
         )
     if action.request:
         return Feedback(request=action.request)

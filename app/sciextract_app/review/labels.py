@@ -15,6 +15,7 @@ from sciextract.store import Outcome, Project, label_changes, open_project
 from sciextract.store.label_changes import Kind
 from sciextract.store.project_settings import COLOURS
 from sciextract.text.english import counted
+from sciextract_app.shared.actions import undo_hint
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.view_models import Feedback, problem
 from sciextract_app.widgets.dialogs import LineDialog, ask
@@ -142,7 +143,7 @@ class LabelEditor:
         def ended(outcome: Outcome) -> None:
             screen.poll_changes()
             where = f"{counted(outcome.items, 'item')} of {counted(outcome.documents, 'abstract')}"
-            screen.show_notice(Feedback(f"{old} is {new} now, in {where}; u undoes it"))
+            screen.show_notice(Feedback(f"{old} is {new} now, in {where}; {undo_hint()}"))
 
         def failed(error: SciextractError) -> None:
             screen.show_notice(problem(f"not renamed: {error_line(error)}"))

@@ -13,7 +13,7 @@ from sciextract.text.english import counted
 from sciextract_app.review.deciding import legally
 from sciextract_app.review.state import LETTERS, Hints, ReviewState
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action, key_label
+from sciextract_app.shared.actions import Action, focus_one, key_label, key_of
 from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.presenters import refusal
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
@@ -27,7 +27,7 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     """Letters over the mentions that the focus may be related to."""
     head = state.open_view.mention_of(state.focus)
     if head is None:
-        return problem("r adds a relation from the focused mention: focus one with j and k")
+        return problem(f"A relation begins at a mention: {focus_one()}")
     far = action.id == "relate-anywhere"
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
@@ -37,7 +37,7 @@ def relate(state: ReviewState, action: Action) -> Feedback:
         warning = ", across sentences: many models do not predict such relations" if far else ""
         return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
-    more = "" if far else "; R looks in the whole abstract"
+    more = "" if far else f"; {key_of('relate-anywhere')} looks in the whole abstract"
     if _offer(state, any_type=True):
         words = f"The schema allows no relation of {name} in this {where}"
         return Feedback(f"{words}: all mentions are offered{more}")
@@ -204,11 +204,13 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     """Letters over the mentions to which the model considered a relation or a link, the likeliest first."""
     view, mention = state.open_view, state.take_mention()
     if mention is None:
-        return problem("Y offers relations of a mention: focus one with L and H")
+        return problem(f"Relations of a mention are offered: {focus_one()}")
     found = document_view.considered(view, state.candidates, mention)[:MOST_OFFERS]
     name = named(view.surface(mention), 28)
     if not found:
-        return problem(f"The model considered nothing else for {name}; r relates, c links it")
+        return problem(
+            f"The model considered nothing else for {name}; {key_of('relate')} relates, {key_of('join')} links it"
+        )
     state.leave_mode()
     places: dict[str, int] = {}
     for letter, each in zip(LETTERS, found, strict=False):
@@ -244,7 +246,7 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
         return problem("This project's schema has no coreference")
     mention = state.take_mention()
     if mention is None:
-        return problem("c adds a mention to a cluster: focus one with j and k")
+        return problem(f"A mention joins a cluster: {focus_one()}")
     state.leave_mode()
     state.mode, state.pending.head = Mode.CLUSTER, mention
     proposed = proposal(state)
@@ -328,7 +330,7 @@ def leave(state: ReviewState, action: Action | None = None) -> Feedback:
     """Take the focused mention out of its cluster."""
     mention = _mention(state)
     if mention is None:
-        return problem("C removes a mention from its cluster: focus one with j and k")
+        return problem(f"A mention leaves a cluster: {focus_one()}")
     state.after_action(state.project.actions.leave(state.number, mention, state.seconds()))
     state.repeat = leave
     _keep_focus(state, EntityRef(mention))
@@ -339,7 +341,7 @@ def ask_merge(state: ReviewState, action: Action) -> Feedback:
     """The next key is the cluster that joins the focused mention's one."""
     cluster = _cluster(state)
     if cluster is None:
-        return problem("m merges the cluster of the focused mention; it is in no cluster")
+        return problem("The focused mention is in no cluster that could be merged")
     state.leave_mode()
     state.mode, state.pending.head = Mode.MERGE, cluster
     return Feedback()
@@ -363,14 +365,18 @@ def _undecided_in(state: ReviewState, links: Sequence[LinkRow] | None) -> str:
     """How many mentions of the cluster of some links nobody has decided, for a message."""
     members = state.open_view.members[links[0].cluster_id] if links else []
     count = sum(link.state is State.UNDECIDED for link in members)
-    return f"; {counted(count, 'mention')} of it undecided: Tab" if count else ""
+    return (
+        f"; {counted(count, 'mention')} of it undecided: {key_of('next-undecided')}"
+        if count
+        else ""
+    )
 
 
 def split(state: ReviewState, action: Action) -> Feedback:
     """This and the later mentions of the cluster become one of their own."""
     mention, cluster = _mention(state), _cluster(state)
     if mention is None or cluster is None:
-        return problem("X splits the cluster of the focused mention; it is in no cluster")
+        return problem("The focused mention is in no cluster that could be split")
     state.after_action(state.project.actions.split(state.number, cluster, mention, state.seconds()))
     _keep_focus(state, EntityRef(mention))
     home = state.open_view.homes.get(mention)
@@ -383,7 +389,7 @@ def step_mention(state: ReviewState, action: Action) -> Feedback:
     """The next or previous mention of the same cluster, around its ends."""
     cluster, mention = _cluster(state), _mention(state)
     if cluster is None or mention is None:
-        return problem("o visits the cluster of the focused mention; it is in no cluster")
+        return problem("The focused mention is in no cluster")
     ids = [link.entity_id for link in state.open_view.members[cluster]]
     step = 1 if action.id == "next-mention" else -1
     state.focus_on(EntityRef(ids[(ids.index(mention) + step) % len(ids)]))

@@ -23,9 +23,9 @@ from sciextract.workflows.disagreements import KIND
 from sciextract_app.review.document_order import CHECK
 from sciextract_app.review.queue import Key
 from sciextract_app.review.state import ReviewState
-from sciextract_app.shared.actions import BY_ID, Action
+from sciextract_app.shared.actions import BY_ID, Action, key_of, nothing_left
 from sciextract_app.shared.document_view import item_words
-from sciextract_app.shared.view_models import NOTHING_LEFT, Feedback, Mode, problem
+from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
@@ -40,7 +40,7 @@ _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
 def next_undecided(state: ReviewState, action: Action) -> Feedback:
     """The next item that waits, without deciding this one."""
-    return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
+    return Feedback("" if state.advance(state.position()) else nothing_left())
 
 
 def previous_undecided(state: ReviewState, action: Action) -> Feedback:
@@ -48,7 +48,7 @@ def previous_undecided(state: ReviewState, action: Action) -> Feedback:
     found = state.open_queue.before(state.position())
     if found is not None:
         state.focus_on(found)
-    return Feedback("" if found else NOTHING_LEFT)
+    return Feedback("" if found else nothing_left())
 
 
 def step_item(state: ReviewState, action: Action) -> Feedback:
@@ -109,7 +109,7 @@ def step_abstract(state: ReviewState, action: Action) -> Feedback:
     if found is None:
         end = "last" if action.argument == "1" else "first"
         is_search = state.documents.kind == "search"
-        more = "; / with an empty line shows all" if is_search else ""
+        more = f"; {key_of('search')} with an empty line shows all" if is_search else ""
         if state.documents.numbers is not None and not state.documents.numbers:
             return Feedback(f"There is no abstract{state.documents.suffix}{more}")
         return Feedback(f"This is the {end} abstract{state.documents.suffix}{more}")
@@ -130,7 +130,7 @@ def step_finding(state: ReviewState, action: Action) -> Feedback:
     """Go to the next or previous place that a check has found; items that are gone are passed over."""
     findings = state.findings
     if findings is None:
-        return problem("No check was run yet; K lists the checks")
+        return problem(f"No check was run yet; {key_of('checks')} lists the checks")
     step = int(action.argument)
     end = len(findings.found) if step > 0 else -1
     return _go_to_finding(state, range(findings.place + step, end, step))
@@ -140,7 +140,7 @@ def keep_finding(state: ReviewState, action: Action) -> Feedback:
     """The place that is looked at is as it should be; go to the next one."""
     findings = state.findings
     if findings is None or findings.place < 0:
-        return problem("I speaks of a place that a check has found; K lists the checks")
+        return problem(f"No place that a check has found; {key_of('checks')} lists the checks")
     quality_checks.keep_finding(state.project, findings.check, findings.found[findings.place])
     feedback = step_finding(state, BY_ID["next-finding"])
     return replace(feedback, message=f"kept as it is. {feedback.message}", changed=True)
@@ -163,12 +163,15 @@ def _go_to_finding(state: ReviewState, places: Iterable[int]) -> Feedback:
             if found.item is not None:
                 state.focus_on(found.item)
             return Feedback(
-                f"{found.why}; ] next, [ previous, I intended, F3 leaves",
+                f"{found.why}; {key_of('next-finding')} next, {key_of('previous-finding')} previous, "
+                f"{key_of('intended')} intended, {key_of('app.queues')} leaves",
                 moved=state.number != before,
             )
     if state.number != before:
         state.load(before)
-    return Feedback(f"No further place: {findings.check}; K checks again, F3 leaves")
+    return Feedback(
+        f"No further place: {findings.check}; {key_of('checks')} checks again, {key_of('app.queues')} leaves"
+    )
 
 
 def open_end(state: ReviewState, action: Action) -> Feedback:
@@ -218,18 +221,21 @@ def _open_at(state: ReviewState, place: int) -> Feedback:
 def done(state: ReviewState, action: Action) -> Feedback:
     """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
     if state.clock() - state.done_at < DOUBLE_SECONDS:
-        return problem("D came twice: the second one decided nothing")
+        return problem(f"{key_of(action.id)} came twice: the second one decided nothing")
     waiting, progress = state.undecided_count(), state.open_view.progress
     layers = {progress.entities, progress.relations, progress.coreference}
     if layers == {Completeness.UNTOUCHED} and not waiting and not state.asked_done:
         state.asked_done = True
-        return Feedback("Nothing was decided here: D again marks it as done as it is")
+        return Feedback(
+            f"Nothing was decided here: {key_of(action.id)} again marks it as done as it is"
+        )
     if waiting and not state.asked_done:
         state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
         # The same key again rejects them: only a person who was told how many can mean that.
         state.asked_done = True
         return Feedback(
-            f"{counted(waiting, 'item')} undecided: A accepts the sure ones, D again rejects all and marks as done"
+            f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones, "
+            f"{key_of(action.id)} again rejects all and marks as done"
         )
     number, seconds = state.number, state.seconds()
     state.project.actions.mark_done(number, undecided="reject", seconds=seconds)

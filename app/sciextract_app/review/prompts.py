@@ -24,6 +24,7 @@ from sciextract.store.search import Place, Query
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
 from sciextract_app.review.saved_queues import QueueLine
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.session import PastMessage
 from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, TextDialog, plain, words
@@ -118,7 +119,6 @@ def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
 
 Wish = tuple[Literal["start", "leave", "forget"], str]
 """What to do with which queue."""
-_EMPTY = "No queue is saved yet. F4 saves the list as it is: search and sort first, then F4."
 
 
 class QueuesDialog(Dialog[Wish]):
@@ -143,7 +143,8 @@ class QueuesDialog(Dialog[Wish]):
     def content(self) -> list[Widget]:
         """The queues, or how to make one."""
         if not self._lines and not self._active:
-            return [words(_EMPTY)]
+            saves = f"{key_of('app.save-queue')} saves the list as it is: search and sort first"
+            return [words(f"No queue is saved yet. {saves}")]
         options = [Option(plain(queue_text(each))) for each in self._lines]
         if self._active:
             options.append(Option(plain(f"  leave {self._active}: all abstracts in their order")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from textual.widget import Widget
@@ -11,15 +11,14 @@ from sciextract.store import ItemRef, RelationRow, review
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.lower_panes import InspectorPane
 from sciextract_app.review.relations import OverReview
-from sciextract_app.shared.actions import Action, action_hint
-from sciextract_app.shared.document_view import DocumentView, type_keys
+from sciextract_app.shared.actions import EDGES, Action, action_hint, keys_together, type_keys
+from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.session import item_of
 from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Passage, Role, problem
 from sciextract_app.widgets.bars import TextBar
 from sciextract_app.widgets.passage_view import DrawnPassage
 
 _DECISIONS = frozenset({"accept", "reject", "invert", "undo", "redo"})
-_EDGES = frozenset({"grow-start", "shrink-start", "grow-end", "shrink-end"})
 _STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
 
 
@@ -84,14 +83,14 @@ class Questions:
             self._desk.count_key(moves=True)
             return self._go(_STEPS[action.id])
         decides = action.id in _DECISIONS or action.id.startswith("type-")
-        if not decides and action.id not in _EDGES:
+        if not decides and action.id not in EDGES:
             return problem(f"{key} does nothing here; Esc goes back to the passage")
         turns = action.id in ("undo", "redo")
         if self._is_over and not turns:
             return problem("No question is left; Esc goes back to the passage")
         before = self._desk.focus
         feedback = self._desk.press(key)
-        if not feedback.changed or action.id in _EDGES:
+        if not feedback.changed or action.id in EDGES:
             return feedback
         if turns:
             # The desk has gone to what changed, which may be an answer of this round.
@@ -110,7 +109,11 @@ class Questions:
         schema = self._desk.state.open_view.schema if self._desk.number else None
         hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
         hints += [Hint(type_keys(schema.entity_labels if schema else ()), "type")]
-        hints += [Hint("s S e E", "edges"), action_hint("invert"), Hint("Tab", "pass it over")]
+        hints += [
+            Hint(keys_together(*EDGES), "edges"),
+            action_hint("invert"),
+            action_hint("next-undecided", words="pass it over"),
+        ]
         return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
 
     def _go(self, step: int) -> Feedback:
@@ -149,14 +152,13 @@ class QuestionsScreen(OverReview):
 
     Args:
         desk: The desk.
-        keys: What each key does there.
     """
 
     OPENED_BY = "questions"
 
-    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+    def __init__(self, desk: Desk) -> None:
         self.presenter = Questions(desk)
-        super().__init__(desk, keys, self.presenter)
+        super().__init__(desk, self.presenter)
 
     def content(self) -> Iterable[Widget]:
         """Progress, the sentence, and the item."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, Protocol, TypeVar
 
@@ -21,8 +21,15 @@ from sciextract.text.english import counted
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.lower_panes import relation_columns, relation_text
 from sciextract_app.settings import key_name
-from sciextract_app.shared.actions import Action, action_hint, key_label
-from sciextract_app.shared.document_view import DocumentView, type_keys
+from sciextract_app.shared.actions import (
+    Action,
+    action_hint,
+    action_of,
+    key_label,
+    nothing_left,
+    type_keys,
+)
+from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.view_models import Feedback, Hint, Mode, RelationLine, problem
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import RowsPane, fit
@@ -299,7 +306,7 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
 class MapPane(RowsPane[MapRow]):
     """Draws headings, mentions with arcs, and relations."""
 
-    NOTHING = "no relations here: Esc, then r on a mention makes one"
+    NOTHING = "no relations here: go back to the passage, where a mention gets one"
 
     def show(self, rows: Sequence[MapRow]) -> None:
         """Draw these rows; the relation in focus is scrolled into sight, also after a key that changes nothing."""
@@ -344,7 +351,6 @@ class OverReview(Screen[Feedback]):
 
     Args:
         desk: The desk.
-        keys: What each key does there.
         presenter: Takes the keys, but for those that leave.
     """
 
@@ -355,10 +361,9 @@ class OverReview(Screen[Feedback]):
     OPENED_BY = ""
     """The action that opens the screen, and leaves it."""
 
-    def __init__(self, desk: Desk, keys: Mapping[str, Action], presenter: KeyPresenter) -> None:
+    def __init__(self, desk: Desk, presenter: KeyPresenter) -> None:
         super().__init__()
         self._desk = desk
-        self._keys = keys
         self._takes_keys = presenter
         self._changed, self._from = False, desk.number
 
@@ -386,11 +391,14 @@ class OverReview(Screen[Feedback]):
         event.stop()
         event.prevent_default()
         key = key_name(event)
-        action = self._keys.get(key)
+        action = action_of(key)
         if key in ("escape", "q") or (action is not None and action.id == self.OPENED_BY):
             self.dismiss(Feedback(changed=self._changed, moved=self._desk.number != self._from))
             return
         feedback = self._takes_keys.press(key, action)
+        # The key that ends an abstract does nothing here.
+        said = feedback.message.replace(nothing_left(), "Nothing is undecided in this abstract")
+        feedback = replace(feedback, message=said)
         self._changed = self._changed or feedback.changed
         self.draw(feedback)
 
@@ -406,14 +414,13 @@ class RelationsScreen(OverReview):
 
     Args:
         desk: The desk.
-        keys: What each key does there.
     """
 
     OPENED_BY = "relations"
 
-    def __init__(self, desk: Desk, keys: Mapping[str, Action]) -> None:
+    def __init__(self, desk: Desk) -> None:
         self.presenter = RelationMap(desk)
-        super().__init__(desk, keys, self.presenter)
+        super().__init__(desk, self.presenter)
 
     def content(self) -> Iterable[Widget]:
         """The title with the groupings, and the lines."""

@@ -11,6 +11,7 @@ from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
 from sciextract_app.review.document_order import CHECK, DocumentOrder, Listing
 from sciextract_app.review.state import CheckFindings, ReviewState
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.presenters import Guard, guarded
 from sciextract_app.shared.view_models import Feedback, problem
 
@@ -118,8 +119,8 @@ class Queues:
         self._active = self._state.findings = None
         self._state.documents = DocumentOrder(self._state.project.connection)
         if left.kind == CHECK:
-            return Feedback(f"left the check {left.progress}; K checks again")
-        return Feedback(f"closed the queue {left.progress}; F3 continues it")
+            return Feedback(f"left the check {left.progress}; {key_of('checks')} checks again")
+        return Feedback(f"closed the queue {left.progress}; {key_of('app.queues')} continues it")
 
     def check(self, check: Check, found: Sequence[Finding]) -> None:
         """Work on the abstracts in which a check has found something, until the queue is left."""
@@ -152,7 +153,8 @@ class Queues:
         if first != before:
             self._state.load(first)
         order.visit(first)
-        return Feedback(f"queue {order.progress}; n, p and D follow it", moved=first != before)
+        keys = ", ".join(map(key_of, ("next-abstract", "previous-abstract", "done")))
+        return Feedback(f"queue {order.progress}; followed by {keys}", moved=first != before)
 
     def _take(self, queue: SavedQueue) -> DocumentOrder:
         self._state.findings = None

@@ -7,7 +7,7 @@ draw what it gives; what works in the background; and the dialogs.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,11 +34,11 @@ from sciextract_app.review.desk import Desk
 from sciextract_app.review.dialogs import ReviewDialogs
 from sciextract_app.review.document_list import DocumentList
 from sciextract_app.review.document_order import EVERYTHING, Listing
-from sciextract_app.review.footer import LIST_HINTS
+from sciextract_app.review.footer import list_footer
 from sciextract_app.review.lower_panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.review.queue import Order
 from sciextract_app.settings import SHELL, key_name
-from sciextract_app.shared.actions import key_label, keymap
+from sciextract_app.shared.actions import BY_ID, Action, action_of, key_label, key_of, keys_of
 from sciextract_app.shared.session import Messages
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 from sciextract_app.suggesting.learning import LearningWork, StartEngine
@@ -98,14 +98,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     Args:
         project: The open project.
-        keys: Keys of the person's own choice, by action.
         options: How it is reviewed.
 
     Attributes:
         desk: The presenter.
         listing: The rows of the list.
         search_text: What was searched last.
-        keys: What each key does.
         messages: The reply to the last key, the latest notice, and those before.
         dialogs: Opens dialogs and other screens.
         imports: ImportWork in the background, and suggests before anything is corrected.
@@ -131,16 +129,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     class SaveBeside(Message):
         """Another file has taken the project's place; what is open shall go on in a file next to it."""
 
-    def __init__(
-        self, project: Project, keys: Mapping[str, str], options: ReviewOptions | None = None
-    ) -> None:
+    def __init__(self, project: Project, options: ReviewOptions | None = None) -> None:
         super().__init__()
         self.project = project
-        self.desk = Desk(project, keys=keys)
+        self.desk = Desk(project)
         self.listing = Listing(project)
         self.search_text = ""
-        self.keys = keymap(keys)
-        self.custom_keys = keys
         self.messages = Messages()
         self.dialogs = ReviewDialogs(self)
         self._options = options = options or ReviewOptions()
@@ -166,7 +160,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         with Horizontal(id="body"):
             yield DocumentList(self.listing, id="list")
             with Vertical(id="right"):
-                yield Static(plain("No abstracts yet. F5 imports files."), id="empty")
+                yield Static(
+                    plain(f"No abstracts yet. {key_of('app.import')} imports files."), id="empty"
+                )
                 yield TextBar(id="bibliography")
                 yield PassageView(id="passage")
                 yield LowerPanes(id="lower")
@@ -223,7 +219,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def draw_keys(self) -> None:
         """Draw the keys of what has the focus: the list, or the passage with its panes."""
         in_list, desk = self.query_one(DocumentList).has_focus, self.desk
-        footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
+        footer, mode = (list_footer(), Mode.LIST) if in_list else (desk.footer(), desk.mode_words)
         self.query_one(LegendBar).show(() if in_list else desk.legend())
         self.query_one(FooterBar).show((footer, mode))
 
@@ -248,7 +244,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter, whatever its mode; while the list has the focus nothing is decided."""
         name = key_name(event)
-        if event.key.startswith(("ctrl+", "page")) and event.key not in self.keys:
+        if event.key.startswith(("ctrl+", "page")) and not action_of(event.key):
             return  # a binding's
         if self.query_one(DocumentList).has_focus:
             self._press_in_list(event, name)
@@ -261,7 +257,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if event.key in self.query_one(DocumentList).keys:
             return
         event.stop()
-        action = self.keys.get(name)
+        action = action_of(name)
         if event.key == "escape":
             self.leave_list()
         elif action is not None and (action.id in _LEAVING_LIST or action.request in _ANYWHERE):
@@ -272,8 +268,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             words = f"{key_label(name)} does nothing in the list; Esc goes back to the text"
             self.show_reply(Feedback(words, problem=True))
 
-    def press(self, key: str) -> None:
-        """Do what a key does, and show the result."""
+    def press(self, key: str, action: Action | None = None) -> None:
+        """Do what a key does, or an action, and show the result."""
         self._just_opened = False
         leaves_nothing = self.desk.mode is Mode.REVIEW and not self.desk.bulk.pending
         if key == "escape" and leaves_nothing and self.search_text:
@@ -281,7 +277,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             return
         # Suggestions for what is opened are not written from here on.
         with self.predictions.order.lock:
-            feedback = self.desk.press(key)
+            feedback = self.desk.press(key, action)
             self._aim()
         self.show_result(feedback)
 
@@ -289,11 +285,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.predictions.order.aim(self.desk.number, self.desk.state.documents.numbers)
 
     def do(self, action: str) -> None:
-        """Do an action of the registry, as its key does."""
-        self.press(self._key_of(action))
-
-    def _key_of(self, action: str) -> str:
-        return next((key for key, each in self.keys.items() if each.id == action), "")
+        """Do an action of the registry, as its key does, also where it has none."""
+        self.press(next(iter(keys_of(action)), ""), BY_ID[action])
 
     def show_result(self, feedback: Feedback) -> None:
         """Draw the state after an action, and show its message."""
@@ -384,7 +377,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self._follow_listing()
         if self._just_opened and self.desk.focus is None and self.desk.waiting:
             # There was nothing to look at before, so this does not take the person away from anything.
-            self.desk.press(self._key_of("next-undecided"))
+            self.desk.press("", BY_ID["next-undecided"])
         self.draw()
         self.show_notice(feedback)
 
@@ -505,7 +498,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         opening.remember(self._record)
         notices = [self._options.notice]
         if left := open_differences(self.project):
-            notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
+            notices.append(
+                f"{counted(left, 'difference')} to resolve with other sources: {key_of('adjudicate')}"
+            )
         if not self.writable:
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):

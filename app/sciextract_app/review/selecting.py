@@ -11,7 +11,7 @@ from sciextract_app.review.deciding import add_mention, apply_label
 from sciextract_app.review.navigation import sentence_start
 from sciextract_app.review.state import ReviewState
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action
+from sciextract_app.shared.actions import Action, focus_one, key_of
 from sciextract_app.shared.document_view import offered
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
@@ -78,7 +78,9 @@ def select(state: ReviewState, action: Action | None = None) -> Feedback:
     if not on_mention:
         return Feedback()
     word = named(state.open_view.token_span(state.cursor).of(state.open_view.text))
-    return Feedback(f"selects from {word} on; to begin elsewhere: Esc, move to the word, v")
+    return Feedback(
+        f"selects from {word} on; to begin elsewhere: Esc, move to the word, {key_of('select')}"
+    )
 
 
 def selected(state: ReviewState) -> Span | None:
@@ -180,7 +182,9 @@ def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
     state.pending.span = found.span
     best = max(found.labels, key=lambda each: each.score)
     name = named(found.span.of(state.open_view.text))
-    return Feedback(f"{name}: {suggestion(state)} {best.score:.2f}? Enter or a type adds it")
+    return Feedback(
+        f"{name}: {suggestion(state)} {best.score:.2f}? {key_of('accept')} or a type adds it"
+    )
 
 
 def focus_token(state: ReviewState, char: int) -> None:
@@ -195,7 +199,7 @@ def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
     mention = state.take_mention()
     if mention is None or not len(state.open_view.tokens):
-        return problem("+ adds a part to a mention: focus one with j and k")
+        return problem(f"A part is added to a mention: {focus_one()}")
     state.leave_mode()
     state.mode, state.pending.part_of = Mode.FRAGMENT, mention
     # Most parts that are missing stand behind the mention: "left or right arm".
@@ -203,13 +207,19 @@ def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     state.cursor = state.open_view.token_at(behind)
     if state.open_view.token_span(state.cursor).char_end <= behind:
         _go(state, state.cursor + 1)
-    return Feedback("Move to the part, v begins a longer one; + or Enter adds it or takes it out")
+    return Feedback(
+        f"Move to the part, {key_of('select')} begins a longer one; {_take_keys()} adds it or takes it out"
+    )
+
+
+def _take_keys() -> str:
+    return f"{key_of('fragment')} or {key_of('accept')}"
 
 
 def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Move, begin a part of several tokens, or take what is selected."""
     if action is None:
-        return problem("+ or Enter adds the part or takes it out, Esc leaves")
+        return problem(f"{_take_keys()} adds the part or takes it out, Esc leaves")
     token = _move_of(state, action)
     if token is not None:
         _go(state, token)
@@ -221,7 +231,7 @@ def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedb
         return Feedback()
     if action.id in ("fragment", "accept"):
         return _take(state)
-    return problem(f"{key} does nothing here: + or Enter adds or takes out, Esc leaves")
+    return problem(f"{key} does nothing here: {_take_keys()} adds or takes out, Esc leaves")
 
 
 def takes_out(state: ReviewState) -> bool:
@@ -240,7 +250,7 @@ def _take(state: ReviewState) -> Feedback:
     out = _has_all(state, before, part)
     spans = without(text, before, part) if out else with_part(text, before, part)
     if not spans:
-        return problem("This is the whole mention: Esc, then x rejects it")
+        return problem(f"This is the whole mention: Esc, then {key_of('reject')} rejects it")
     state.leave_mode()
     outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
     state.after_action(outcome)

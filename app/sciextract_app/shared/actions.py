@@ -1,13 +1,15 @@
-"""The registry of everything that a key can do: bindings, footer, help, keymap and palette read it."""
+"""The registry of everything that a key can do, and the person's keys: footer, help, palette and messages read them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sciextract_app.settings import AROUND as BINDINGS
 from sciextract_app.shared.presenters import plain
-from sciextract_app.shared.view_models import Hint
+from sciextract_app.shared.view_models import DIGITS, Hint
 
+EDGES = ("grow-start", "shrink-start", "grow-end", "shrink-end")
 DECISIONS, ENTITIES, RELATIONS, COREFERENCE = "decisions", "entities", "relations", "coreference"
 MOVING, AROUND = "moving", "around the desk"
 
@@ -22,7 +24,6 @@ class Action:
         words: What it does, for the footer.
         help: What it does, for help and palette.
         layer: Under which heading help lists it.
-        shown: How the footer writes its key, empty for the first of its keys.
         request: What the app does for it, empty when the desk does it.
         argument: What the action takes: a step, an edge, a digit.
     """
@@ -32,35 +33,25 @@ class Action:
     words: str
     help: str
     layer: str = DECISIONS
-    shown: str = ""
     request: str = ""
     argument: str = ""
 
-    @property
-    def key(self) -> str:
-        """Its key as it is written for people."""
-        return self.shown or key_label(self.keys[0])
-
 
 def key_label(key: str) -> str:
-    """A key as it is written for people."""
-    return _WRITTEN.get(key, key)
+    """A key as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
+    if len(key) == 1:
+        return key
+    return "+".join(_WRITTEN.get(part, part.capitalize()) for part in key.split("+"))
 
 
 _WRITTEN = {
-    "enter": "Enter",
-    "tab": "Tab",
-    "shift+tab": "Shift+Tab",
     "escape": "Esc",
-    "backspace": "Backspace",
-    "space": "Space",
-    "home": "Home",
-    "end": "End",
     "up": "↑",
     "down": "↓",
     "left": "←",
     "right": "→",
-    "ctrl+r": "Ctrl+R",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
 }
 
 # fmt: off
@@ -94,7 +85,7 @@ _NAVIGATION = (
     Action("first-abstract", ("<", "home"), "first abstract", "open the first abstract"),
     Action("last-abstract", (">", "end"), "last abstract", "open the last abstract"),
     Action(
-        "next-finding", ("]",), "next finding", "next place that a check (K) has found", argument="1"
+        "next-finding", ("]",), "next finding", "next place that a check of consistency has found", argument="1"
     ),
     Action(
         "previous-finding", ("[",), "previous finding", "previous place that a check has found",
@@ -143,12 +134,12 @@ _ENTITIES = (
     Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
     Action(
         "characters", ("z",), "by character",
-        "move edges by characters: s S e E, then Enter; for parts of a token", ENTITIES,
+        "the keys of edges move them by characters; for parts of a token", ENTITIES,
     ),
     Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
     Action(
         "fragment", ("+",), "part",
-        "add or remove a part of the mention: move to it (v: several tokens), then + or Enter",
+        "add or remove a part of the mention: move to it or select it, then the same key",
         ENTITIES,
     ),
     Action(
@@ -242,6 +233,85 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
+class KeyTable:
+    """What each key does, and the keys of each action.
+
+    Args:
+        changed: Keys by action id, several ones separated by commas, that replace the action's own.
+    """
+
+    def __init__(self, changed: Mapping[str, str]) -> None:
+        bound = [(each.id, each.key) for each in BINDINGS if each.id]
+        bound += [(each.id, ",".join(each.keys)) for each in ACTIONS]
+        wanted = {name: changed.get(name, keys).split(",") for name, keys in bound}
+        self.of = {name: [plain(key.strip()) for key in keys] for name, keys in wanted.items()}
+        self.actions: dict[str, Action] = {}
+        # Actions with keys of the person's own come last, so that they win over those that had the key.
+        for action in sorted(ACTIONS, key=lambda each: each.id in changed):
+            self.actions.update(dict.fromkeys(self.of[action.id], action))
+        for action in ACTIONS:
+            own = self.of[action.id]
+            self.of[action.id] = [key for key in own if self.actions[key] is action]
+
+
+_table = KeyTable({})
+
+
+def use_keys(changed: Mapping[str, str]) -> None:
+    """Take the person's key map; there is one in a process, as there is one keyboard."""
+    global _table
+    _table = KeyTable(changed)
+
+
+def action_of(key: str) -> Action | None:
+    """What a key does, ``None`` for nothing."""
+    return _table.actions.get(plain(key))
+
+
+def keys_of(action_id: str) -> list[str]:
+    """The keys of an action or of a binding of the app; none where all of them do something else."""
+    return _table.of.get(action_id, [])
+
+
+def key_of(action_id: str) -> str:
+    """The first of them as it is written for people; without one its name in the palette."""
+    keys = keys_of(action_id)
+    return key_label(keys[0]) if keys else f"‘{BY_ID[action_id].words}’"
+
+
+def written(keys: Iterable[str]) -> str:
+    """Keys as they are written for people."""
+    return " ".join(map(key_label, keys)) or "none"
+
+
+def undo_hint(what: str = "it") -> str:
+    """The end of a message about something that can be taken back."""
+    return f"{key_of('undo')} undoes {what}"
+
+
+def focus_one() -> str:
+    """How an item comes into focus, for a message that one is missing."""
+    return f"focus one with {key_of('next-item')} and {key_of('previous-item')}"
+
+
+def nothing_left() -> str:
+    """What is said where nothing is undecided."""
+    return f"Nothing is undecided here. {key_of('done')}: done, next abstract"
+
+
+def keys_together(*action_ids: str) -> str:
+    """The keys of actions of which one speaks together, such as those of edges."""
+    return " ".join(map(key_of, action_ids))
+
+
+def type_keys(labels: Sequence[str]) -> str:
+    """The keys that pick a label, as the footer shows them; without labels the one that asks for the first."""
+    numbers = range(1, max(1, min(len(labels), DIGITS)) + 1)
+    keys = [key_of(f"type-{number}") for number in numbers]
+    are_digits = len(keys) > 1 and keys == [str(number) for number in numbers]
+    return f"1-{len(keys)}" if are_digits else " ".join(keys)
+
+
 def action_hint(
     action_id: str,
     live: bool = True,
@@ -251,20 +321,4 @@ def action_hint(
     seldom: bool = False,
 ) -> Hint:
     """An action in the footer, with its own words or with others."""
-    action = BY_ID[action_id]
-    return Hint(action.key, words or action.words, live, pinned, seldom)
-
-
-def keymap(changed: Mapping[str, str] | None = None) -> dict[str, Action]:
-    """What each key does.
-
-    Args:
-        changed: Keys by action id, several ones separated by commas, that replace the action's own.
-    """
-    found: dict[str, Action] = {}
-    own = dict(changed or {})
-    # Actions with keys of the person's own come last, so that they win over those that had the key.
-    for action in sorted(ACTIONS, key=lambda each: each.id in own):
-        keys = own[action.id].split(",") if action.id in own else action.keys
-        found.update({plain(key.strip()): action for key in keys})
-    return found
+    return Hint(key_of(action_id), words or BY_ID[action_id].words, live, pinned, seldom)

@@ -31,7 +31,6 @@ from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import ProgressRow
 from sciextract_app.shared.view_models import (
-    DIGITS,
     Mark,
     Role,
     named,
@@ -501,11 +500,6 @@ def best_entity(candidates: Candidates | None, span: Span, allowed: tuple[str, .
 def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
     found = [each for each in labels if each.label in allowed]
     return max(found, key=lambda each: each.score).label if found else None
-
-
-def type_keys(labels: tuple[str, ...]) -> str:
-    """The digits that pick a label, as the footer shows them; without labels the one that asks for the first."""
-    return f"1-{min(len(labels), DIGITS)}" if len(labels) > 1 else "1"
 
 
 def title_end_of(document: Document) -> int:

@@ -14,6 +14,7 @@ _NAMES = {
     "semicolon": ";",
     "full_stop": ".",
     "ampersand": "&",
+    "comma": ",",
     "plus": "+",
     "slash": "/",
     "question_mark": "?",

@@ -283,7 +283,6 @@ NEW_TYPE: dict[Literal["entity", "relation"], str] = {
     "relation": "new relation type",
 }
 """Requests for the first type, by what it is for; the digit that asked for it is pressed again then."""
-NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 
 
 def problem(message: str) -> Feedback:

@@ -15,6 +15,7 @@ from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
 from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.session import totals
 from sciextract_app.shared.view_models import BarRow
 
@@ -114,7 +115,7 @@ def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> Progr
         to_go = counted(-(-left // max(1, round(rate))), "more day")
         summary.append(f"{pace} lately: {to_go} of work to go")
     if not by_day:
-        summary.append("D marks an abstract as done; the days appear here")
+        summary.append(f"{key_of('done')} marks an abstract as done; the days appear here")
         return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
     days = sorted(date.fromisoformat(each) for each in by_day)
     # More bars than that find no room in a terminal of 80 columns.
@@ -197,7 +198,7 @@ def learning_page(curve: LearningCurve) -> LearningPage:
         "━ without the adapter"
     )
     return LearningPage(
-        (words, *(f"A accepts {line}" for line in sure_words(curve.sure))),
+        (words, *(f"{key_of('accept-above')} accepts {line}" for line in sure_words(curve.sure))),
         tuple(layers),
         tuple(each.keys for each in points),
         tuple(each.travel for each in points),

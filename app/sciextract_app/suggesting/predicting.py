@@ -19,6 +19,7 @@ from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models.choice import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.view_models import Feedback
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 # A key that decides something waits for the transaction that runs, so each holds few abstracts; fewer would
 # not fill a batch of the model.
 AT_A_TIME = 4
-NEWCOMER = "Enter accepts, x rejects, Tab skips; ? shows all"
-"""Shown once, with the first predictions of the first project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,11 @@ class PredictionWork:
         words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
             known = bool(self._screen.project.schema.entities)
-            words = "no model predicts these labels: F9 offers other suggestions" if known else ""
+            words = (
+                f"no model predicts these labels: {key_of('app.suggest')} offers other suggestions"
+                if known
+                else ""
+            )
         elif error is not None:
             words = f"no predictions: {error_line(error)}"
         problem = error is not None and not isinstance(error, ModelMismatchError)
@@ -223,7 +226,8 @@ class PredictionWork:
             words, problem = "; ".join(filter(None, (words, self._skipped))), True
         elif words and not problem and self.newcomer:
             self.newcomer = False
-            words = f"{words}. {NEWCOMER}"
+            keys = map(key_of, ("accept", "reject", "next-undecided", "help"))
+            words = "{}. {} accepts, {} rejects, {} skips; {} shows all".format(words, *keys)
         self._screen.show_notice(Feedback(words, problem))
         self._ended(error)
 

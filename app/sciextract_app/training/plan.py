@@ -17,6 +17,7 @@ from sciextract.store import Project, open_project, review
 from sciextract.store.documents import known_documents
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.session import totals
 from sciextract_app.training.progress import RunReader
 
@@ -183,7 +184,8 @@ def nothing_to_learn(material: TrainingCounts) -> str:
         return ""
     if material.decisions:
         return "every abstract with decisions is held out: decide items of some more abstracts"
-    return "no training data yet: decide some items first (Enter, x, 1-6)"
+    deciding = ", ".join(map(key_of, ("accept", "reject", "type-1")))
+    return f"no training data yet: decide some items first ({deciding} …)"
 
 
 EVERY = 20
@@ -205,4 +207,4 @@ def is_due(done: int, offered: int) -> bool:
 
 def offer(done: int) -> str:
     """The offer, in a line that nobody has to answer."""
-    return f"Retrain on your {done:,} abstracts? F8 says how; or just go on"
+    return f"Retrain on your {done:,} abstracts? {key_of('app.retrain')} says how; or just go on"

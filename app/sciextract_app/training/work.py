@@ -20,6 +20,7 @@ from sciextract.store import open_project
 from sciextract.store.opening import USER_VARIABLE
 from sciextract.workflows.models import choice
 from sciextract_app.opening import Remembered, remember
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.jobs import Job, start_job
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.training.plan import is_due, offer
@@ -283,14 +284,16 @@ class RetrainingWork:
             phase = live.phase if live else "ended"
             why = f": {live.message.splitlines()[0]}" if live and live.message else ""
             problem = bool(live and live.state != "stopped")
-            self._screen.show_reply(Feedback(f"training {phase}{why}; F8 shows it", problem))
+            self._screen.show_reply(
+                Feedback(f"training {phase}{why}; {key_of('app.retrain')} shows it", problem)
+            )
             return
         if outcome.model and not outcome.offered:
             self._predict(outcome.model)
         scores = outcome.headline
         compared = f"New model: {scores} on your held-out abstracts. " if scores else ""
         use = "Use it?" if outcome.offered else "In use now"
-        self._screen.show_reply(Feedback(f"{compared}{use} F8 shows it"))
+        self._screen.show_reply(Feedback(f"{compared}{use} {key_of('app.retrain')} shows it"))
 
     def start(self, resumed: Run | None = None) -> None:
         """Begin a training as it is set up, or resume one.

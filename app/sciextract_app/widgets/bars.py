@@ -12,6 +12,7 @@ from rich.text import Text
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
+from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.view_models import Feedback, Header, Hint, Mode
 from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit, ink
 
@@ -345,7 +346,7 @@ class TooSmall(Static):
         return (
             f"The terminal has {columns}x{rows} characters.\n"
             f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
-            "Nothing is lost. Ctrl+Q leaves."
+            f"Nothing is lost. {key_of('app.quit')} leaves."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -18,7 +18,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.text.characters import visible
 from sciextract_app.settings import AROUND
 from sciextract_app.shared import actions
-from sciextract_app.shared.actions import ACTIONS, Action, key_label
+from sciextract_app.shared.actions import ACTIONS, key_of, keys_of, written
 from sciextract_app.shared.view_models import DIGITS
 from sciextract_app.themes import label_style
 from sciextract_app.widgets.dialogs import Dialog, Result, words
@@ -27,26 +27,16 @@ HelpRow = tuple[str, str, str]
 """Key, words, group."""
 
 
-def help_rows(keys: Mapping[str, Action]) -> list[HelpRow]:
+def help_rows() -> list[HelpRow]:
     """Keys, words and group of every action, and of what the app answers itself."""
-    of_action: dict[str, list[str]] = {}
-    for key, action in keys.items():
-        of_action.setdefault(action.id, []).append(key_label(key))
     merged: dict[tuple[str, str], list[str]] = {}  # the digits share their words
     for action in ACTIONS:
-        merged.setdefault((action.help, action.layer), []).extend(
-            of_action.get(action.id, ["none"])
-        )
+        merged.setdefault((action.help, action.layer), []).append(written(keys_of(action.id)))
     rows = [(" ".join(names), text, layer) for (text, layer), names in merged.items()]
-    return [*rows, *((written_key(each.key), each.description, actions.AROUND) for each in AROUND)]
-
-
-_PAGES = {"pagedown": "PgDn", "pageup": "PgUp"}
-
-
-def written_key(key: str) -> str:
-    """A key of the toolkit as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
-    return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
+    return [
+        *rows,
+        *((written(keys_of(each.id or "")), each.description, actions.AROUND) for each in AROUND),
+    ]
 
 
 def help_grid(rows: Iterable[HelpRow]) -> Table:
@@ -143,7 +133,8 @@ class GuidelineDialog(Dialog[Result]):
         for place, each in enumerate(self._schema.types, start=1):
             kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
             colour = None if self.app.no_color else label_style(each.label, variables, dark).color
-            line = Text(f"{digit if digit <= DIGITS else ' '} ;{visible(each.key)}  ")
+            key = key_of(f"type-{digit}") if digit <= DIGITS else " "
+            line = Text(f"{key} {key_of('letter')}{visible(each.key)}  ")
             line.append("■ ", Style(color=colour)).append(visible(each.label), "bold").append(
                 f"  {kind}"
             )

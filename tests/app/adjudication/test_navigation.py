@@ -12,6 +12,7 @@ from sciextract.workflows.adjudicate import disputes
 from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract_app.adjudication.backlog import open_differences
 from sciextract_app.adjudication.presenter import Adjudication
+from sciextract_app.shared.actions import use_keys
 from tests.app.adjudication.desks import (
     FIRST,
     against,
@@ -132,7 +133,8 @@ class TestGoing:
 
     def test_own_keys(self, project: Project) -> None:
         sides = [each for each in other_sources(project, Decisions(project)) if each.merged]
-        desk = Adjudication(project, sides, 1, keys={"accept": "space"})
+        use_keys({"accept": "space"})
+        desk = Adjudication(project, sides, 1)
         assert desk.press("enter").problem
         assert "kept" in desk.press("space").message
 

@@ -11,6 +11,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectFullError
 from sciextract.store import EntityRef, Project, RelationRef, open_project
 from sciextract_app.review.desk import Desk
+from sciextract_app.shared.actions import use_keys
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
     SCIERC,
@@ -208,7 +209,8 @@ def test_the_history_names_a_person_only_where_one_decided(desk: Desk) -> None:
 
 
 def test_keys_can_be_changed(project: Project) -> None:
-    desk = Desk(project, keys={"accept": "z,space"})
+    use_keys({"accept": "z,space"})
+    desk = Desk(project)
     assert desk.press("z").changed
     assert desk.press("space").changed
     assert desk.press("enter").problem

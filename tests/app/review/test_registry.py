@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciextract.store import EntityRef, ItemRef, RelationRef
 from sciextract_app.review.desk import Desk
 from sciextract_app.review.key_dispatch import HANDLERS
 from sciextract_app.review.state import Hints, JumpLetters
-from sciextract_app.shared.actions import ACTIONS, BY_ID, keymap
+from sciextract_app.settings import SHELL_IDS
+from sciextract_app.shared.actions import ACTIONS, BY_ID, action_of, key_of, use_keys
 from sciextract_app.shared.presenters import plain
+from sciextract_app.shared.view_models import Mode
+from sciextract_app.widgets.help import help_rows
 
 PLAIN = {
     *("enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "home", "end"),
@@ -29,7 +35,7 @@ def test_every_action_has_its_own_keys_and_words() -> None:
 def test_keys_arrive_on_every_terminal() -> None:
     keys = {key for action in ACTIONS for key in action.keys}
     assert all(key in PLAIN or (len(key) == 1 and key.isascii()) for key in keys)
-    assert keymap()["U"] is keymap()["ctrl+r"]
+    assert action_of("U") is action_of("ctrl+r")
 
 
 def test_every_action_is_handled() -> None:
@@ -43,10 +49,36 @@ def test_names_of_keys() -> None:
 
 
 def test_changed_keys_win() -> None:
-    changed = keymap({"flag": "x"})
-    assert changed["x"].id == "flag"
-    assert "F" not in changed
-    assert changed["backspace"].id == "reject"
+    use_keys({"flag": "x", "note": "comma,y"})
+    assert action_of("x") is BY_ID["flag"]
+    assert action_of("F") is None
+    assert action_of("backspace") is BY_ID["reject"]
+    assert action_of(",") is BY_ID["note"]
+    assert [key_of(each) for each in ("reject", "note", "candidate")] == [
+        "Backspace",
+        ",",
+        "‘other span’",
+    ]
+
+
+@pytest.mark.parametrize(
+    "item", [EntityRef("tagger1"), RelationRef("encoder tagger2"), EntityRef("clauses")]
+)
+def test_every_key_in_a_text_is_the_persons(desk: Desk, item: ItemRef) -> None:
+    changed = {action.id: chr(0x4E00 + place) for place, action in enumerate(ACTIONS)}
+    # Enter is a fixed key of questions, c that of the cluster that was used last; others are words.
+    default = {key_of(action.id) for action in ACTIONS} - {"Enter", *"acI123456789:;"}
+    default |= {key_of(each) for each in SHELL_IDS}
+    use_keys(changed | {each: f"f1{place}" for place, each in enumerate(SHELL_IDS)})
+    for action in ACTIONS:
+        desk.state.leave_mode()
+        desk.focus_item(item)
+        said = [desk.press(changed[action.id]).message, *(hint.key for hint in desk.footer())]
+        said += [hint.key for hint in desk.legend() if desk.mode is Mode.REVIEW]
+        said += [desk.press("あ").message, desk.press("escape").message]
+        words = re.sub("‹.*?›|letter .*", "", " ".join(said))
+        assert not set(re.findall(r"[^\s,:;]+", words)) & default, (action.id, said)
+    assert not {key for keys, _, _ in help_rows() for key in keys.split()} & default
 
 
 @given(st.integers(1, 3000))

@@ -121,6 +121,7 @@ class TestKeysOfOnesOwn:
             assert "rejected" not in states(project)
             await pilot.press("z")
             assert "rejected" in states(project)
+            assert "z reject" in shown(pilot) and "x reject" not in shown(pilot)
 
     async def test_another_key_leaves(self, project: Path) -> None:
         self.write('[keys]\n"app.list" = "f2"\n')
