@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.doctest import DoctestModule
+from _pytest.doctest import DoctestItem, DoctestModule
 from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 
 ROOT = Path(__file__).resolve().parent
 PACKAGES = [
@@ -35,6 +36,8 @@ _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", _PATIENT)
 settings.register_profile("fast", _PATIENT, max_examples=25)
 settings.load_profile("thorough")
+if "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:
+    set_hypothesis_home_dir(ROOT / ".hypothesis")  # the default is the folder in which a test runs
 
 # Whatever runs in the background inherits an ignored Ctrl-C; the tests of Ctrl-C need the usual one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,15 +51,36 @@ _HIDDEN = (
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def outside_of_the_checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What fixtures and processes of all tests do without naming a folder happens in an empty one: a checkout may hold projects."""
+    with pytest.MonkeyPatch.context() as patched:
+        # Processes import the tests and the packages from any folder.
+        places = [
+            ROOT,
+            ROOT / "app",
+            ROOT / "trainer",
+            *filter(None, [os.environ.get("PYTHONPATH")]),
+        ]
+        patched.setenv("PYTHONPATH", os.pathsep.join(map(str, places)))
+        patched.chdir(tmp_path_factory.mktemp("session"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def without_user_settings(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Hides the developer's models and settings, and forbids downloads."""
+    """Hides the developer's models, settings and projects, and forbids downloads."""
     for name in _HIDDEN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path_factory.mktemp("home", numbered=True)))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # Examples of the documentation read sample_data/.
+    is_example = isinstance(request.node, DoctestItem)
+    monkeypatch.chdir(ROOT if is_example else tmp_path_factory.mktemp("cwd", numbered=True))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

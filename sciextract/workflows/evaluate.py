@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import FormatError, SciextractError, UsageError
+from sciextract.errors import FormatError, SciextractError, UsageError, as_command
 from sciextract.formats.base import FieldChoice, Side
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.report import EvaluationReport
@@ -118,9 +118,10 @@ def _without_common_labels(
             (label, by_case[label.casefold()]) for label in theirs if label.casefold() in by_case
         ]
         renames = ",".join(f"{label}={own}" for label, own in pairs) or f"{theirs[0]}={ours[0]},..."
+        convert = as_command("sciextract", "convert", "--rename", renames)
         yield (
             f"{kind}: gold and predictions have no label in common, so that none is right; gold has {', '.join(ours)}, "
-            f"predicted are {', '.join(theirs)}; sciextract convert --rename {renames} changes labels"
+            f"predicted are {', '.join(theirs)}; {convert} changes labels"
         )
 
 

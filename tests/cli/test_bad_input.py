@@ -13,7 +13,6 @@ import pytest
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
-from tests.shared_data import ROOT
 
 pytestmark = pytest.mark.usefixtures("fake")
 GOOD = '{"id": "a", "text": "Lattice parsing."}\n'
@@ -199,7 +198,6 @@ def test_a_full_standard_output(tmp_path: Path, words: tuple[str, ...]) -> None:
             [sys.executable, "-m", "tests.cli.fake_main", "annotate", str(path), *words],
             stdout=out,
             stderr=subprocess.PIPE,
-            cwd=ROOT,
             check=False,
         )
     assert result.returncode == ExitCode.FAILED
@@ -211,16 +209,14 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     path = written(tmp_path / "p.jsonl", GOOD * 2000)
     line = f"{sys.executable} -m tests.cli.fake_main annotate {path} --export jsonl | head -n 1"
     script = f"set -o pipefail; {line}"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, cwd=ROOT, check=False)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (ExitCode.DONE, b"")
     assert result.stdout.count(b"\n") == 1
 
 
 def test_nothing_to_read() -> None:
     words = [sys.executable, "-m", "tests.cli.fake_main", "annotate"]
-    result = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, cwd=ROOT, check=False
-    )
+    result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     assert (result.returncode, result.stdout) == (ExitCode.USAGE, b"")
     assert b"annotate --sample" in result.stderr
 

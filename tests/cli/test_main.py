@@ -19,7 +19,6 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
-from tests.shared_data import ROOT
 
 SECRET = "unpublished finding"
 
@@ -27,7 +26,7 @@ SECRET = "unpublished finding"
 def test_version_and_module(command: Command) -> None:
     assert command("--version").out == f"sciextract {__version__}\n"
     result = subprocess.run(
-        [sys.executable, "-m", "sciextract", "--version"], capture_output=True, cwd=ROOT, check=True
+        [sys.executable, "-m", "sciextract", "--version"], capture_output=True, check=True
     )
     assert result.stdout.decode().split() == ["sciextract", __version__]
 

@@ -15,7 +15,6 @@ from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
-from tests.shared_data import ROOT
 
 LINES = [
     json.dumps({"id": f"d{n}", "text": f"Parser number {n} reads lattices."}) for n in range(6)
@@ -42,7 +41,7 @@ def test_ctrl_c_leaves_complete_lines(command: Command, tmp_path: Path, whole: b
     path = tmp_path / "out.jsonl"
     words = ["-m", "tests.cli.fake_main", "annotate", "-", "--output", str(path)]
     with subprocess.Popen(
-        [sys.executable, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+        [sys.executable, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         process.stdin.write("".join(f"{line}\n" for line in LINES[:3]).encode())

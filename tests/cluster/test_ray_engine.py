@@ -18,7 +18,6 @@ from sciextract.scale.interface import ChunkResult, InputShard, Work
 from sciextract.scale.ray.engine import RayEngine
 from tests.cluster.conftest import SmallCluster
 from tests.cluster.processes import processes_of
-from tests.shared_data import ROOT
 from tests.unit.scale.support import InProcess, given, lines, work_of
 
 pytestmark = [
@@ -39,7 +38,7 @@ def test_an_own_cluster_gives_results_in_order_keeps_poison_aside_and_leaves_not
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     run = subprocess.run(
-        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+        words, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
     assert (run.returncode, run.stderr) == (0, "")

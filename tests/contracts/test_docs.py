@@ -125,7 +125,9 @@ def test_the_quick_start_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
         check=False,
     )
     assert pasted.returncode == 0, pasted.stderr
-    assert len(list((tmp_path / "corpus").glob("*.ann"))) == 26
+    assert len(list((tmp_path / "demo" / "corpus").glob("*.ann"))) == 26
+    assert {each.name for each in tmp_path.iterdir()} == {"demo", "sample_data"}
+    assert "/demo/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
 
 
 @pytest.mark.full

@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-from tests.shared_data import ROOT
-
 HEAVY = {
     *("torch", "numpy", "pandas", "spacy", "textual", "onnxruntime", "pydantic"),
     *(
@@ -34,7 +32,7 @@ print(" ".join(sorted({name.partition(".")[0] for name in sys.modules})), file=s
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("annotate", "--help")])
 def test_help_is_light(words: tuple[str, ...]) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *words], capture_output=True, text=True, cwd=ROOT, check=True
+        [sys.executable, "-c", SCRIPT, *words], capture_output=True, text=True, check=True
     )
     assert result.stdout
     assert not HEAVY & set(result.stderr.split())
@@ -43,7 +41,7 @@ def test_help_is_light(words: tuple[str, ...]) -> None:
 def test_a_command_loads_no_other_command() -> None:
     script = SCRIPT.replace('.partition(".")[0]', "")
     words = [sys.executable, "-c", script, "annotate", "--help"]
-    result = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    result = subprocess.run(words, capture_output=True, text=True, check=True)
     loaded = set(result.stderr.split())
     assert "sciextract.cli.annotate" in loaded
     others = {"cli.training", "cli.graph", "inference.promise", "workflows.models.registry"}

@@ -10,7 +10,6 @@ import pytest
 
 from sciextract.store import open_project
 from tests.app.screens_support import desk_of, made_project, opened, until_shown
-from tests.shared_data import ROOT
 
 LOOK = """
 import sys
@@ -22,7 +21,7 @@ with open_project(sys.argv[1], read=True) as project:
 
 def flags_as_another_process_sees_them(path: Path) -> int:
     command = [sys.executable, "-c", LOOK, str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 

@@ -15,7 +15,6 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
-from tests.shared_data import ROOT
 
 
 def written(path: Path, columns: dict[str, Any]) -> Path:
@@ -112,6 +111,6 @@ def test_a_row_group_of_any_size_fits_into_little_memory(tmp_path: Path) -> None
     pq.write_table(pa.table({"text": text}), path, compression="none", **options)
     assert path.stat().st_size > 50 << 20
     words = [sys.executable, "-c", PEAK, str(path)]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     rows, grown = map(int, done.stdout.split())
     assert rows == 1000 and grown < 50, grown

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared_data import ROOT
-
 _RUN = """
 import sys
 import numpy as np
@@ -39,7 +37,6 @@ def test_names_of_nodes_do_not_reach_the_terminal(tmp_path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=9), str(path))
     done = subprocess.run(
         [sys.executable, "-c", _RUN, str(path)],
-        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,

@@ -112,7 +112,7 @@ def test_extensions_are_registered_by_the_component_only() -> None:
     )
     sent = pickle.dumps(SciextractPipe(FakeAnnotator))
     result = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, input=sent, capture_output=True, check=True
+        [sys.executable, "-c", script], input=sent, capture_output=True, check=True
     )
     assert result.stdout.split() == [b"False", b"True"]
 
@@ -297,7 +297,7 @@ def test_without_spacy_the_extra_is_named() -> None:
         "print(json.dumps(found))"
     )
     result = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     found = json.loads(result.stdout)
     assert len(found) == 3
@@ -307,6 +307,6 @@ def test_without_spacy_the_extra_is_named() -> None:
 def test_the_core_does_not_load_spacy() -> None:
     script = "import sciextract.inference.extractor, sciextract.cli.main, sys; print('spacy' in sys.modules)"
     result = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "False"

@@ -32,7 +32,6 @@ from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import Request, annotate_into_parts
 from sciextract.workflows.annotate import Listener
 from sciextract.workflows.annotate_job import Report
-from tests.shared_data import ROOT
 from tests.unit.scale.predictors import IDENTIFIED
 from tests.unit.scale.support import (
     InProcess,
@@ -262,7 +261,7 @@ def test_killing_the_parent_ends_its_workers_and_costs_only_time(
     slow = {f"d{n}": "SLOW" for n in range(60)}
     source = given(tmp_path / "in.jsonl", lines(60, **slow))
     words = [sys.executable, "-m", "tests.unit.scale.run_parts", source, str(folder)]
-    with subprocess.Popen(words, cwd=ROOT) as process:
+    with subprocess.Popen(words) as process:
         started(folder, 2, process)
         assert alive(process.pid)
         process.kill()

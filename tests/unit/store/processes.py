@@ -29,7 +29,6 @@ def running(work: str, *words: object, drop_root: bool = False) -> Iterator[subp
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         preexec_fn=_obey_permissions if drop_root and os.geteuid() == 0 else None,  # noqa: PLW1509
     ) as process:
