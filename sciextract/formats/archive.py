@@ -81,6 +81,20 @@ def open_archive(path: str, tar: bool = False) -> Iterator[Path]:
         yield folder
 
 
+def check_zip(stream: IO[bytes], path: str, most_bytes: int) -> None:
+    """Refuse a zip file that :func:`open_archive` would refuse, or that unpacks to more.
+
+    Raises:
+        FormatError: It does.
+    """
+    try:
+        with zipfile.ZipFile(stream) as zipped:
+            for _ in _harmless(_zip_members(zipped, path), path, most_bytes):
+                pass
+    except _BROKEN as error:
+        raise FormatError(f"no office document, or damaged: {error}", path=path) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """Calls what was unpacked by the names that the user knows.
@@ -121,20 +135,29 @@ class Names:
 
 def _unpack_all(members: Iterable[_Member], folder: Path, path: str) -> None:
     """Write the files, in the archive's order, once all members are known to be harmless."""
-    files, total = [], 0
+    files = []
+    for member, parts in _harmless(members, path, MAX_BYTES):
+        if not member.is_folder and parts[0] != _LITTER:
+            files.append((member, folder.joinpath(*parts)))
+    for member, target in files:
+        _unpack(member, target, folder, path)
+
+
+def _harmless(
+    members: Iterable[_Member], path: str, most_bytes: int
+) -> Iterator[tuple[_Member, tuple[str, ...]]]:
+    """The members with the parts of their names, as long as they may be unpacked."""
+    total = 0
     for number, member in enumerate(members, start=1):
         if number > MAX_MEMBERS:
             found = f"the archive has more than {MAX_MEMBERS:,} members, the limit"
             raise FormatError(found, path=path, hint=_YOURSELF)
         parts = _safe_parts(member.name, path)
         total += member.size
-        if total > MAX_BYTES:
-            problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
+        if total > most_bytes:
+            problem = f"exceeds the {most_bytes / 2**30:.3g} GiB that the file may unpack to"
             raise _refused(member.name, problem, path, _YOURSELF)
-        if not member.is_folder and parts[0] != _LITTER:
-            files.append((member, folder.joinpath(*parts)))
-    for member, target in files:
-        _unpack(member, target, folder, path)
+        yield member, parts
 
 
 def _tar_members(archive: tarfile.TarFile, path: str) -> Iterator[_Member]:

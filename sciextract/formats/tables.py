@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, TextIO, TypeVar
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.bibliography import NAMES, described, key_of_row, plain_name, year_of
@@ -88,10 +88,11 @@ def cell_of(value: object) -> str:
 
 
 def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
-    return _in_quotes(cell) if needs_quotes.search(cell) else cell
+    return in_quotes(cell) if needs_quotes.search(cell) else cell
 
 
-def _in_quotes(cell: str) -> str:
+def in_quotes(cell: str) -> str:
+    """The cell as RFC 4180 quotes it."""
     return '"' + cell.replace('"', '""') + '"'
 
 
@@ -240,7 +241,7 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)
     header, syntax = _read_header(lines, source.path)
-    columns = _columns(header)
+    columns = columns_of(header)
     rows = csv.reader(lines, strict=True, **syntax)
     while True:
         lines.row.clear()
@@ -252,7 +253,7 @@ def read_table(source: Source) -> Iterator[ReadItem]:
             if lines.holds_rows(header, syntax):
                 problem = "a quoted cell of it holds other rows"
             elif any(cell.strip() for cell in cells):
-                yield _document(cells, columns, source, lines.row)
+                yield document_of_row(cells, columns, source, lines.row)
         except FormatError as error:
             yield BadRecord(error)
             # The line that is not UTF-8 may stand in a cell that is open since lines above.
@@ -276,6 +277,7 @@ _WORDS = {
 }
 """For messages of the CSV parser that do not say what is wrong with the row."""
 
+_Found = TypeVar("_Found")
 _Syntax = dict[str, Any]
 """Delimiter and quotation mark, as arguments of the CSV parser."""
 
@@ -288,32 +290,50 @@ def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
     Raises:
         FormatError: There is no column with a text.
     """
-    known = {plain_name(name) for names in NAMES.values() for name in names}
+
+    def candidates() -> Iterator[tuple[int, list[str], str]]:
+        for line in filter(str.strip, lines):
+            headers = {}
+            for delimiter in _DELIMITERS:
+                with suppress(csv.Error):
+                    headers[delimiter] = next(csv.reader([line], delimiter=delimiter))
+            # The delimiter with which most columns are understood, then the one that gives most columns.
+            delimiter = max(
+                headers, key=lambda each: _count_known(headers[each]), default=_DELIMITERS[0]
+            )
+            yield lines.number, headers.get(delimiter, [line]), delimiter
+
+    header, delimiter = find_header(candidates(), path)
+    # Web of Science quotes no cell, and its titles may begin with a quotation mark.
+    quotes = None if delimiter == "\t" and header[:2] == ["PT", "AU"] else '"'
+    return header, {"delimiter": delimiter, "quotechar": quotes}
+
+
+def find_header(
+    candidates: Iterable[tuple[int, list[str], _Found]], path: str
+) -> tuple[list[str], _Found]:
+    """The first of the numbered rows that names columns, one of them with a text, and what was given with it.
+
+    Raises:
+        FormatError: There is none.
+    """
     texts = {plain_name(name) for name in (*NAMES["text"], *NAMES["abstract"])}
-
-    def understood(cells: list[str]) -> tuple[int, int]:
-        return sum(plain_name(name) in known for name in cells), len(cells)
-
     first: tuple[int, list[str]] | None = None
-    for line in islice(filter(str.strip, lines), _MOST_LINES_BEFORE):
-        headers = {}
-        for delimiter in _DELIMITERS:
-            with suppress(csv.Error):
-                headers[delimiter] = next(csv.reader([line], delimiter=delimiter))
-        # The delimiter with which most columns are understood, then the one that gives most columns.
-        delimiter = max(headers, key=lambda each: understood(headers[each]), default=",")
-        header = headers.get(delimiter, [line])
+    for number, header, found in islice(candidates, _MOST_LINES_BEFORE):
         has_text = not texts.isdisjoint(map(plain_name, header))
-        if has_text and (first is None or understood(header)[0] > 1):
-            # Web of Science quotes no cell, and its titles may begin with a quotation mark.
-            quotes = None if line.startswith("PT\tAU\t") else '"'
-            return header, {"delimiter": delimiter, "quotechar": quotes}
-        first = first or (lines.number, header)
-    number, header = first or (lines.number, [])
+        if has_text and (first is None or _count_known(header)[0] > 1):
+            return header, found
+        first = first or (number, header)
+    line, header = first or (1, [])
     allowed = ", ".join((*NAMES["text"], *NAMES["abstract"]))
     shown_names = ", ".join(repr(name) for name in header[:20])
     problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
-    raise FormatError(problem, path=path, line=number, hint="the first row must name the columns")
+    raise FormatError(problem, path=path, line=line, hint="the first row must name the columns")
+
+
+def _count_known(cells: list[str]) -> tuple[int, int]:
+    known = {plain_name(name) for names in NAMES.values() for name in names}
+    return sum(plain_name(name) in known for name in cells), len(cells)
 
 
 _ANY_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
@@ -400,7 +420,7 @@ def _without_surplus(
     for index, cell in enumerate(cells[: last + 1]):
         # A cell in quotes is whole; so is a single word that is none of the texts.
         may_be_cut = " " in cell or index in columns.by_meaning.values()
-        if cell and may_be_cut and _in_quotes(cell) not in raw:
+        if cell and may_be_cut and in_quotes(cell) not in raw:
             key = key_of_row(dict(zip(columns.names, cells, strict=False))) or ""
             hint = "quote cells that hold the delimiter"
             raise Place(path, row[0][0], key).error(found, hint=hint)
@@ -408,9 +428,14 @@ def _without_surplus(
     return cells[: last + 1], remark
 
 
-def _document(
+def document_of_row(
     cells: list[str], columns: _Columns, source: Source, row: list[tuple[int, str]]
 ) -> AnnotatedDocument:
+    """The document of a row, of which the lines and their numbers are given as well.
+
+    Raises:
+        FormatError: It has no text, or a surplus cell that may stand before the text.
+    """
     line, warnings = row[0][0], list[str]()
     if any(cell.strip() for cell in cells[len(columns.names) :]):
         cells, *warnings = _without_surplus(cells, columns, source.path, row)
@@ -439,7 +464,8 @@ def _document(
     return document_of(key, text, fields, title_length, tuple(warnings))
 
 
-def _columns(header: list[str]) -> _Columns:
+def columns_of(header: list[str]) -> _Columns:
+    """The columns that a header row names."""
     plain = [plain_name(name) for name in header]
     by_meaning = {
         meaning: plain.index(found)
