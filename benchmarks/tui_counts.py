@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import corrupted, gold, project_with, share_right, truth_of
 from tests.app.review.annotator import Annotator
 

@@ -20,7 +20,7 @@ from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 
 Size = tuple[int, int]
 SIZE, SMALL = (120, 36), (104, 28)

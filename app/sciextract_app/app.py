@@ -21,8 +21,8 @@ from sciextract.store import Project, open_project
 from sciextract.store.review import Sort
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, terminal
-from sciextract_app.review.queue import Order
-from sciextract_app.review.screen import ReviewOptions, ReviewScreen
+from sciextract_app.review.model.queue import Order
+from sciextract_app.review.view.screen import ReviewOptions, ReviewScreen
 from sciextract_app.settings import SHELL, SHELL_IDS, load_keymap, save_theme
 from sciextract_app.shared.actions import ACTIONS, BY_ID, key_of, use_keys
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract_app.review import navigation
+from sciextract_app.review.keys import navigation
 from sciextract_app.shared.actions import use_keys
 from tests.app.review.abstracts import MADE
 

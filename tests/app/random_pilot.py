@@ -31,7 +31,7 @@ from sciextract.store.maintenance.doctor import examine
 from sciextract.store.state_tables import differing
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.settings import AROUND
 from sciextract_app.shared.actions import ACTIONS
 from sciextract_app.widgets.dialogs import PathDialog

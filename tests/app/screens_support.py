@@ -18,7 +18,7 @@ from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from tests.cli.fakes import RuleExtractor
 
 ABSTRACTS = (

@@ -11,7 +11,7 @@ from textual.widgets import Button, TextArea
 
 from sciextract.store import open_project
 from sciextract_app.paste import MOST_SHOWN, PasteDialog
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.start import StartScreen
 from tests.app.screens_support import (
     desk_of,

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.store import open_project
 from sciextract.store.finished import finished_abstracts
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import project_with, truth_of
 from tests.app.review.annotator import Annotator
 from tests.app.review.test_net_keys import ABSTRACTS

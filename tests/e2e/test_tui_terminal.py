@@ -32,7 +32,7 @@ from tests.e2e.terminal import PATIENCE
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("terminal")]
 
 CRASHING = """
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from sciextract.cli.main import main
 
 press = Desk.press
@@ -48,7 +48,7 @@ main()
 
 BUSY = """
 from pathlib import Path
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from sciextract.cli.main import main
 
 press = Desk.press

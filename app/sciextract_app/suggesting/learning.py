@@ -18,7 +18,7 @@ from sciextract_app.suggesting.predicting import PredictionOrder
 
 if TYPE_CHECKING:
     from sciextract.workflows.learn import Learned
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 AHEAD = 50
 """Abstracts on the person's way that get new suggestions after each finished one."""

@@ -24,7 +24,7 @@ from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.view_models import Feedback
 
 if TYPE_CHECKING:
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 # A key that decides something waits for the transaction that runs, so each holds few abstracts; fewer would
 # not fill a batch of the model.

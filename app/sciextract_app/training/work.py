@@ -32,7 +32,7 @@ from sciextract_app.training.progress import (
 )
 
 if TYPE_CHECKING:
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 

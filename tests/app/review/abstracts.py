@@ -22,7 +22,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.store import EntityRef, Project, create_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.text.analyse import analyse
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.unit.store.projects import FIRST_MODEL
 
 TEXT = (

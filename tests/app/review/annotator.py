@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, EntityRow, LinkRef, RelationRef, RelationRow
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.document_view import DocumentView
 from tests.app.review.abstracts import SCIERC, SYMMETRIC, Said
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import Project
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import AGAIN, TEXT, gold, project_with
 
 

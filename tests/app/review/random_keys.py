@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.actions import ACTIONS
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import TEXT, corrupted, document, place, predict, project_with

@@ -12,9 +12,9 @@ from sciextract.store import Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.state_tables import differing
-from sciextract_app.review import bulk
-from sciextract_app.review.bulk import BulkDecision, Phase
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys import bulk
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.bulk_decision import BulkDecision, Phase
 from sciextract_app.shared.view_models import Feedback, Mode
 from tests.app.review.abstracts import AGAIN, TEXT, focus, gold, press, project_with
 from tests.unit.store.projects import all_state

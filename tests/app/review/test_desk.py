@@ -8,10 +8,10 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
-from sciextract_app.review import navigation
-from sciextract_app.review.bulk import sure_items
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.queue import Order
+from sciextract_app.review.keys import navigation
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.queue import Order
+from sciextract_app.review.model.targets import sure_items
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
     place,

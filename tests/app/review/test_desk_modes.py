@@ -16,8 +16,8 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.store import EntityRef, Project, RelationRef
-from sciextract_app.review.bulk import sure_items
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.targets import sure_items
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
     TEXT,

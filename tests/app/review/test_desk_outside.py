@@ -10,7 +10,7 @@ import pytest
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectFullError
 from sciextract.store import EntityRef, Project, RelationRef, open_project
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.actions import use_keys
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from sciextract_app.review.document_list import PAGE_ROWS, DocumentList, row_parts
+from sciextract_app.review.view.document_list import PAGE_ROWS, DocumentList, row_parts
 from tests.app.widgets.tiny_app import Rows, TinyDesk
 
 pytestmark = pytest.mark.asyncio

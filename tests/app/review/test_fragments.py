@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import Span, State
 from sciextract.store import EntityRef, LinkRef, Project
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.selecting import with_part, without
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.keys.selecting import with_part, without
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import TEXT, focus, place, press, project_with, row
 

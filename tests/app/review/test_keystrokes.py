@@ -10,7 +10,7 @@ import pytest
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.store import Completeness, EntityRef, RelationRef
 from sciextract.store.state_tables import differing
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import (
     TEXT,
     Said,

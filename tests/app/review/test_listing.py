@@ -12,8 +12,8 @@ from sciextract.store import Project, create_project
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
 from sciextract.store.sqlite import connect
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.document_order import Listing
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.document_order import Listing
 from tests.app.review.many import fill
 
 MANY = 20_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sciextract.store import Project
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import focus, press
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from sciextract.workflows.import_files import ImportReport
-from sciextract_app.review.background import import_feedback
+from sciextract_app.review.view.background import import_feedback
 from sciextract_app.shared.session import MOST_KEPT, NEWS_SECONDS, Messages, PastMessage
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.bars import bar_text

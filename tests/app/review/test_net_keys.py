@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, Relation
-from sciextract_app.review.desk import Desk
+from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import Said, place, project_with, truth_of
 from tests.app.review.annotator import Annotator
 

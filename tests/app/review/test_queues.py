@@ -15,9 +15,9 @@ from sciextract.store.ingest import Import
 from sciextract.store.queries import SavedQueue, present, read_queue, remove_queue, save_queue
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.document_order import DocumentOrder, Listing
-from sciextract_app.review.saved_queues import QueueLine, suggested_name
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.document_order import DocumentOrder, Listing
+from sciextract_app.review.model.saved_queues import QueueLine, suggested_name
 from tests.app.review.abstracts import MADE, document, press, project_with
 from tests.tiers import examples
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from sciextract.store import Project, open_project
 from sciextract.store.document_state import find_broken_rules
 from sciextract.store.state_tables import differing
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.queue import Order
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.queue import Order
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import SYMMETRIC
 from tests.app.review.random_keys import KEYS, check, next_key, original_project

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.store import EntityRef, ItemRef, RelationRef
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.key_dispatch import HANDLERS
-from sciextract_app.review.state import Hints, JumpLetters
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.keys.key_dispatch import HANDLERS
+from sciextract_app.review.model.state import Hints, JumpLetters
 from sciextract_app.settings import SHELL_IDS
 from sciextract_app.shared.actions import ACTIONS, BY_ID, action_of, key_of, use_keys
 from sciextract_app.shared.presenters import plain

@@ -8,9 +8,9 @@ from unittest.mock import Mock
 import pytest
 
 from sciextract.store import EntityRef, RelationRef, open_project
-from sciextract_app.review.document_list import DocumentList
-from sciextract_app.review.lower_panes import LowerPanes
-from sciextract_app.review.prompts import NoteDialog
+from sciextract_app.review.view.document_list import DocumentList
+from sciextract_app.review.view.lower_panes import LowerPanes
+from sciextract_app.review.view.prompts import NoteDialog
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.start import StartScreen
 from sciextract_app.terminal import MOST_SIZE

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.theme import Theme
 
 from sciextract.store import EntityRef, LinkRef, RelationRef
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.themes import THEMES, contrast
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.review.abstracts import SCIERC, TEXT, gold, project_with

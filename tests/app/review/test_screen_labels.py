@@ -12,8 +12,8 @@ from sciextract.store import Project, create_project, open_project
 from sciextract.store.label_changes import move_type
 from sciextract.store.project_settings import with_labels
 from sciextract.workflows.import_files import import_files
-from sciextract_app.review import screen as review_screen
-from sciextract_app.review.labels import LabelsDialog
+from sciextract_app.review.view import screen as review_screen
+from sciextract_app.review.view.labels import LabelsDialog
 from sciextract_app.widgets.dialogs import LineDialog
 from tests.app.screens_support import desk_of, made_project, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor

@@ -10,7 +10,7 @@ from textual.events import MouseScrollDown
 from sciextract.errors import UsageError
 from sciextract.store import EntityRef
 from sciextract.store.search import Query
-from sciextract_app.review.prompts import parse_query
+from sciextract_app.review.view.prompts import parse_query
 from sciextract_app.shared.view_models import Mode
 from sciextract_app.widgets.dialogs import ChoiceDialog
 from sciextract_app.widgets.passage_view import PassageView

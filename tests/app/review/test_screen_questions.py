@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract_app.review.questions import QuestionsScreen
+from sciextract_app.review.view.questions import QuestionsScreen
 from tests.app.screens_support import desk_of, made_project, opened, shown, states
 
 pytestmark = pytest.mark.asyncio

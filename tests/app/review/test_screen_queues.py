@@ -17,8 +17,8 @@ from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.review import Sort
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
-from sciextract_app.review import background as worker
-from sciextract_app.review.prompts import QueuesDialog
+from sciextract_app.review.view import background as worker
+from sciextract_app.review.view.prompts import QueuesDialog
 from sciextract_app.shared.view_models import Feedback, Mode
 from sciextract_app.widgets.dialogs import LineDialog, TextDialog
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import RelationRef
-from sciextract_app.review.relations import MOST_LANES, Arc, draw_arcs
+from sciextract_app.review.keys.relation_map import MOST_LANES, Arc, draw_arcs
 from tests.app.review.abstracts import TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown
 

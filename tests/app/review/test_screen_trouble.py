@@ -11,7 +11,7 @@ import pytest
 
 import sciextract.store.opening as store_opening
 from sciextract.errors import ProjectReplacedError
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.start import StartScreen
 from sciextract_app.widgets.dialogs import ErrorDialog
 from tests.app.screens_support import (

@@ -30,7 +30,7 @@ from sciextract.workflows.learn import Learned, Suggested, find_untouched
 from sciextract.workflows.learning_curve import LayerUse
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
-from sciextract_app.review.screen import ReviewScreen
+from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.suggesting.learning import StartEngine, learn_and_suggest
 from sciextract_app.suggesting.learning_process import EndedError, LearningProcess
 from sciextract_app.suggesting.predicting import PredictionOrder

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sciextract.retraining.run_folder import Run, RunStatus, runs_of
-from sciextract_app.review import screen as review
+from sciextract_app.review.view import screen as review
 from sciextract_app.training import screen as retraining
 from sciextract_app.training import work as training
 from sciextract_app.training.work import TrainingRequest

@@ -16,7 +16,7 @@ from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import runs_of
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
-from sciextract_app.review import screen as review
+from sciextract_app.review.view import screen as review
 from sciextract_app.training import screen as retraining
 from sciextract_app.training import work as training
 from sciextract_app.training.work import Training

@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.geometry import Offset
 
 from sciextract.documents.annotations import State
-from sciextract_app.review.lower_panes import (
+from sciextract_app.review.view.lower_panes import (
     ClustersPane,
     RelationsPane,
     cluster_lines,

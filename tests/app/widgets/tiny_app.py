@@ -9,8 +9,8 @@ from textual.message import Message
 from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
 from sciextract.store.review import DocumentSummary
-from sciextract_app.review.document_list import DocumentList
-from sciextract_app.review.lower_panes import ClustersPane, InspectorPane, RelationsPane
+from sciextract_app.review.view.document_list import DocumentList
+from sciextract_app.review.view.lower_panes import ClustersPane, InspectorPane, RelationsPane
 from sciextract_app.shared.view_models import (
     ClusterLine,
     Feedback,

@@ -21,13 +21,14 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review import key_dispatch, linking, navigation, panes, selecting
-from sciextract_app.review.bulk import BulkApply
-from sciextract_app.review.document_order import DocumentOrder
-from sciextract_app.review.footer import footer, legend
-from sciextract_app.review.queue import Order
-from sciextract_app.review.saved_queues import Queues
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.keys import key_dispatch, linking, navigation, selecting
+from sciextract_app.review.keys.bulk import BulkApply
+from sciextract_app.review.model import panes
+from sciextract_app.review.model.document_order import DocumentOrder
+from sciextract_app.review.model.footer import footer, legend
+from sciextract_app.review.model.queue import Order
+from sciextract_app.review.model.saved_queues import Queues
+from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view, session
 from sciextract_app.shared.actions import BY_ID, Action, action_of, undo_hint
 from sciextract_app.shared.presenters import Clock, guarded, plain, refusal

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-from textual.widget import Widget
-
 from sciextract.store import ItemRef, RelationRow, review
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.lower_panes import InspectorPane
-from sciextract_app.review.relations import OverReview
+from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.actions import EDGES, Action, action_hint, keys_together, type_keys
 from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.session import item_of
 from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Passage, Role, problem
-from sciextract_app.widgets.bars import TextBar
-from sciextract_app.widgets.passage_view import DrawnPassage
 
 _DECISIONS = frozenset({"accept", "reject", "invert", "undo", "redo"})
 _STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
@@ -145,30 +138,3 @@ def _sentences(view: DocumentView, item: ItemRef | None) -> tuple[int, int]:
     first, last = tokens.sentences[found[0]], tokens.sentences[found[-1]]
     start = tokens.spans[first.token_start].char_start
     return start, tokens.spans[last.token_end - 1].char_end
-
-
-class QuestionsScreen(OverReview):
-    """The question with its sentence, and what is known of the item.
-
-    Args:
-        desk: The desk.
-    """
-
-    OPENED_BY = "questions"
-
-    def __init__(self, desk: Desk) -> None:
-        self.presenter = Questions(desk)
-        super().__init__(desk, self.presenter)
-
-    def content(self) -> Iterable[Widget]:
-        """Progress, the sentence, and the item."""
-        yield TextBar(id="title")
-        yield DrawnPassage(id="sentence")
-        yield InspectorPane(id="about")
-
-    def draw(self, feedback: Feedback) -> None:
-        """Show everything as it is now."""
-        self.query_one(TextBar).show(self.presenter.title)
-        self.query_one(DrawnPassage).show(self.presenter.excerpt())
-        self.query_one(InspectorPane).show(self._desk.inspector())
-        super().draw(feedback)

@@ -9,8 +9,8 @@ from sciextract.store import queries, review
 from sciextract.store.quality_checks import Check, Finding
 from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
-from sciextract_app.review.document_order import CHECK, DocumentOrder, Listing
-from sciextract_app.review.state import CheckFindings, ReviewState
+from sciextract_app.review.model.document_order import CHECK, DocumentOrder, Listing
+from sciextract_app.review.model.state import CheckFindings, ReviewState
 from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.presenters import Guard, guarded
 from sciextract_app.shared.view_models import Feedback, problem

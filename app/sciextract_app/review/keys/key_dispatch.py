@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from math import inf
 
-from sciextract_app.review import bulk, deciding, linking, navigation, selecting
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.keys import bulk, deciding, linking, navigation, selecting
+from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared.actions import MOVING, Action, key_of
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 

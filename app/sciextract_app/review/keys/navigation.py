@@ -20,9 +20,9 @@ from sciextract.store.events import Change, Event
 from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import follow
 from sciextract.workflows.disagreements import KIND
-from sciextract_app.review.document_order import CHECK
-from sciextract_app.review.queue import Key
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.model.document_order import CHECK
+from sciextract_app.review.model.queue import Key
+from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared.actions import BY_ID, Action, key_of, nothing_left
 from sciextract_app.shared.document_view import item_words
 from sciextract_app.shared.view_models import Feedback, Mode, problem

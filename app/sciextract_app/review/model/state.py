@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, Span, SpanCandidate
 from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
-from sciextract_app.review.document_order import DocumentOrder
-from sciextract_app.review.queue import Key, Order, Queue, is_undecided
+from sciextract_app.review.model.bulk_decision import BulkDecision
+from sciextract_app.review.model.document_order import DocumentOrder
+from sciextract_app.review.model.queue import Key, Order, Queue, is_undecided
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
     CandidateCache,
@@ -23,10 +23,6 @@ from sciextract_app.shared.document_view import (
 )
 from sciextract_app.shared.presenters import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
-
-if TYPE_CHECKING:
-    from sciextract_app.review.bulk import BulkDecision
-
 
 # The home row first: mentions have letters from there.
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.deciding import legally
-from sciextract_app.review.state import LETTERS, Hints, ReviewState
+from sciextract_app.review.keys.deciding import legally
+from sciextract_app.review.model.state import LETTERS, Hints, ReviewState
+from sciextract_app.review.model.targets import best_type, legal_types, proposal
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, focus_one, key_label, key_of
 from sciextract_app.shared.document_view import DocumentView
@@ -20,7 +20,6 @@ from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, p
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
-_ARTICLES = frozenset({"a", "an", "the"})
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
@@ -107,23 +106,6 @@ def relation_question(state: ReviewState) -> str:
     return f"{head} ─▶ {tail}: which type?"
 
 
-def legal_types(state: ReviewState) -> tuple[str, ...]:
-    """Types that the relation to be may have."""
-    by_id = state.open_view.by_id
-    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
-    # Another person may have taken one of them away meanwhile.
-    return document_view.legal(state.open_view.schema, head, tail) if head and tail else ()
-
-
-def best_type(state: ReviewState) -> str | None:
-    """The type that Enter takes."""
-    by_id = state.open_view.by_id
-    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
-    if head is None or tail is None:
-        return None
-    return document_view.best_relation(state.candidates, head, tail, legal_types(state))
-
-
 def press_relation_type(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """The type of the relation: its digit, its letter, or Enter for the best one."""
     if key == "space":
@@ -151,53 +133,6 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
     state.after_action(made)
     words = document_view.relation_words(state.open_view, head, label, tail)
     return Feedback(f"{words} added", changed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What Enter does with a mention that shall join a cluster.
-
-    Attributes:
-        words: For the footer.
-        cluster_id: The cluster that has the same string, empty for none.
-        companion: A mention of the same string that is in no cluster, empty for none.
-    """
-
-    words: str
-    cluster_id: str = ""
-    companion: str = ""
-
-
-def proposal(state: ReviewState) -> Proposal | None:
-    """The cluster of the same string, else a mention of the same string; ``None`` where there is neither.
-
-    Strings are compared without case and without an article before them.
-    """
-    view, mention = state.open_view, state.pending.head
-    same = _normal(view.surface(mention))
-    here = view.place(mention)[0]
-    others = [
-        row for row in view.entities if row.id != mention and _normal(view.surface(row.id)) == same
-    ]
-    others.sort(key=lambda row: abs(row.char_start - here))
-    # A mention may be in several clusters: those that it is in already are no proposal.
-    own = {link.cluster_id for link in view.homes.get(mention, ())}
-    for row in others:
-        for home in view.homes.get(row.id, ()):
-            if home.cluster_id not in own:
-                letter = state.letters.of(home.cluster_id)
-                return Proposal(
-                    f"cluster {letter} of {named(view.surface(row.id), 20)}", home.cluster_id
-                )
-    free = next((row for row in others if row.id not in view.homes), None)
-    if free is None or own:
-        return None
-    return Proposal(f"new, with the other {named(view.surface(free.id), 20)}", companion=free.id)
-
-
-def _normal(surface: str) -> str:
-    first, _, rest = " ".join(surface.casefold().split()).partition(" ")
-    return rest if rest and first in _ARTICLES else f"{first} {rest}".strip()
 
 
 def ask_offer(state: ReviewState, action: Action) -> Feedback:

@@ -22,7 +22,7 @@ from sciextract_app.widgets.dialogs import LineDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog
 
 if TYPE_CHECKING:
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 _NEW: dict[str, Kind] = {"n": "entity", "N": "relation"}
 _STEPS = {"J": 1, "K": -1}

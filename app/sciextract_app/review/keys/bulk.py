@@ -7,80 +7,28 @@ when the count is there: at once for a person who waits, behind ``&`` for one wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
-from math import inf
 
-from sciextract.documents.annotations import State
-from sciextract.store import EntityRef, LinkRef, Outcome, RelationRef
+from sciextract.store import Outcome
 from sciextract.store.actions.bulk import Count
 from sciextract.text.english import counted
-from sciextract_app.review.queue import Key
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.model.bulk_decision import BulkDecision, Phase
+from sciextract_app.review.model.queue import Key
+from sciextract_app.review.model.state import ReviewState
+from sciextract_app.review.model.targets import alike_target, sure_items
 from sciextract_app.shared.actions import (
     Action,
-    action_hint,
     focus_one,
     key_of,
     nothing_left,
     undo_hint,
 )
-from sciextract_app.shared.view_models import Feedback, Hint, Mode, named, problem
+from sciextract_app.shared.view_models import Feedback, Mode, named, problem
 
 COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
 PLACES = "places"
 """What the app is asked for."""
-
-
-class Phase(StrEnum):
-    """How far it is."""
-
-    COUNTING = "counting"
-    COUNTED = "counted"
-    DOING = "doing"
-
-
-@dataclass(frozen=True, slots=True)
-class BulkDecision:
-    """A decision on its way through the project.
-
-    Attributes:
-        number: The abstract of the mention.
-        entity_id: The mention.
-        name: Its string, as messages show it.
-        phase: How far it is.
-        done: Abstracts that are behind it.
-        total: All that have to be looked at, or changed.
-        count: What it would change, once that is known.
-    """
-
-    number: int
-    entity_id: str
-    name: str
-    phase: Phase = Phase.COUNTING
-    done: int = 0
-    total: int = 0
-    count: Count | None = None
-
-    @property
-    def question(self) -> str:
-        """What is asked before anything is changed."""
-        if self.count is None:
-            return ""
-        items = counted(self.count.items, "item")
-        return f"{self.name}: decide {items} in {_abstracts(len(self.count.numbers))}"
-
-    @property
-    def status(self) -> str:
-        """How far it is, in a few words."""
-        match self.phase:
-            case Phase.COUNTED:
-                return f"{self.question}? {key_of('alike-everywhere')} previews, Esc cancels"
-            case Phase.DOING:
-                return f"{self.name}: {self.done:,} of {_abstracts(self.total)} decided; Esc stops"
-        found = f": {self.done:,} of {_abstracts(self.total)}" if self.total else ""
-        return f"counting {self.name}{found}; Esc stops"
 
 
 def ask(state: ReviewState, target: str) -> Feedback:
@@ -113,15 +61,6 @@ def press_counting(state: ReviewState, key: str, action: Action | None) -> Feedb
         state.leave_mode()
         return Feedback()
     return problem(f"still {state.bulk.status}")
-
-
-def hint(state: ReviewState) -> Hint | None:
-    """The key that speaks of it now."""
-    if state.bulk is None:
-        return None
-    if state.bulk.phase is Phase.COUNTED:
-        return action_hint("alike-everywhere", words=f"decide {state.bulk.name} everywhere")
-    return Hint("Esc", f"stop {state.bulk.phase}")
 
 
 class BulkApply:
@@ -224,18 +163,6 @@ def _abstracts(count: int) -> str:
     return counted(count, "abstract")
 
 
-def alike_target(state: ReviewState) -> str | None:
-    """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
-    view = state.open_view
-    # Right after a decision the focus is on the next item already; "alike" still means the one before.
-    if state.alike and view.document.entity(state.alike):
-        return state.alike
-    match state.focus:
-        case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):
-            return entity_id
-    return None
-
-
 def alike(state: ReviewState, action: Action) -> Feedback:
     """The decision holds for all identical strings of this abstract."""
     target = alike_target(state)
@@ -256,31 +183,6 @@ def alike_in_project(state: ReviewState, action: Action) -> Feedback:
     if target is None and state.bulk is None:
         return problem(f"{key_of('alike-everywhere')} applies to mentions: {focus_one()}")
     return ask(state, target or "")
-
-
-def sure_score(state: ReviewState, task: str) -> float:
-    """The score from which suggestions of a task are right as often as promised; infinite where nothing is."""
-    return (state.sure or {}).get(task, inf)
-
-
-def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
-    """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
-    of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
-    if of_mentions == of_relations == inf:
-        return [], []
-    view = state.open_view
-    waiting = {
-        each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED
-    }
-    unsure = {name for name, score in waiting.items() if score < of_mentions}
-    relations = [
-        RelationRef(each.id)
-        for each in view.relations
-        if each.state is State.UNDECIDED
-        and (each.score or 0.0) >= of_relations
-        and unsure.isdisjoint((each.head, each.tail))
-    ]
-    return [EntityRef(each) for each in waiting if each not in unsure], relations
 
 
 def accept_sure(state: ReviewState, action: Action) -> Feedback:

@@ -10,7 +10,8 @@ from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
 from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
-from sciextract_app.review.state import Refused, ReviewState
+from sciextract_app.review.model.state import Refused, ReviewState
+from sciextract_app.review.model.targets import SETTLED
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import (
     EDGES,
@@ -32,7 +33,6 @@ from sciextract_app.shared.view_models import (
 )
 
 ACCEPTED, REJECTED = "accepted", "rejected"
-SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 _EDGES = {
     "grow-start": ("start", -1),
     "shrink-start": ("start", 1),

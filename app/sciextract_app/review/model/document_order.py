@@ -179,7 +179,7 @@ class Listing:
 
     @property
     def numbers(self) -> list[int]:
-        """All rows' abstracts in order: the order for :meth:`~sciextract_app.review.desk.Desk.follow`."""
+        """All rows' abstracts in order: the order for :meth:`~sciextract_app.review.keys.desk.Desk.follow`."""
         return self._numbers
 
     @property

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from sciextract.documents.annotations import Span
 from sciextract.store import EntityRef, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.deciding import add_mention, apply_label
-from sciextract_app.review.navigation import sentence_start
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.keys.deciding import add_mention, apply_label
+from sciextract_app.review.keys.navigation import sentence_start
+from sciextract_app.review.model.state import ReviewState
+from sciextract_app.review.model.targets import selected, suggestion, takes_out
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, focus_one, key_of
 from sciextract_app.shared.document_view import offered
@@ -83,18 +84,6 @@ def select(state: ReviewState, action: Action | None = None) -> Feedback:
     )
 
 
-def selected(state: ReviewState) -> Span | None:
-    """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
-    if state.pending.span is not None:
-        return state.pending.span
-    start = state.pending.start
-    if start is None and not state.pending.part_of:
-        return None
-    first, last = sorted((state.cursor if start is None else start, state.cursor))
-    spans = state.open_view.tokens.spans
-    return Span(spans[first].char_start, spans[last].char_end)
-
-
 def press_select(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Extend the selection, or make a mention of it."""
     if action is None:
@@ -145,12 +134,6 @@ def make(state: ReviewState, label: str) -> Feedback:
     if span is None:
         return problem("Nothing is selected")
     return add_mention(state, (span.char_start, span.char_end), label)
-
-
-def suggestion(state: ReviewState) -> str | None:
-    """The type that the model thinks best for the selection."""
-    span, known = selected(state), state.open_view.schema.entity_labels
-    return document_view.best_entity(state.candidates, span, known) if span else None
 
 
 def _extend(state: ReviewState, token: int) -> Feedback:
@@ -234,12 +217,6 @@ def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedb
     return problem(f"{key} does nothing here: {_take_keys()} adds or takes out, Esc leaves")
 
 
-def takes_out(state: ReviewState) -> bool:
-    """Whether what is selected is part of the mention already."""
-    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
-    return row is not None and part is not None and _has_all(state, row.fragments, part)
-
-
 def _take(state: ReviewState) -> Feedback:
     """One store action: the mention with the part, or without it."""
     row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
@@ -247,7 +224,7 @@ def _take(state: ReviewState) -> Feedback:
         state.leave_mode()
         return problem("The mention no longer exists")
     text, before = state.open_view.text, row.fragments
-    out = _has_all(state, before, part)
+    out = takes_out(state)
     spans = without(text, before, part) if out else with_part(text, before, part)
     if not spans:
         return problem(f"This is the whole mention: Esc, then {key_of('reject')} rejects it")
@@ -259,16 +236,6 @@ def _take(state: ReviewState) -> Feedback:
     parts = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
     message = f"{named(state.open_view.surface(row.id))}{parts}"
     return Feedback(message, changed=outcome.event_id is not None)
-
-
-def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:
-    """Whether every token of a part is one of the mention's."""
-    covered = state.open_view.tokens.covering(part)
-    tokens = (
-        state.open_view.tokens.spans[covered.token_start : covered.token_end] if covered else ()
-    )
-    own = list(fragments)
-    return all(any(token.overlaps(each) for each in own) for token in tokens)
 
 
 def with_part(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, ...]:

@@ -12,9 +12,10 @@ from sciextract.inference.model_folder import AUTO
 from sciextract.store import EntityRef, events, review
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
-from sciextract_app.review import bulk
-from sciextract_app.review.labels import LabelEditor
-from sciextract_app.review.prompts import (
+from sciextract_app.review.keys import bulk
+from sciextract_app.review.model.saved_queues import suggested_name
+from sciextract_app.review.view.labels import LabelEditor
+from sciextract_app.review.view.prompts import (
     HELP,
     NoteDialog,
     PlacesDialog,
@@ -24,7 +25,6 @@ from sciextract_app.review.prompts import (
     messages_dialog,
     parse_query,
 )
-from sciextract_app.review.saved_queues import suggested_name
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS, key_of, undo_hint
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from sciextract.store.quality_checks import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 _SOURCES = (
     ("t", "terms: a CSV or TSV file with a term and its label in each row"),
@@ -325,7 +325,7 @@ class ReviewDialogs:
 
     def checks(self) -> None:
         """Look for inconsistencies, and go to the places of the chosen kind."""
-        from sciextract_app.review.prompts import ChecksDialog
+        from sciextract_app.review.view.prompts import ChecksDialog
 
         screen = self._screen
 
@@ -336,13 +336,13 @@ class ReviewDialogs:
 
     def relations(self) -> None:
         """Show all relations of the abstract."""
-        from sciextract_app.review.relations import RelationsScreen
+        from sciextract_app.review.view.relations import RelationsScreen
 
         self._push(RelationsScreen(self._screen.desk))
 
     def questions(self) -> None:
         """Ask about undecided items of all abstracts, one by one."""
-        from sciextract_app.review.questions import QuestionsScreen
+        from sciextract_app.review.view.questions import QuestionsScreen
 
         if self._screen.desk.number:
             self._push(QuestionsScreen(self._screen.desk))

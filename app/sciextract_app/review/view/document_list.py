@@ -25,7 +25,7 @@ PAGES_KEPT = 16
 
 
 class RowSource(Protocol):
-    """Where rows come from: :class:`sciextract_app.review.document_order.Listing`."""
+    """Where rows come from: :class:`sciextract_app.review.model.document_order.Listing`."""
 
     def count(self) -> int:
         """How many rows there are."""

@@ -8,11 +8,19 @@ from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
-from sciextract_app.review import bulk, linking
-from sciextract_app.review.deciding import SETTLED
-from sciextract_app.review.linking import best_type, legal_types
-from sciextract_app.review.selecting import selected, suggestion, takes_out
-from sciextract_app.review.state import LETTERS, ReviewState
+from sciextract_app.review.model.bulk_decision import Phase
+from sciextract_app.review.model.state import LETTERS, ReviewState
+from sciextract_app.review.model.targets import (
+    SETTLED,
+    alike_target,
+    best_type,
+    legal_types,
+    proposal,
+    selected,
+    suggestion,
+    sure_items,
+    takes_out,
+)
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_together, type_keys
 from sciextract_app.shared.view_models import DIGITS, Hint, Mode, named
@@ -114,10 +122,10 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     decide.append(action_hint("reject", item is not None, reject, pinned=True))
     if item is None:  # elsewhere the legend shows the digits
         decide.append(Hint(type_keys(view.schema.entity_labels), "make a mention"))
-    target = bulk.alike_target(state)
+    target = alike_target(state)
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     decide.append(action_hint("alike", target is not None, words, seldom=True))
-    mentions, relations = bulk.sure_items(state)
+    mentions, relations = sure_items(state)
     none_sure, least = not mentions and not relations, f"accept ≥ {state.threshold:.2f}"
     if not none_sure:
         least = f"accept {len(mentions)}+{len(relations)} sure"
@@ -140,7 +148,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     go += [action_hint(each, seldom=True) for each in ("relations", "note")]
     go += [action_hint("next-abstract", words="next", pinned=True)]
     go += [action_hint("help", pinned=True)]
-    if spread := bulk.hint(state):
+    if spread := _spread_hint(state):
         yield spread
     for place, group in enumerate((decide, edit, connect, go), start=1):
         yield from (replace(hint, group=place) for hint in group)
@@ -154,10 +162,10 @@ def _cluster_keys(state: ReviewState) -> Iterator[Hint]:
     yield Hint("a-Z", "the cluster's letter", bool(members))
     if state.mode is Mode.CLUSTER:
         yield Hint("c", "the last one", state.last_cluster in members)
-        proposal = linking.proposal(state)
-        if proposal:
-            yield Hint("Enter", proposal.words)
-        yield Hint("Space" if proposal else "Enter", "new, with another mention")
+        proposed = proposal(state)
+        if proposed:
+            yield Hint("Enter", proposed.words)
+        yield Hint("Space" if proposed else "Enter", "new, with another mention")
 
 
 def legend(state: ReviewState) -> tuple[Hint, ...]:
@@ -229,3 +237,12 @@ def _clusters(state: ReviewState) -> Iterator[Hint]:
         more = f" +{len(names) - _SHOWN_MENTIONS}" if len(names) > _SHOWN_MENTIONS else ""
         words = ", ".join(named(name, 16) for name in names[:_SHOWN_MENTIONS]) + more
         yield Hint(state.letters.of(cluster_id), words)
+
+
+def _spread_hint(state: ReviewState) -> Hint | None:
+    """The key that speaks of it now."""
+    if state.bulk is None:
+        return None
+    if state.bulk.phase is Phase.COUNTED:
+        return action_hint("alike-everywhere", words=f"decide {state.bulk.name} everywhere")
+    return Hint("Esc", f"stop {state.bulk.phase}")

@@ -1,6 +1,6 @@
 """The review screen: abstracts next to the passage, over relations, clusters and the inspector.
 
-The presenter (:class:`~sciextract_app.review.desk.Desk`) decides what each key means. This screen owns the panels, which
+The presenter (:class:`~sciextract_app.review.keys.desk.Desk`) decides what each key means. This screen owns the panels, which
 draw what it gives; what works in the background; and the dialogs.
 """
 
@@ -28,15 +28,15 @@ from sciextract_app import opening
 from sciextract_app.adjudication.backlog import open_differences
 from sciextract_app.adjudication.presenter import Adjudication
 from sciextract_app.keyboard import Burst
-from sciextract_app.review import bulk
-from sciextract_app.review.background import BulkWork, ImportWork
-from sciextract_app.review.desk import Desk
-from sciextract_app.review.dialogs import ReviewDialogs
-from sciextract_app.review.document_list import DocumentList
-from sciextract_app.review.document_order import EVERYTHING, Listing
-from sciextract_app.review.footer import list_footer
-from sciextract_app.review.lower_panes import ClustersPane, LowerPanes, RelationsPane
-from sciextract_app.review.queue import Order
+from sciextract_app.review.keys import bulk
+from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.document_order import EVERYTHING, Listing
+from sciextract_app.review.model.footer import list_footer
+from sciextract_app.review.model.queue import Order
+from sciextract_app.review.view.background import BulkWork, ImportWork
+from sciextract_app.review.view.dialogs import ReviewDialogs
+from sciextract_app.review.view.document_list import DocumentList
+from sciextract_app.review.view.lower_panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.settings import SHELL, key_name
 from sciextract_app.shared.actions import BY_ID, Action, action_of, key_label, key_of, keys_of
 from sciextract_app.shared.session import Messages

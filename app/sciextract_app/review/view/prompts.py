@@ -23,7 +23,7 @@ from sciextract.store.review import StringContext
 from sciextract.store.search import Place, Query
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
-from sciextract_app.review.saved_queues import QueueLine
+from sciextract_app.review.model.saved_queues import QueueLine
 from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.jobs import Job, error_line, start_job
 from sciextract_app.shared.session import PastMessage

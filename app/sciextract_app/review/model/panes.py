@@ -20,9 +20,8 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.events import read_event
-from sciextract_app.review.bulk import sure_items, sure_score
-from sciextract_app.review.selecting import selected
-from sciextract_app.review.state import ReviewState
+from sciextract_app.review.model.state import ReviewState
+from sciextract_app.review.model.targets import selected, sure_items, sure_score
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import DocumentView, Item, title_end_of
 from sciextract_app.shared.view_models import (

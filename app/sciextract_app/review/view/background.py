@@ -16,14 +16,14 @@ from sciextract.workflows.import_files import ImportListener, ImportReport, impo
 from sciextract.workflows.pasted import import_pasted
 from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
-from sciextract_app.review import bulk
-from sciextract_app.review.bulk import BulkDecision
+from sciextract_app.review.keys import bulk
+from sciextract_app.review.model.bulk_decision import BulkDecision
 from sciextract_app.shared.actions import key_of, undo_hint
 from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
-    from sciextract_app.review.screen import ReviewScreen
+    from sciextract_app.review.view.screen import ReviewScreen
 
 
 MOST_SHOWN = 200

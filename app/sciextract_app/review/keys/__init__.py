@@ -1,0 +1,1 @@
+"""What a key of the review does."""

@@ -1,0 +1,1 @@
+"""What the review shows, and in which mode it is."""

@@ -1,0 +1,151 @@
+"""What keys would decide, select or link now: footer and panes show it, and the keys do it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+
+from sciextract.documents.annotations import Span, State
+from sciextract.store import EntityRef, LinkRef, RelationRef
+from sciextract_app.review.model.state import ReviewState
+from sciextract_app.shared import document_view
+from sciextract_app.shared.view_models import named
+
+_ARTICLES = frozenset({"a", "an", "the"})
+SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
+
+
+def alike_target(state: ReviewState) -> str | None:
+    """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
+    view = state.open_view
+    # Right after a decision the focus is on the next item already; "alike" still means the one before.
+    if state.alike and view.document.entity(state.alike):
+        return state.alike
+    match state.focus:
+        case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):
+            return entity_id
+    return None
+
+
+def sure_score(state: ReviewState, task: str) -> float:
+    """The score from which suggestions of a task are right as often as promised; infinite where nothing is."""
+    return (state.sure or {}).get(task, inf)
+
+
+def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
+    """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
+    of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
+    if of_mentions == of_relations == inf:
+        return [], []
+    view = state.open_view
+    waiting = {
+        each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED
+    }
+    unsure = {name for name, score in waiting.items() if score < of_mentions}
+    relations = [
+        RelationRef(each.id)
+        for each in view.relations
+        if each.state is State.UNDECIDED
+        and (each.score or 0.0) >= of_relations
+        and unsure.isdisjoint((each.head, each.tail))
+    ]
+    return [EntityRef(each) for each in waiting if each not in unsure], relations
+
+
+def selected(state: ReviewState) -> Span | None:
+    """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
+    if state.pending.span is not None:
+        return state.pending.span
+    start = state.pending.start
+    if start is None and not state.pending.part_of:
+        return None
+    first, last = sorted((state.cursor if start is None else start, state.cursor))
+    spans = state.open_view.tokens.spans
+    return Span(spans[first].char_start, spans[last].char_end)
+
+
+def suggestion(state: ReviewState) -> str | None:
+    """The type that the model thinks best for the selection."""
+    span, known = selected(state), state.open_view.schema.entity_labels
+    return document_view.best_entity(state.candidates, span, known) if span else None
+
+
+def takes_out(state: ReviewState) -> bool:
+    """Whether what is selected is part of the mention already."""
+    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
+    return row is not None and part is not None and _has_all(state, row.fragments, part)
+
+
+def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:
+    """Whether every token of a part is one of the mention's."""
+    covered = state.open_view.tokens.covering(part)
+    tokens = (
+        state.open_view.tokens.spans[covered.token_start : covered.token_end] if covered else ()
+    )
+    own = list(fragments)
+    return all(any(token.overlaps(each) for each in own) for token in tokens)
+
+
+def legal_types(state: ReviewState) -> tuple[str, ...]:
+    """Types that the relation to be may have."""
+    by_id = state.open_view.by_id
+    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    # Another person may have taken one of them away meanwhile.
+    return document_view.legal(state.open_view.schema, head, tail) if head and tail else ()
+
+
+def best_type(state: ReviewState) -> str | None:
+    """The type that Enter takes."""
+    by_id = state.open_view.by_id
+    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    if head is None or tail is None:
+        return None
+    return document_view.best_relation(state.candidates, head, tail, legal_types(state))
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What Enter does with a mention that shall join a cluster.
+
+    Attributes:
+        words: For the footer.
+        cluster_id: The cluster that has the same string, empty for none.
+        companion: A mention of the same string that is in no cluster, empty for none.
+    """
+
+    words: str
+    cluster_id: str = ""
+    companion: str = ""
+
+
+def proposal(state: ReviewState) -> Proposal | None:
+    """The cluster of the same string, else a mention of the same string; ``None`` where there is neither.
+
+    Strings are compared without case and without an article before them.
+    """
+    view, mention = state.open_view, state.pending.head
+    same = _normal(view.surface(mention))
+    here = view.place(mention)[0]
+    others = [
+        row for row in view.entities if row.id != mention and _normal(view.surface(row.id)) == same
+    ]
+    others.sort(key=lambda row: abs(row.char_start - here))
+    # A mention may be in several clusters: those that it is in already are no proposal.
+    own = {link.cluster_id for link in view.homes.get(mention, ())}
+    for row in others:
+        for home in view.homes.get(row.id, ()):
+            if home.cluster_id not in own:
+                letter = state.letters.of(home.cluster_id)
+                return Proposal(
+                    f"cluster {letter} of {named(view.surface(row.id), 20)}", home.cluster_id
+                )
+    free = next((row for row in others if row.id not in view.homes), None)
+    if free is None or own:
+        return None
+    return Proposal(f"new, with the other {named(view.surface(free.id), 20)}", companion=free.id)
+
+
+def _normal(surface: str) -> str:
+    first, _, rest = " ".join(surface.casefold().split()).partition(" ")
+    return rest if rest and first in _ARTICLES else f"{first} {rest}".strip()
