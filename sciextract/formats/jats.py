@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -17,6 +18,9 @@ _META = "{*}article-meta"
 _VENUES = ("journal-title-group/{*}journal-title", "journal-title", "abbrev-journal-title")
 _SINGLE = ("volume", "issue", "fpage", "lpage", "elocation-id")
 _PRINTED = ("ppub", "collection")
+_NO_ABSTRACT = re.compile(
+    r"graphic|visual|video|audio|image|toc|teaser|highlight|key-?points|precis|web-?feature"
+)
 
 
 def read_jats(source: Source) -> Iterator[ReadItem]:
@@ -43,9 +47,8 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
             *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
         ]
         given = front.findall(f"{_META}/{{*}}abstract")
-        # Graphical, plain-language and other further abstracts have a type.
-        untyped = [each for each in given if not each.get("abstract-type")]
-        chosen = next(iter([*untyped, *given]), None)
+        # Graphical, plain-language and other further abstracts have a type; some articles have no other.
+        chosen = min(given, key=lambda each: _rank_of(each.get("abstract-type", "")), default=None)
         others = [each for each in given if each is not chosen]
         others += front.findall(f"{_META}/{{*}}trans-abstract")
         # An article that appears online first has a date of its own: that of the issue counts.
@@ -74,6 +77,12 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
     problem = "the file holds no article: there is no element 'front'"
     nothing = FormatError(problem, path=source.path)
     return read_each(numbered_elements(source, {"front"}), read, nothing)
+
+
+def _rank_of(kind: str) -> int:
+    """How far a kind of abstract is from one of prose: none, a summary, another, a picture or a list."""
+    is_summary = "summary" in kind or "abstract" in kind
+    return 3 if _NO_ABSTRACT.search(kind) else 2 - is_summary if kind else 0
 
 
 def _authors(front: Element) -> Iterator[str]:

@@ -64,6 +64,20 @@ def test_an_article_is_known_and_read(tmp_path: Path, name: str) -> None:
     assert found.document.fields == wanted
 
 
+def test_where_all_abstracts_have_a_type_a_summary_is_the_text(tmp_path: Path) -> None:
+    kinds = ("graphical", "key-points", "summary", "executive-summary")
+    abstracts = "".join(f'<abstract abstract-type="{k}"><p>A {k}.</p></abstract>' for k in kinds)
+    title = "<title-group><article-title>Sheets</article-title></title-group>"
+    path = tmp_path / "made.xml"
+    path.write_text(
+        f"<article><front><article-meta>{title}{abstracts}</article-meta></front></article>"
+    )
+    (found,) = read([path], "jats")
+    assert isinstance(found, AnnotatedDocument)
+    assert found.document.text == "Sheets\nA summary."
+    assert len(found.document.fields["OtherAbstract"]) == 3
+
+
 def test_sets_namespaces_and_articles_without_text(tmp_path: Path) -> None:
     article = "<article><front><article-meta>{}</article-meta></front></article>"
     title = "<title-group><article-title>On sheets</article-title></title-group>"
