@@ -135,7 +135,7 @@ def _merged(table: TokenTable, protected: Iterable[Span]) -> TokenTable:
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _FIRST_WORD = re.compile(r"\s*(\S+)")
 # β-Catenin, n-gram, mRNA, p53: terms that keep their small first letter at the start of a sentence.
-_LOWER_TERM = re.compile(r"[a-z]-[A-Za-z]|[α-ω]|[a-z]+[A-Z0-9]|[a-z]{1,3}-[A-Z0-9]")
+_LOWER_TERM = re.compile(r"[a-z]-[A-Za-z]|[α-ωµ]|[a-z]+[A-Z0-9]|[a-z]{1,3}-[A-Z0-9]")
 _TERMINATOR = re.compile(r"[.!。]['\"”’)\]]{0,9}\s{0,99}$")
 _TITLE_CHARACTERS = 400
 
@@ -209,7 +209,7 @@ _LABEL = re.compile(
     r"|METHODOLOGY|MOTIVATION|OBJECTIVES?|PATIENTS|PURPOSE|RATIONALE|RESULTS?|SETTING|SIGNIFICANCE|SUMMARY):"
 )
 _WORD_OR_LABEL = re.compile(r"([^\W\d_]+)(:?)")
-_OPENERS = frozenset("([{⟨\"'“‘«`•◦▪‣-–—*·") | {"``", "''", "--"}
+_OPENERS = frozenset("([{⟨\"'“‘«`•◦▪‣-–—*·©~∼≈<>≤≥±∆") | {"``", "''", "--"}
 _MOST_OPENERS = 4
 _ORDINAL = re.compile(r"[0-9]{1,2}|[IVX]{1,4}")
 
@@ -311,6 +311,8 @@ class _Splitter:
 
     def _ends_without_space(self, index: int, following: int) -> bool:
         """``increased.We``: only a well-known word or a label shows that the space is missing."""
+        if self._string(following) == "©":
+            return True
         match = _WORD_OR_LABEL.match(self.text, self._start_of(following))
         if match is None or self._string(index) not in (".", "?", "!") or index == 0:
             return False

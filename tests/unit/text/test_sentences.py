@@ -32,6 +32,7 @@ def split(marked: str, extra: tuple[str, ...] = ()) -> str:
         "E. coli grew. ‖S. aureus did not. ‖Vitamin C. ‖The end.",
         "The answer was no. ‖No. 5 was yes.",
         "We compare A vs. B. ‖It wins.",
+        "X. campestris pv. Vesicatoria and S. enterica ser. Typhimurium grew at Ser. ‖The end.",
     ],
 )
 def test_abbreviations(marked: str) -> None:
@@ -42,6 +43,8 @@ def test_abbreviations(marked: str) -> None:
     "marked",
     [
         "It was lost. ‖β-Catenin was not. ‖mRNA rose. ‖p53 fell. ‖n-grams help. ‖α is 5.",
+        "It rose. ‖µ-opioid receptors fell. ‖∆ψ fell. ‖≥5 cells died. ‖~50% did. ‖< 5 K.",
+        "It rose. ‖© 2019 Elsevier B.V. All rights reserved.‖© 2020 The Author.",
         "It was 3.5 wide. ‖12 of 14 agreed. ‖(2) Rather than that, we rest.",
         "See https://a.org/b. ‖We thank all.",
         "Is it so? ‖Yes! ‖So it is ... ‖Or not.",
