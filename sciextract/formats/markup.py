@@ -112,9 +112,12 @@ def plain_text(text: str) -> str:
     >>> plain_text("<p>CO<sub>2</sub> if a<b, p &lt; 0.05 and <i>n</i> > 3.<br/>R&amp;amp;D</p>")
     'CO2 if a<b, p < 0.05 and n > 3. R&D'
     """
-    for _ in range(_OFTEN_ESCAPED if "&" in text else 0):
-        text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
+    for _ in range(_OFTEN_ESCAPED):
+        if "&" in text and ";" in text:
+            text = _ENTITY.sub(lambda entity: unescape(entity[0]), text)
     tags = [*_TAG.finditer(text)] if "<" in text else []
+    if not tags:
+        return text
     first = {_name(tag): tag.start() for tag in reversed(tags) if not tag["end"]}
     last = {_name(tag): tag.start() for tag in tags if tag["end"]}
     builder, position, opened = TreeBuilder(), 0, ["abstract"]
@@ -147,7 +150,12 @@ def plain_text(text: str) -> str:
     root = builder.close()
     # Line ends are layout only where blocks stand for lines.
     has_blocks = any(each.tag in _BLOCKS | _HEADINGS for each in root.iter())
-    return running_text(root) if has_blocks else "".join(_pieces(root, []))
+    if not has_blocks:
+        return "".join(_pieces(root, []))
+    # The heading of the whole may stand in an element around all of it; a title may be nothing but a heading.
+    while len(root) == 1 and not "".join(filter(None, (root.text, root[0].tail))).strip():
+        root = root[0]
+    return running_text(root)
 
 
 @cache

@@ -137,6 +137,8 @@ def test_what_is_no_markup_stays() -> None:
         "<unk> </s>",
     ):
         assert plain_text(text) == text
+    assert plain_text("<h1>On <i>x</i></h1>") == "On x"
+    assert plain_text("<div><h2>Abstract</h2><p>A.</p><h2>Aim</h2> <p>B.</p></div>") == "A. Aim: B."
     assert plain_text("<i>" * 10_000 + "x" + "</i>" * 10_000).count("x") == 1
 
 
