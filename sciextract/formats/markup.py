@@ -98,7 +98,7 @@ def _are_terms(fraction: Element) -> bool:
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _ATTRIBUTE = r"""\s++[\w:.-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=]++)"""
 _TAG = re.compile(
-    rf"<(?P<end>/?)(?:(?P<prefix>\w{{1,9}}):)?(?P<name>[A-Za-z][A-Za-z0-9-]{{0,19}})(?:{_ATTRIBUTE})*+\s*+(?P<empty>/?)>"
+    rf"<(?P<end>/?)(?:(?P<prefix>\w{{1,9}}):)?(?P<name>[A-Za-z][A-Za-z0-9-]{{0,19}})(?>(?:{_ATTRIBUTE})*)\s*+(?P<empty>/?)>"
 )
 _DEEPEST = 40
 _OFTEN_ESCAPED = 3
