@@ -105,20 +105,20 @@ class Works(NamedTuple):
 
     Attributes:
         lists: Keys of an outer object under which the records stand: a regular expression.
-        inner: The field that holds the record itself.
+        inner: The fields that hold the record itself, one inside the other.
         used: The fields that the document holds completely.
         paths: By field of the document.
     """
 
     lists: str
-    inner: str
+    inner: tuple[str, ...]
     used: frozenset[str]
     paths: Mapping[str, tuple[str, ...]]
 
 
 _OPENALEX = Works(
     "results",
-    "",
+    (),
     frozenset({"abstract_inverted_index"}),
     {
         "key": ("id", "ids.openalex", "doi"),
@@ -134,7 +134,7 @@ _OPENALEX = Works(
 )
 _EUROPE_PMC = Works(
     r'resultList"\s*:\s*\{\s*"result',
-    "",
+    (),
     frozenset({"abstractText"}),
     {
         "key": ("pmid", "pmcid", "doi", "id"),
@@ -150,14 +150,14 @@ _EUROPE_PMC = Works(
 )
 _DATACITE = Works(
     "data",
-    "attributes",
+    ("data", "attributes"),
     frozenset(),
     {
-        "key": ("doi", "id"),
+        "key": ("doi", "identifiers.*.identifier", "id"),
         "title": ("titles", "title"),
         "abstract": ("descriptions", "abstract", "description"),
         "year": ("publicationYear",),
-        "doi": ("doi", "id"),
+        "doi": ("doi", "identifiers.*.identifier", "id"),
         "pmid": (),
         "venue": ("container.title", "publisher.name", "publisher"),
         "authors": ("creators.*.name",),
@@ -168,8 +168,9 @@ _DATACITE = Works(
 
 def _read_works(layout: Works, source: Source) -> Iterator[ReadItem]:
     def document(record: dict[str, Any], place: Place) -> AnnotatedDocument:
-        inner = record.get(layout.inner)
-        record = inner if isinstance(inner, dict) else record
+        for name in layout.inner:
+            inner = record.get(name)
+            record = inner if isinstance(inner, dict) else record
 
         def values(name: str) -> Iterator[Any]:
             return chain.from_iterable(values_at(record, path) for path in layout.paths[name])

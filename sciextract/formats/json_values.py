@@ -336,6 +336,9 @@ def with_usual_names(record: Record) -> Record:
         for name in (given[plain] for each in names if (plain := plain_name(each)) in given):
             if text := running_string(record[name]):
                 found.setdefault(meaning, (name, text))
+    # What has a name alone may be a person, or a journal.
+    if "abstract" not in found and plain_name(found.get("title", ("title",))[0]) != "title":
+        del found["title"]
     kept = dict(record)
     for meaning, (name, text) in found.items():
         if meaning == "abstract":

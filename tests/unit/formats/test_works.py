@@ -96,6 +96,13 @@ def test_an_abstract_under_another_name_is_the_abstract(
         assert found.document.text == f"Sheets\n{ABSTRACT}"
 
 
+def test_one_record_of_datacite_and_what_is_no_work(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path / "made.json", json.dumps({"data": DATACITE}))
+    assert found.document.doc_key == "10.5555/A" and found.document.text.endswith(ABSTRACT)
+    author = {"id": "https://openalex.org/A1", "display_name": "Ada van Doe"}
+    assert not documents_of(tmp_path / "made.jsonl", json.dumps(author))
+
+
 def test_csl_takes_a_list_as_its_abstract(tmp_path: Path) -> None:
     item = {"id": "a", "title": "Sheets", "DOI": "10.5555/a", "abstract": [ABSTRACT]}
     (found,) = documents_of(tmp_path / "made.json", json.dumps([item]))
