@@ -82,7 +82,7 @@ class SciextractPipe:
         """Precision, recall and F1 (0 to 1) of Docs against their references, as ``nlp.evaluate`` asks for them.
 
         The rules are those of ``sciextract evaluate``: exact spans and labels; relations with exact argument
-        spans, in their direction; for coreference the CoNLL mean of MUC, B3 and CEAFe. References are Docs of
+        spans, in their direction where they have one; for coreference the CoNLL mean of MUC, B3 and CEAFe. References are Docs of
         :func:`~sciextract.interop.spacy_docs.to_doc`, or for entities alone any Docs with the span group or ``doc.ents``.
 
         Args:
@@ -93,6 +93,7 @@ class SciextractPipe:
             ``spans_KEY_p``, ``_r``, ``_f`` and ``_per_type``, ``relations_p``, ``_r``, ``_f`` and ``coref_p``, ``_r``,
             ``_f``; ``None`` where the references have nothing of the kind.
         """
+        from sciextract.graph.derive import known_symmetric
         from sciextract.interop.spacy_docs import from_doc
         from sciextract.metrics.counts import scorable
         from sciextract.metrics.scorer import score
@@ -102,7 +103,7 @@ class SciextractPipe:
             [scorable(from_doc(doc, span_key=key)) for doc in docs]
             for docs in ([each.reference for each in pairs], [each.predicted for each in pairs])
         )
-        report = score(gold, predicted)
+        report = score(gold, predicted, known_symmetric())
         name = f"spans_{key}"
         per_type = {label: _prf(each) for label, each in report.ner.labels.items()}
         return {

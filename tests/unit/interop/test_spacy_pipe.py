@@ -200,7 +200,7 @@ class Coreferent:
             Entity(self._label + str(number), (CharSpan(*ends),), self._label, score)
             for number, (ends, score) in enumerate((((0, 2), 0.5), ((8, 10), 0.6)))
         )
-        relation = Relation("R", first.id, second.id, "EATS", 0.7)
+        relation = Relation("R", first.id, second.id, "COMPARE", 0.7)
         cluster = Cluster("C", (first.id, second.id), 0.9, mention_scores=(0.9, 0.9))
         return AnnotatedDocument(document, Annotations((first, second), (relation,), (cluster,)))
 
@@ -232,6 +232,20 @@ def test_nlp_evaluate_scores_all_three_layers(nlp: Language) -> None:
     scores = nlp.evaluate([bare])
     assert (scores["spans_sc_p"], scores["spans_sc_r"]) == (0.5, 1)
     assert scores["relations_f"] is None and scores["coref_f"] is None
+
+
+def test_a_symmetric_relation_scores_in_either_direction(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        nlp.add_pipe("sciextract"), "_annotators", {os.getpid(): Coreferent("Task")}
+    )
+    found = from_doc(nlp("It eats it."))
+    [relation] = found.annotations.relations
+    turned = replace(relation, head=relation.tail, tail=relation.head)
+    gold = replace(found, annotations=replace(found.annotations, relations=(turned,)))
+    scores = nlp.evaluate([Example(nlp.make_doc("It eats it."), to_doc(gold, nlp.vocab))])
+    assert scores["relations_f"] == 1
 
 
 def test_the_pipeline_can_be_saved_and_loaded(nlp: Language, tmp_path: Path) -> None:
