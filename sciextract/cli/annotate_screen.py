@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import Screen, colours_wanted
-from sciextract.errors import SciextractError, as_command
-from sciextract.formats.inputs import sources_below
-from sciextract.formats.opening import open_bytes, unpacked_name
-from sciextract.formats.registry import has_suffix, recognise
+from sciextract.errors import FormatError, SciextractError, as_command
+from sciextract.formats.base import Source
+from sciextract.formats.inputs import recognise_source, sources_below
+from sciextract.formats.opening import open_bytes
+from sciextract.formats.registry import has_suffix
 from sciextract.text.characters import bracketed, visible
 from sciextract.text.english import counted
 from sciextract.workflows.annotate import Listener, RecordProblem, RunCounts
@@ -104,10 +105,6 @@ def describe_project(done: ProjectReport) -> str:
     return words
 
 
-_BLOCK_BYTES = 1 << 20
-_FIRST_LINES = 20
-
-
 def count_records(paths: Sequence[str], format_id: str | None = None) -> int | None:
     """Records in files and folders, patterns expanded; ``None`` when a source has no end or no countable format.
 
@@ -134,20 +131,20 @@ def _count_file(file: str, format_id: str | None) -> int:
     """
     if has_suffix(file, (".zip",)):
         raise ValueError(file)
-    with open_bytes(file) as stream:
-        lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
-        first = next((line for line in lines if line.strip()), b"")
-    name = format_id or recognise(unpacked_name(file), first.decode("utf-8-sig", "replace")).id
+    try:
+        name = format_id or recognise_source(Source(file))[1].id
+    except FormatError:
+        return 1  # a bad record
     if name == "text":
         return 1
+    if name in ("jsonl", "scierc"):
+        return sum(1 for _ in Source(file).lines())
+    if name not in ("csv", "tsv"):
+        raise ValueError(name)
     with open_bytes(file) as stream:
-        if name in ("jsonl", "scierc"):
-            return sum(1 for _ in stream)
-        if name in ("csv", "tsv"):
-            # Not lines: a field in quotes may go on over several.
-            text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-            return max(0, sum(1 for row in csv.reader(text) if row) - 1)
-    raise ValueError(name)
+        # Not lines: a field in quotes may go on over several.
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+        return max(0, sum(1 for row in csv.reader(text) if row) - 1)
 
 
 _KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}

@@ -274,12 +274,7 @@ def _read_one(
     found = False
     try:
         if spec is None:
-            source, seen = _look(source, needs_more)
-            spec = recognise(unpacked_name(source.path), seen)
-            if spec.id == "text":
-                # It is read to its end anyway.
-                source, seen = _look(source, lambda line: True)
-                spec = recognise_export(source.path, seen)
+            source, spec = recognise_source(source)
         # Only text is unpacked on the way: readers of other formats open their files themselves.
         if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
             problem = f"{spec.id} files cannot be read while they are packed"
@@ -405,6 +400,22 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     specs = [spec] if spec else readable()
     return tuple({suffix for each in specs for suffix in each.suffixes})
+
+
+def recognise_source(source: Source) -> tuple[Source, FormatSpec]:
+    """The source, to be read from its start, and the format of its content.
+
+    Raises:
+        FormatError: It is empty, cannot be read, or is of a kind that is not read.
+        InputMissingError: It does not exist.
+    """
+    source, seen = _look(source, needs_more)
+    spec = recognise(unpacked_name(source.path), seen)
+    if spec.id == "text":
+        # It is read to its end anyway.
+        source, seen = _look(source, lambda line: True)
+        spec = recognise_export(source.path, seen)
+    return source, spec
 
 
 def _look(source: Source, needs_more: Callable[[str], bool]) -> tuple[Source, str]:
