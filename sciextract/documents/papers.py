@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from html import unescape
-from typing import Any
 
-from sciextract.documents.bibliography import bare_doi, bibliography_of
+from sciextract.documents.bibliography import Bibliography, bare_doi, bibliography_of
 from sciextract.documents.document import Document
 
 # What publishers and databases write behind an abstract, from the beginning of a sentence on.
@@ -59,7 +60,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class PaperRecord:
     """What tells a paper from others.
 
     Attributes:
@@ -78,9 +79,9 @@ class Paper:
     author: frozenset[str]
     text: str
 
-    def says_more_than(self, other: Paper) -> bool:
+    def says_more_than(self, other: PaperRecord | None) -> bool:
         """Whether its text is longer by a few words: full stops and hyphens differ between databases."""
-        return len(_letters(self.text)) > len(_letters(other.text)) + _A_FEW_WORDS
+        return other is None or len(_letters(self.text)) > len(_letters(other.text)) + _A_FEW_WORDS
 
     @property
     def abstract(self) -> str:
@@ -93,21 +94,20 @@ class Paper:
         return len(self.text) > len(self.title) + _LEAST_LETTERS
 
 
-def paper_of(doc_key: str, fields: Mapping[str, Any], text: str) -> Paper:
-    """What a record says of its paper. A key that is a DOI counts as one: such a field was no field once."""
-    known = bibliography_of(fields)
-    doi = known.doi or doi_in_key(doc_key)
+def paper_of(document: Document) -> PaperRecord:
+    """What a document says of its paper. A key that is a DOI counts as one: such a field was no field once."""
+    return described_paper(bibliography_of(document.fields), document.doc_key, document.text)
+
+
+def described_paper(known: Bibliography, doc_key: str, text: str) -> PaperRecord:
+    """The same of the parts of a document."""
+    doi = known.doi or (bare_doi(doc_key) if doc_key.startswith("10.") else None)
     author = known.authors[0] if known.authors else ""
     words = frozenset(word for word in _words(author) if len(word) > 1)
-    return Paper(doi, known.pmid, known.title or "", known.year, words, without_rights(text))
+    return PaperRecord(doi, known.pmid, known.title or "", known.year, words, without_rights(text))
 
 
-def doi_in_key(doc_key: str) -> str | None:
-    """The DOI that a document is named by."""
-    return bare_doi(doc_key) if doc_key.startswith("10.") else None
-
-
-def compare(one: Paper, other: Paper) -> Verdict:
+def compare(one: PaperRecord, other: PaperRecord) -> Verdict:
     """Whether two records describe one paper.
 
     Titles of 400 pairs of records in six databases show the limits: of one paper they share nearly all words,
@@ -129,9 +129,9 @@ def compare(one: Paper, other: Paper) -> Verdict:
     shared = one.author & other.author
     if near and shared:
         return Verdict.OTHER if overlap is not None and overlap < _UNLIKE else Verdict.SAME
-    # Where a year or the authors are not known, the abstract has to say it.
+    # Where the year or the authors are not known, the abstract has to say it.
     open_year, open_author = not (one.year and other.year), not (one.author and other.author)
-    possible = (near or open_year) and (shared or open_author)
+    possible = (near and open_author) or (shared and open_year)
     return Verdict.SAME if possible and (overlap or 0) > _ALIKE else Verdict.OTHER
 
 
@@ -181,7 +181,7 @@ def _letters(text: str) -> str:
     return "".join(_words(text))
 
 
-class Papers:
+class PaperIndex:
     """Finds the record of the same paper among those that were added, in a time that does not grow with their number.
 
     Args:
@@ -193,7 +193,9 @@ class Papers:
     """
 
     def __init__(
-        self, load: Callable[[int], Paper | None], fill: Callable[[Papers], None] | None = None
+        self,
+        load: Callable[[int], PaperRecord | None],
+        fill: Callable[[PaperIndex], None] | None = None,
     ) -> None:
         self.apart = 0
         self._load, self._fill = load, fill
@@ -203,22 +205,35 @@ class Papers:
             "CREATE TABLE name (hash, number, PRIMARY KEY (hash, number)) WITHOUT ROWID"
         )
 
-    def add(self, number: int, doi: str | None, pmid: str | None, title: str, text: str) -> None:
+    def add(self, number: int, paper: PaperRecord) -> None:
         """Make a record known by what others of its paper may share with it; of a text, its beginning is enough."""
         if self._fill:
             return
-        rows = [(name, number) for name in _hashes(doi, pmid, title, text)]
+        rows = [(name, number) for name in _hashes(paper)]
         self._names.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
 
-    def find(self, paper: Paper) -> int | None:
-        """The number of the record of the same paper that was added first."""
+    def sharing(self) -> list[int]:
+        """The numbers of records that share something with another one, ascending: only these may be of one paper."""
+        self._fill_once()
+        shared = "SELECT hash FROM name GROUP BY hash HAVING count(*) > 1"
+        query = f"SELECT DISTINCT number FROM name WHERE hash IN ({shared}) ORDER BY number"
+        return [number for (number,) in self._names.execute(query)]
+
+    def _fill_once(self) -> None:
         if fill := self._fill:
             self._fill = None
             fill(self)
+
+    def find(self, paper: PaperRecord, before: int | None = None) -> int | None:
+        """The number of the record of the same paper that was added first, perhaps below a number."""
+        self._fill_once()
         seen, apart = set[int](), False
-        query = f"SELECT number FROM name WHERE hash = ? ORDER BY number LIMIT {_MOST}"
-        for name in _hashes(paper.doi, paper.pmid, paper.title, paper.text):
-            for (number,) in self._names.execute(query, (name,)).fetchall():
+        query = (
+            f"SELECT number FROM name WHERE hash = ? AND number < ? ORDER BY number LIMIT {_MOST}"
+        )
+        end = sys.maxsize if before is None else before
+        for name in _hashes(paper):
+            for (number,) in self._names.execute(query, (name, end)).fetchall():
                 other = None if number in seen else self._load(number)
                 seen.add(number)
                 verdict = compare(paper, other) if other else Verdict.OTHER
@@ -229,23 +244,23 @@ class Papers:
         return None
 
 
-def _hashes(doi: str | None, pmid: str | None, title: str, text: str) -> Iterator[int]:
-    shown = _letters(_TRANSLATED.sub("", title)[:_SEEN_OF_TITLE])
-    begin = _letters(without_rights(text[:SEEN])[: 2 * _SEEN_OF_TEXT])[:_SEEN_OF_TEXT]
-    for kind, name in (("doi", doi), ("pmid", pmid), ("title", shown), ("text", begin)):
-        if name:
-            yield hash((kind, name))
+@lru_cache(1)
+def _hashes(paper: PaperRecord) -> tuple[int, ...]:
+    shown = _letters(_TRANSLATED.sub("", paper.title)[:_SEEN_OF_TITLE])
+    begin = _letters(without_rights(paper.text[:SEEN])[: 2 * _SEEN_OF_TEXT])[:_SEEN_OF_TEXT]
+    names = {"doi": paper.doi, "pmid": paper.pmid, "title": shown, "text": begin}
+    return tuple([hash(each) for each in names.items() if each[1]])
 
 
 def first_of_each(documents: Iterable[Document]) -> list[int]:
     """For each document the place of the first one of its paper; its own, mostly."""
-    kept: list[Paper] = []
+    kept: list[PaperRecord] = []
     firsts: list[int] = []
-    papers = Papers(kept.__getitem__)
+    papers = PaperIndex(kept.__getitem__)
     for place, document in enumerate(documents):
-        paper = paper_of(document.doc_key, document.fields, document.text)
+        paper = paper_of(document)
         found = papers.find(paper)
         kept.append(paper)
         firsts.append(place if found is None else firsts[found])
-        papers.add(place, paper.doi, paper.pmid, paper.title, paper.text)
+        papers.add(place, paper)
     return firsts

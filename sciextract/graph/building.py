@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from sciextract.documents.bibliography import Bibliography
+from sciextract.documents.papers import PaperIndex, PaperRecord, described_paper
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.graph.database import (
@@ -21,6 +23,7 @@ from sciextract.graph.database import (
     run_statements,
     set_property,
     transaction,
+    unpacked,
 )
 from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.extraction import Extraction
@@ -42,18 +45,20 @@ class Changes:
         added: Abstracts that are new.
         replaced: Abstracts whose text, model or annotations are others than before.
         known: Abstracts that were there already, just so.
+        again: Further texts of papers that were there already, of which the longest counts.
         bad: Records that could not be read.
     """
 
     added: int = 0
     replaced: int = 0
     known: int = 0
+    again: int = 0
     bad: int = 0
 
     @property
     def usable(self) -> int:
         """Abstracts seen."""
-        return self.added + self.replaced + self.known
+        return self.added + self.replaced + self.known + self.again
 
 
 class GraphTotals(NamedTuple):
@@ -137,6 +142,7 @@ def build_graph(
     reading: Reading,
     derive_settings: DeriveSettings | None = None,
     listener: BuildListener | None = None,
+    keep_duplicates: bool = False,
 ) -> BuildReport:
     """Add abstracts to a graph file, which is created if it does not exist.
 
@@ -147,6 +153,7 @@ def build_graph(
         reading: The input.
         derive_settings: How facts become nodes and edges, those of earlier builds too; the default when ``None``.
         listener: What is called on the way.
+        keep_duplicates: Whether every text counts, and not every paper.
 
     Raises:
         GraphError: The file cannot be used, or the disk is full.
@@ -172,6 +179,8 @@ def build_graph(
         # A build that was killed goes on under its own number: what it wrote is not older than what comes now.
         again = last and property_of(connection, "state") == "unfinished"
         facts = Facts(connection, last if again else last + 1)
+        if keep_duplicates:
+            facts.papers = None
         _read(connection, reading, facts, listener)
         read, seconds = time.monotonic(), 0.0
         same = property_of(connection, "understanding") == settings.to_json()
@@ -267,20 +276,29 @@ class Facts:
         connection: The graph, open for writing.
         build: The number of this build: a name that occurs twice in one build means two abstracts, one that
             comes again in a later build means that the abstract has changed.
+
+    Attributes:
+        papers: Those in the graph, to count each once; ``None`` counts every text.
     """
 
-    def __init__(self, connection: Connection, build: int) -> None:
+    def __init__(
+        self, connection: Connection, build: int, *, keep_duplicates: bool = False
+    ) -> None:
         self.changes = Changes()
         self._build = build
         self._connection = connection
+        self.papers: PaperIndex | None = PaperIndex(self._load_paper, self._fill)
+        self._fresh: dict[int, Extraction] = {}
 
     def write(self, extractions: Iterable[Extraction]) -> None:
         """Bring extractions in; the caller holds a transaction."""
-        fresh = [(self._number_if_fresh(each), each) for each in extractions]
-        self._number_strings([each for document, each in fresh if document])
-        for document, each in fresh:
-            if document:
-                self._insert(document, each)
+        for each in extractions:
+            if document := self._number_if_fresh(each):
+                self._fresh[document] = each
+        self._number_strings(self._fresh.values())
+        for document, each in self._fresh.items():
+            self._insert(document, each)
+        self._fresh.clear()
 
     def _number_if_fresh(self, extraction: Extraction) -> int:
         """The number of its document, 0 where there is nothing to write; what it replaces is removed."""
@@ -290,27 +308,78 @@ class Facts:
         if same_text and (same_text[1] == extraction.fingerprint or same_text[2] == self._build):
             self.changes.known += 1
             return 0
-        set_property(self._connection, "state", "unfinished")
-        set_property(self._connection, "build", str(self._build))
         former = [same_text[:1]] if same_text else []
         if not former and self._build > 1:
             older = "SELECT id FROM document WHERE doc_key = ? AND build < ?"
             former = execute(older, (extraction.doc_key, self._build)).fetchall()
+        described = extraction.paper
+        if not former and (known := self._find_paper(extraction)):
+            self.changes.again += 1
+            described = self._complete(known, described)
+            if not _paper_of(extraction).says_more_than(self._load_paper(known)):
+                return 0
+            former = [(known,)]
+        else:
+            self.changes.replaced += bool(former)
+            self.changes.added += not former
+        self._note_change()
         # Numbers ascend, also where the last document is replaced: rows in this order fill pages one after the other.
         (last,) = execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
         for document in former:
             for table in _OF_DOCUMENTS:
                 execute(f"DELETE FROM {table} WHERE document = ?", document)
             execute("DELETE FROM document WHERE id = ?", document)
-        self.changes.replaced += bool(former)
-        self.changes.added += not former
-        authors = json.dumps(extraction.paper.authors, ensure_ascii=False)
+            self._fresh.pop(document[0], None)
         row = (last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build)
         counts = (extraction.nameless, extraction.loops, extraction.unlikely)
         # Takes the place now: the same text may come again within this batch.
-        values = (*row, *counts, *astuple(extraction.paper)[:-1], authors)
+        values = (*row, *counts, *_columns_of(described))
         execute(f"INSERT INTO document VALUES ({', '.join('?' * len(values))})", values)
+        if self.papers:
+            self.papers.add(last + 1, _paper_of(extraction))
         return int(last) + 1
+
+    def _note_change(self) -> None:
+        set_property(self._connection, "state", "unfinished")
+        set_property(self._connection, "build", str(self._build))
+
+    def _find_paper(self, extraction: Extraction) -> int | None:
+        """The document of the same paper; numbers begin with 1."""
+        return self.papers.find(_paper_of(extraction)) if self.papers else None
+
+    def _complete(self, document: int, described: Bibliography) -> Bibliography:
+        """What two records tell of a paper, the one that was there first preferred."""
+        query = f"SELECT {_DESCRIBING} FROM document WHERE id = ?"
+        known = _bibliography_in(self._connection.execute(query, (document,)).fetchone())
+        added = {
+            name: getattr(described, name) for name, value in asdict(known).items() if not value
+        }
+        both = replace(known, **added)
+        if both != known:
+            self._note_change()
+            update = f"UPDATE document SET ({_DESCRIBING}) = (?, ?, ?, ?, ?, ?) WHERE id = ?"
+            self._connection.execute(update, (*_columns_of(both), document))
+        return both
+
+    def _load_paper(self, document: int) -> PaperRecord | None:
+        rows = self._papers_from(
+            "LEFT JOIN text t ON t.document = d.id WHERE d.id = ?", (document,)
+        )
+        return next((paper for _, paper in rows), None)
+
+    def _fill(self, papers: PaperIndex) -> None:
+        for document, paper in self._papers_from("LEFT JOIN text t ON t.document = d.id"):
+            papers.add(document, paper)
+
+    def _papers_from(
+        self, rest: str, values: tuple[int, ...] = ()
+    ) -> Iterator[tuple[int, PaperRecord]]:
+        query = f"SELECT d.id, d.doc_key, t.content, {_DESCRIBING} FROM document d {rest}"
+        rows = self._connection.execute(query, values)
+        for document, doc_key, content, *columns in rows:
+            # A text of this batch is not written yet.
+            text = unpacked(content or self._fresh[document].content)
+            yield document, described_paper(_bibliography_in(columns), doc_key, text)
 
     def _number_strings(self, extractions: Iterable[Extraction]) -> None:
         """Give numbers to names, forms and labels that have none, in alphabetical order."""
@@ -345,6 +414,20 @@ class Facts:
             self._connection.execute(_REPORTED, row)
 
 
+def _paper_of(extraction: Extraction) -> PaperRecord:
+    return described_paper(extraction.paper, extraction.doc_key, unpacked(extraction.content))
+
+
+def _bibliography_in(columns: Sequence[Any]) -> Bibliography:
+    doi, pmid, title, year, venue, authors = columns
+    return Bibliography(doi, pmid, title, year, venue, tuple(json.loads(authors)))
+
+
+def _columns_of(known: Bibliography) -> tuple[Any, ...]:
+    return *astuple(known)[:-1], json.dumps(known.authors, ensure_ascii=False)
+
+
+_DESCRIBING = "doi, pmid, title, year, venue, authors"
 _OF_DOCUMENTS = ("text", "naming", "coreferent", "evidence", "expansion", "reported")
 # Strings stand in tables of their own; an empty one, which has no row there, becomes NULL.
 _NAME = "(SELECT id FROM name WHERE key = ?)"

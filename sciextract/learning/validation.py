@@ -11,6 +11,7 @@ import numpy as np
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.papers import first_of_each
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
@@ -27,7 +28,7 @@ from sciextract.metrics.scorer import (
     f1_of,
     tally,
 )
-from sciextract.snapshot.documents import TrainingDocument, positive_part
+from sciextract.snapshot.documents import TrainingDocument, in_folds, positive_part
 
 FOLDS = 5
 LEAST = 4
@@ -151,7 +152,10 @@ def validate(
     judged = [place for place, each in enumerate(ordered) if each.complete]
     if len(judged) < LEAST:
         return Validation()
-    folds = [judged[first::FOLDS] for first in range(min(FOLDS, len(judged)))]
+    # Nor do two texts of one paper: what has learned from one knows the other.
+    papers = first_of_each(each.annotated.document for each in ordered)
+    dealt = in_folds([papers[place] for place in judged], FOLDS)
+    folds = [[judged[index] for index in fold] for fold in dealt]
     kept = len(ordered) - max(map(len, folds))
     sizes = [size for size in SIZES if size < 0.8 * kept]
     jobs = len(folds) + len(sizes) * min(_CURVE_FOLDS, len(folds))
@@ -161,7 +165,8 @@ def validate(
         nonlocal done
         on_progress(done, jobs)
         done += 1
-        rest = [each for place, each in enumerate(ordered) if place not in set(left_out)]
+        known = {papers[place] for place in left_out}
+        rest = [each for place, each in enumerate(ordered) if papers[place] not in known]
         return learn(rest[:size], schema, states, WRITTEN)
 
     documents: list[TrainingDocument] = []

@@ -14,7 +14,7 @@ Whatever is not an item is negative where its layer is in ``TrainingDocument.com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
@@ -90,6 +90,19 @@ def split_of(text_sha256: str) -> Split:
     if place < DEV_SHARE:
         return Split.DEV
     return Split.GATE if place < DEV_SHARE + GATE_SHARE else Split.TRAIN
+
+
+def in_folds(papers: Sequence[Hashable], most: int) -> list[list[int]]:
+    """Places by fold, dealt out in turn; the abstracts of one paper share a fold.
+
+    >>> in_folds("abacd", 2)
+    [[0, 2, 3], [1, 4]]
+    """
+    order = {paper: number for number, paper in enumerate(dict.fromkeys(papers))}
+    folds: list[list[int]] = [[] for _ in range(min(most, len(order)))]
+    for place, paper in enumerate(papers):
+        folds[order[paper] % most].append(place)
+    return folds
 
 
 TRAINING = "training"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.papers import PaperIndex, PaperRecord, paper_of
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import SchemaError, TrainingDataError, UsageError, as_command
 from sciextract.formats import BadRecord, read
@@ -30,8 +31,15 @@ from sciextract.snapshot.documents import (
 )
 from sciextract.store import Completeness, Project
 from sciextract.store.document_state import whole
-from sciextract.store.documents import known_by_text, known_documents, positive_labels
+from sciextract.store.documents import (
+    first_texts,
+    known_by_text,
+    known_documents,
+    known_papers,
+    positive_labels,
+)
 from sciextract.store.rows import IN_VIEW, ProgressRow
+from sciextract.store.sqlite import first_value
 
 
 class LabelCounts:
@@ -254,13 +262,19 @@ class Gathering:
         self._layers = layers_of(project.schema)
         # Bytes take half the memory of hexadecimal text, for every text of a large base.
         self._taken: set[bytes] = set()
+        self._gate_papers: list[PaperRecord] = []
+        self._in_gate = PaperIndex(self._gate_papers.__getitem__)
+        self._papers = known_papers(project.connection)
+        self._firsts = first_texts(project.connection)
 
     def documents(self) -> Iterator[Placed]:
         """All documents of the splits, one by one; what goes into none is counted in ``left_out``."""
         for document in self._gate.documents() if self._gate else ():
-            if self._is_second(document):
+            if self._is_second(document) or self._gate_has(document):
                 self.left_out[TWICE] += 1
-            elif not document.complete:
+                continue
+            self._add_to_gate(document)
+            if not document.complete:
                 self.left_out[NOT_COMPLETE] += 1
             else:
                 yield Split.GATE, document
@@ -268,8 +282,8 @@ class Gathering:
             if not known.decided:
                 continue
             document = training_document(self._project, known.number)
-            split = split_of(known.text_sha256)
-            if bytes.fromhex(known.text_sha256) in self._taken:
+            split = self._split_of(known.text_sha256)
+            if bytes.fromhex(known.text_sha256) in self._taken or self._gate_has(document):
                 self.left_out[GATE_HAS_IT] += 1
             elif split is not Split.TRAIN and not document.complete:
                 self.left_out[NOT_DONE] += 1
@@ -292,7 +306,7 @@ class Gathering:
             each
             for each in known
             if not each.decided
-            and split_of(each.text_sha256) is Split.TRAIN
+            and self._split_of(each.text_sha256) is Split.TRAIN
             and bytes.fromhex(each.text_sha256) not in self._taken
         )
         # By hash, so that the choice does not depend on the order of imports.
@@ -313,12 +327,34 @@ class Gathering:
         text_sha256 = document.annotated.document.text_sha256
         if self._is_second(document):
             return GATE_HAS_IT if bytes.fromhex(text_sha256) in gate_texts else TWICE
-        known = known_by_text(self._project.connection, text_sha256)
+        if self._gate_has(document):
+            return GATE_HAS_IT
+        connection = self._project.connection
+        known = known_by_text(connection, text_sha256)
+        if (
+            known is None
+            and (number := self._papers.find(paper_of(document.annotated.document))) is not None
+        ):
+            query = "SELECT sha256 FROM document WHERE id = ?"
+            known = known_by_text(connection, first_value(connection, query, number))
         if known is None:
             return ""
-        if split_of(text_sha256) is not Split.TRAIN:
+        if self._split_of(known.text_sha256) is not Split.TRAIN:
             return HELD_OUT
         return PROJECT_HAS_IT if known.decided else ""
+
+    def _split_of(self, text_sha256: str) -> Split:
+        """The split of a project's text: that of the first text of its paper."""
+        return split_of(self._firsts.get(text_sha256, text_sha256))
+
+    def _gate_has(self, document: TrainingDocument) -> bool:
+        """Whether the gate file has the paper, perhaps with another text."""
+        return self._in_gate.find(paper_of(document.annotated.document)) is not None
+
+    def _add_to_gate(self, document: TrainingDocument) -> None:
+        paper = paper_of(document.annotated.document)
+        self._in_gate.add(len(self._gate_papers), paper)
+        self._gate_papers.append(paper)
 
     def _is_second(self, document: TrainingDocument) -> bool:
         text = bytes.fromhex(document.annotated.document.text_sha256)

@@ -29,9 +29,9 @@ from sciextract.documents.annotations import (
     State,
     TokenRange,
 )
-from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import Document, TokenTable
-from sciextract.documents.papers import SEEN, Paper, Papers, doi_in_key, paper_of
+from sciextract.documents.papers import SEEN, PaperIndex, PaperRecord, described_paper, paper_of
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
@@ -166,17 +166,16 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
         )
 
 
-def known_papers(connection: sqlite3.Connection) -> Papers:
+def known_papers(connection: sqlite3.Connection) -> PaperIndex:
     """The papers of the documents in the project, with all records that came with each."""
 
-    def load_paper(number: int) -> Paper | None:
+    def load_paper(number: int) -> PaperRecord | None:
         query = "SELECT 1 FROM progress WHERE document_id = ?"
         if first_value(connection, query, number) is None:
             return None
-        known = load(connection, number).document
-        return paper_of(known.doc_key, known.fields, known.text)
+        return paper_of(load(connection, number).document)
 
-    def fill(papers: Papers) -> None:
+    def fill(papers: PaperIndex) -> None:
         rows = connection.execute(
             # Whole bytes: one that is cut cannot be decoded.
             f"""SELECT d.id, d.doc_key, d.title, d.doi, d.pmid,
@@ -184,8 +183,8 @@ def known_papers(connection: sqlite3.Connection) -> Papers:
             FROM document d JOIN progress p ON p.document_id = d.id"""
         )
         for number, key, title, doi, pmid, text in rows:
-            known_doi = doi or doi_in_key(from_sql(key))
-            papers.add(number, known_doi, pmid, from_sql(title), from_sql(text))
+            known = Bibliography(doi, pmid, from_sql(title))
+            papers.add(number, described_paper(known, from_sql(key), from_sql(text)))
         more = connection.execute(
             """SELECT document_id, fields FROM record WHERE document_id IN (
                 SELECT document_id FROM record GROUP BY document_id HAVING count(*) > 1)"""
@@ -193,9 +192,23 @@ def known_papers(connection: sqlite3.Connection) -> Papers:
         for number, fields in more:
             with decoded(connection, f"abstract {number}"):
                 known = bibliography_of(json.loads(fields))
-            papers.add(number, known.doi, known.pmid, known.title or "", "")
+            papers.add(number, described_paper(known, "", ""))
 
-    return Papers(load_paper, fill)
+    return PaperIndex(load_paper, fill)
+
+
+def first_texts(connection: sqlite3.Connection) -> dict[str, str]:
+    """By the hash of each text that is not the first one of its paper in the project, the hash of that one."""
+    papers, firsts = known_papers(connection), dict[int, int]()
+    for number in papers.sharing():
+        paper = paper_of(load(connection, number).document)
+        if (found := papers.find(paper, before=number)) is not None:
+            firsts[number] = firsts.get(found, found)
+    query = "SELECT sha256 FROM document WHERE id = ?"
+    return {
+        first_value(connection, query, number): first_value(connection, query, first)
+        for number, first in firsts.items()
+    }
 
 
 def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
-from sciextract.documents.papers import Papers, paper_of
+from sciextract.documents.papers import PaperIndex, paper_of
 from sciextract.store import documents, events
 from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
-from sciextract.store.documents import Record, Stored, digest_of, encode_annotations
+from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import Completeness, ProgressRow
@@ -113,7 +113,7 @@ class ImportCounts:
         items: Entities, relations and mentions that it added or decided.
         flagged: Documents whose annotations break a rule of the schema.
         against_decisions: Imported items that a person had rejected; they stay rejected.
-        already: Papers that the project had with another text, by the source of that.
+        already: PaperIndex that the project had with another text, by the source of that.
         longer: Those of them whose text is now the longer one that came.
     """
 
@@ -142,7 +142,7 @@ class Import(Batches):
     source: str
     params: Mapping[str, Any]
     done: Collection[Layer] = ()
-    papers: Papers | None = None
+    papers: PaperIndex | None = None
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
     remarks: list[tuple[str, str]] = field(default_factory=list, init=False)
 
@@ -196,24 +196,21 @@ class Import(Batches):
             counts.against_decisions += imported.against_decisions
         Edit(doc, context).finish(self.done)
         self.project.save(doc, context)
-        self._add_paper(doc)
+        self._add_paper(doc.number, item.document)
 
     def _find_paper(self, document: Document) -> int | None:
         """The document of the same paper in the project."""
         if self.papers is None:
             return None
-        paper = paper_of(document.doc_key, document.fields, document.text)
         before = self.papers.apart
-        known = self.papers.find(paper)
+        known = self.papers.find(paper_of(document))
         if known is None and self.papers.apart > before:
             self._remark(document, "another paper here has its DOI or PubMed id: both are kept")
         return known
 
-    def _add_paper(self, doc: DocumentState) -> None:
+    def _add_paper(self, number: int, document: Document) -> None:
         if self.papers is not None:
-            known = doc.stored.document
-            paper = paper_of(known.doc_key, known.fields, known.text)
-            self.papers.add(doc.number, paper.doi, paper.pmid, paper.title, paper.text)
+            self.papers.add(number, paper_of(document))
 
     def _keep_once(
         self, context: Context, number: int, item: AnnotatedDocument, counts: ImportCounts
@@ -226,7 +223,7 @@ class Import(Batches):
         counts.already[source] += 1
         record = Record(came.doc_key, self.source, came.fields, item.warnings)
         keep_annotations(self.project, context, number, None, [record])
-        mine, theirs = (paper_of(each.doc_key, each.fields, each.text) for each in (kept, came))
+        mine, theirs = paper_of(kept), paper_of(came)
         if theirs.says_more_than(mine) and _is_untouched(doc):
             counts.longer += 1
             # The key stays: scripts and papers name the abstract by it.
@@ -240,7 +237,7 @@ class Import(Batches):
             self.project.save(longer, context)
         elif mine.text != theirs.text and not _is_untouched(doc):
             self._remark(came, f"here already as {kept.doc_key!r}, with decisions: its text stays")
-        self._add_paper(DocumentState(Stored(number, came), ()))
+        self._add_paper(number, came)
 
     def _name_other(self, document: Document, known: int | None) -> None:
         """Say of a text that comes into the project that another one has its key, or is of its paper."""

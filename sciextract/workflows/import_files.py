@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.papers import Papers
+from sciextract.documents.papers import PaperIndex
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as_command
@@ -200,7 +200,7 @@ class _Job:
     add_labels: bool = False
     done: Collection[Layer] = ()
     keep_duplicates: bool = False
-    papers: Papers | None = None
+    papers: PaperIndex | None = None
     report: ImportReport = field(default_factory=ImportReport)
     seen: int = 0
 

@@ -14,7 +14,7 @@ from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.snapshot.files import too_few_to_compare
 from sciextract.store import Project, open_project, review
-from sciextract.store.documents import known_documents
+from sciextract.store.documents import first_texts, known_documents
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
 from sciextract_app.shared.actions import key_of
@@ -64,9 +64,9 @@ def training_data(project: Project) -> TrainingCounts:
     done = totals(project.connection).done
     decisions = review.count_decided(project.connection)
     known = [each for each in known_documents(project.connection) if each.decided]
-    splits = Counter(
-        split for each in known if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
-    )
+    firsts = first_texts(project.connection)
+    placed = ((split_of(firsts.get(each.text_sha256, each.text_sha256)), each) for each in known)
+    splits = Counter(split for split, each in placed if split is Split.TRAIN or each.done)
     train, dev, gate = (splits[each] for each in Split)
     finished = sum(bool(each.done) for each in known)
     return TrainingCounts(done, decisions, train, dev, gate, finished)

@@ -63,6 +63,9 @@ class BuildOptions:
     only_decided: bool = flag(
         "From projects, only items that a person has decided.", "--only-decided"
     )
+    keep_duplicates: bool = flag(
+        "Count every text, also several of one paper.", "--keep-duplicates"
+    )
     workers: int | None = option(
         "N", "Number of processes that read large files (default: one per core).", min=0, max=1024
     )
@@ -103,7 +106,7 @@ def build(options: BuildOptions) -> None:
         listener = BuildListener(
             screen.bad_record, screen.progress, screen.keep, screen.begin_to_derive
         )
-        found = build_graph(options.graph, reading, settings, listener)
+        found = build_graph(options.graph, reading, settings, listener, options.keep_duplicates)
     except KeyboardInterrupt:
         screen.end()
         say(
@@ -140,6 +143,7 @@ def _in_words(found: BuildReport) -> str:
     changes, totals = found.changes, found.totals
     words = [
         f"{counted(changes.added, 'abstract')} added, {changes.replaced:,} replaced, {changes.known:,} known"
+        + (f", {changes.again:,} of papers that were there already" if changes.again else "")
         + (f", {counted(changes.bad, 'bad record')} left out" if changes.bad else ""),
         f"the graph: {counted(totals.documents, 'abstract')}",
         f"{counted(totals.nodes, 'node')}, {counted(totals.edges, 'edge')}",

@@ -25,9 +25,10 @@ from sciextract.metrics.promotion import (
     compare_models,
 )
 from sciextract.snapshot import Origin, Snapshot, SplitCounts
-from sciextract.snapshot.documents import TrainingDocument, positive_part
+from sciextract.snapshot.documents import TrainingDocument, in_folds, positive_part
 from sciextract.snapshot.files import read_lines, suggesting_models
 from sciextract.store import Project
+from sciextract.store.documents import first_texts
 from sciextract.store.finished import finished_abstracts
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
@@ -266,7 +267,12 @@ def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tupl
         return None
     # By hash, so that a fold does not hold the abstracts of one import.
     places.sort(key=lambda place: _text(snapshot.train[place]))
-    return tuple(tuple(sorted(places[n::FOLDS])) for n in range(min(FOLDS, len(places))))
+    firsts, texts = (
+        first_texts(project.connection),
+        [_text(snapshot.train[each]) for each in places],
+    )
+    folds = in_folds([firsts.get(text, text) for text in texts], FOLDS)
+    return tuple(tuple(sorted(places[index] for index in fold)) for fold in folds)
 
 
 def without(documents: Sequence[TrainingDocument], fold: Fold) -> list[TrainingDocument]:

@@ -17,6 +17,7 @@ from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.documents import Split, split_of
 from sciextract.store import Project
 from sciextract.store.document_state import EVERYTHING
+from sciextract.store.documents import first_texts
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
 from sciextract.store.sqlite import first_value
@@ -144,6 +145,7 @@ class _Data:
         self._root = root
         self._spec = spec
         self._project = project
+        self._firsts = first_texts(project.connection)
         self._writers: dict[str, Writer] = {}
         self._losses: Counter[str] = Counter()
         self.files: dict[str, TextIO] = {}
@@ -152,7 +154,8 @@ class _Data:
     def add(self, number: int) -> None:
         """Write an abstract and count it."""
         document = self._project.document(number)
-        split = _NAMES[split_of(document.document.text_sha256)]
+        text_sha256 = document.document.text_sha256
+        split = _NAMES[split_of(self._firsts.get(text_sha256, text_sha256))]
         if split not in self.files:
             path = self._root / "data" / f"{split}.jsonl"
             self.files[split] = path.open("w", encoding="utf-8", newline="\n")

@@ -19,7 +19,7 @@ LOVELACE: dict[str, Any] = {"authors": ["Lovelace, Ada"], "year": 2019}
 
 def paper(title: str = TITLE, abstract: str = ABSTRACT, **fields: Any) -> Any:
     text = f"{title}\n{abstract}".strip()
-    return paper_of("k", {"title": title, **fields} if title else fields, text)
+    return paper_of(make_document("k", text, {"title": title, **fields} if title else fields))
 
 
 @pytest.mark.parametrize(

@@ -369,3 +369,19 @@ def test_the_only_file_is_unusable(tmp_path: Path) -> None:
 def test_the_report_is_json(tmp_path: Path) -> None:
     report = build(tmp_path / "g.graph", *field())
     assert json.loads(json.dumps(report.to_json()))["graph"]["documents"] == 4
+
+
+def test_a_paper_from_two_databases_counts_once(tmp_path: Path) -> None:
+    short = abstract("a", "We use kernels.", {"kernels": "Method"}, doi="10.5555/ab", year=2019)
+    text = "We use kernels for parsing, and parsing of old ship logs profits from it."
+    long = abstract("b", text, {"kernels": "Method", "parsing": "Task"}, doi="10.5555/AB")
+    other = abstract("c", "Kernels do not parse weather.", {"Kernels": "Method"}, year=2020)
+    for number, order in enumerate(((short, long, other), (long, other, short))):
+        path = tmp_path / f"{number}.graph"
+        report = build(path, *order)
+        assert (report.changes.added, report.changes.again, report.totals.documents) == (2, 1, 2)
+        assert (report.totals.nodes, report.totals.without_year) == (2, 0)
+        again = build(path, *order)
+        assert (again.changes.known, again.changes.again) == (2, 1) and not again.deriving_seconds
+    report = build(tmp_path / "all.graph", short, long, other, keep_duplicates=True)
+    assert report.totals.documents == 3

@@ -110,7 +110,7 @@ def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:
     documents = [
         abstract(
             f'k"{number}<b>', f"{text} {number}", {HOSTILE: "Method", "alert(1)": "Task<i>"},
-            title=attack, year=year, doi='10.1000/a"><script>',
+            title=attack, year=year, doi=f'10.1000/{number}"><script>',
         )
         for number, year in enumerate((None, 99999, 2001))
     ]  # fmt: skip

@@ -10,7 +10,10 @@ import pytest
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.document import text_hash
 from sciextract.documents.schema_file import load_schema
+from sciextract.snapshot.documents import split_of
+from sciextract.snapshot.gathering import Gathering
 from sciextract.store import Project, create_project
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 
@@ -85,3 +88,22 @@ def test_other_papers_and_wanted_copies_are_kept(project: Project) -> None:
     assert bring(project, "c.jsonl", copy, keep_duplicates=True).counts.documents == 1
     report = bring(project, "d.jsonl", {"id": "a", "abstract": "Another text of this key."})
     assert (report.counts.documents, report.warned) == (1, 1)
+
+
+def test_two_texts_of_a_paper_lie_in_one_split(project: Project) -> None:
+    def split_by_text(text: str) -> str:
+        return split_of(text_hash(text)).value
+
+    # Of many endings, one that its own hash would put into another split.
+    variants = (f"{LONG} Remark {number} says more about it." for number in range(100))
+    other = next(each for each in variants if split_by_text(each) != split_by_text(SHORT))
+    bring(project, "a.jsonl", {"id": "a", "abstract": SHORT, "doi": "10.5555/ab"})
+    copy = {"id": "b", "abstract": other, "doi": "10.5555/ab"}
+    bring(project, "b.jsonl", copy, {"id": "c", "abstract": "Alone."}, keep_duplicates=True)
+    for number in project.numbers():
+        project.actions.mark_done(number, tuple(Layer), "accept")
+    found = {
+        each.annotated.document.text: split.value for split, each in Gathering(project).documents()
+    }
+    alone = {"Alone.": split_by_text("Alone.")}
+    assert found == {SHORT: split_by_text(SHORT), other: split_by_text(SHORT)} | alone
