@@ -418,10 +418,11 @@ def _without_surplus(
     last = max(columns.by_meaning.values())
     raw = "".join([line for _, line in row])
     for index, cell in enumerate(cells[: last + 1]):
-        # A cell in quotes is whole; so is a single word that is none of the texts.
+        # A cell in quotes is whole; so is a single word that is none of the texts, and Scopus's [No author name available].
         may_be_cut = " " in cell or index in columns.by_meaning.values()
+        may_be_cut &= not (cell.startswith("[") and cell.endswith("]"))
         if cell and may_be_cut and in_quotes(cell) not in raw:
-            key = key_of_row(dict(zip(columns.names, cells, strict=False))) or ""
+            key = key_of_row(dict(zip(columns.names, cells[:index], strict=False))) or ""
             hint = "quote cells that hold the delimiter"
             raise Place(path, row[0][0], key).error(found, hint=hint)
     remark = f"{found}: what stands behind {quoted(columns.names[last])} is left out"

@@ -113,12 +113,12 @@ def test_a_stray_quotation_mark_costs_its_own_row(
 
 def test_a_surplus_cell_behind_quoted_texts_is_left_out_and_said(tmp_path: Path) -> None:
     header = "Authors,Title,Abstract,Funding,EID\n"
-    row = '"A, B","Trees, and more","We ""fold"", too.",'
+    row = '[No one named],"Trees, and more","We ""fold"", too.",'
     (long,) = items_of(tmp_path, f"{header}{row}Grant 1,Grant 2,e-1\n")
     assert isinstance(long, AnnotatedDocument) and len(long.warnings) == 1
     assert long.document.text == 'Trees, and more\nWe "fold", too.'
     assert "Grant 1" not in long.document.fields.values()
-    (shifted,) = items_of(tmp_path, f"{header}A, B{row[6:]}Grant,e-1\n")
+    (shifted,) = items_of(tmp_path, f"{header}A, B{row[14:]}Grant,e-1\n")
     assert isinstance(shifted, BadRecord)
 
 
