@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, Protocol
 
 from textual.dom import DOMNode
 from textual.worker import Worker, get_current_worker
 
 from sciextract.errors import SciextractError, write_crash_report
+from sciextract.store import Project
+from sciextract_app.shared.view_models import Feedback
 
 # SQLite does not queue who waits for its lock, it lets them try again: without a moment in which nobody
 # writes, a key of the person could wait for as long as a job runs.
@@ -18,6 +20,49 @@ BREATH_SECONDS = 0.002
 PROGRESS_SECONDS = 0.2
 """Between two messages of progress; the desk may read its lists anew at each."""
 _Arguments = ParamSpec("_Arguments")
+Failed = Callable[[SciextractError], object]
+"""Called in the event loop with an error that can be explained."""
+
+
+Work = Callable[["Job"], object]
+"""Called in the thread."""
+
+
+class DeskPort(Protocol):
+    """What work in the background may ask of the desk; it knows nothing else of it."""
+
+    @property
+    def project(self) -> Project:
+        """The open project."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether the project can be changed."""
+
+    @property
+    def finished(self) -> int:
+        """Abstracts that are done."""
+
+    def run_job(self, name: str, work: Work, failed: Failed, exclusive: bool = False) -> None:
+        """Run a function in a thread: see :func:`start_job`."""
+
+    def cancel_jobs(self, name: str) -> None:
+        """End all jobs of a name."""
+
+    def show_reply(self, feedback: Feedback) -> None:
+        """Answer the person."""
+
+    def show_notice(self, feedback: Feedback, *, passing: bool = False) -> None:
+        """Say what nobody asked for; only progress where it is passing."""
+
+    def show_error(self, title: str, error: SciextractError) -> None:
+        """Say why something failed that the person wanted."""
+
+    def poll_changes(self) -> None:
+        """Show what was written meanwhile."""
+
+    def draw_header(self) -> None:
+        """Show how far the work is."""
 
 
 class JobCancelledError(Exception):
@@ -74,8 +119,8 @@ class Job:
 def start_job(
     node: DOMNode,
     name: str,
-    work: Callable[[Job], object],
-    failed: Callable[[SciextractError], object],
+    work: Work,
+    failed: Failed,
     *,
     exclusive: bool = False,
 ) -> None:

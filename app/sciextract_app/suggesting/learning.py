@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from sciextract.store import open_project
 from sciextract_app.settings import load_learning, save_learning
-from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
+from sciextract_app.shared.jobs import BREATH_SECONDS, DeskPort, Job, error_line
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.suggesting.learning_process import EndedError, LearningEngine
 from sciextract_app.suggesting.predicting import PredictionOrder
 
 if TYPE_CHECKING:
     from sciextract.workflows.learn import Learned
-    from sciextract_app.review.view.screen import ReviewScreen
 
 AHEAD = 50
 """Abstracts on the person's way that get new suggestions after each finished one."""
@@ -85,11 +84,12 @@ class LearningWork:
     """Has an adapter learn in the background whenever an abstract is finished.
 
     Args:
-        screen: The review screen.
+        desk: The desk.
         author: Who works on the project.
         model: The model that the person named, ``None`` for the one in use.
         order: In which order abstracts are wanted.
         start_engine: Starts what learns; ``None`` where nothing shall learn.
+        promise: Called with the least score by task of what is sure, and why nothing is.
 
     Attributes:
         words: What the header says of it.
@@ -100,19 +100,21 @@ class LearningWork:
 
     def __init__(
         self,
-        screen: ReviewScreen,
+        desk: DeskPort,
         author: str | None,
         model: str | None,
         order: PredictionOrder,
         start_engine: StartEngine | None,
+        promise: Callable[[Mapping[str, float], str], object],
     ) -> None:
         self.words = ""
         self.left: tuple[str, ...] = ()
-        self._screen = screen
+        self._desk = desk
         self._author = author
         self._model = model
         self._order = order
         self._start_engine = start_engine
+        self._promise = promise
         self._engine: LearningEngine | None = None
         self._running = Event()
         self._is_running = self._is_suggesting = False
@@ -134,19 +136,19 @@ class LearningWork:
             self._running.set()
         save_learning(self.is_on)
         words = "on: finished abstracts are learned from" if self.is_on else "off"
-        self._screen.show_reply(Feedback(f"learning is {words}"))
+        self._desk.show_reply(Feedback(f"learning is {words}"))
         self._show("" if self.is_on else "learning off")
         self.poll()
 
     def poll(self) -> None:
         """Learn when other abstracts are finished than at the last time."""
-        done, project = self._screen.desk.totals.done, self._screen.project
-        if self._start_engine is None or not self._screen.writable or not self.is_on:
+        done, project = self._desk.finished, self._desk.project
+        if self._start_engine is None or not self._desk.writable or not self.is_on:
             return
         if done == self._learned or not project.schema.entities:
             return
         if self._is_suggesting:  # what is newly finished matters more than abstracts further on
-            self._screen.workers.cancel_group(self._screen, self.NAME)
+            self._desk.cancel_jobs(self.NAME)
         if self._is_running:
             return
         self._learned, self._is_running = done, True
@@ -167,19 +169,19 @@ class LearningWork:
 
         def fail(why: str) -> None:
             """After a failure the next finished abstract starts what learns anew."""
-            self._screen.poll_changes()
+            self._desk.poll_changes()
             self._is_running = self._is_suggesting = False
             self.close()
             self._engine = None
             self._show("")
-            self._screen.show_notice(Feedback(f"not learned: {why}", problem=True))
+            self._desk.show_notice(Feedback(f"not learned: {why}", problem=True))
 
         self._show("⟳ learning")
-        start_job(self._screen, self.NAME, work, lambda error: fail(error_line(error)))
+        self._desk.run_job(self.NAME, work, lambda error: fail(error_line(error)))
 
     def _end(self, learned: Learned) -> None:
         self._is_running = False
-        self._screen.poll_changes()
+        self._desk.poll_changes()
         self._show_learned(learned, suggests=False)
 
     def _show_learned(self, learned: Learned, *, suggests: bool) -> None:
@@ -189,7 +191,7 @@ class LearningWork:
         labels = learned.sure.labels
         sure = {each.task: each.threshold for each in labels if each.threshold is not None}
         why = "; ".join(sure_words(learned.sure)) or "No abstract is finished yet"
-        self._screen.desk.promise(sure, "" if sure else why)
+        self._promise(sure, "" if sure else why)
         on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if suggests else ""
         unused = (
@@ -200,14 +202,14 @@ class LearningWork:
         self._show(f"{sign}learned from {learned.done}{started}{unused}")
         off = frozenset(layer.value for layer, use in learned.use.items() if not use.on)
         if learned.change:
-            self._screen.show_notice(Feedback(learned.change))
+            self._desk.show_notice(Feedback(learned.change))
         if self._off is not None and off != self._off:
             words = [
                 f"learned {layer} are {'on' if use.on else 'off'}: {use.reason}"
                 for layer, use in learned.use.items()
                 if layer.value in off ^ self._off
             ]
-            self._screen.show_notice(Feedback("; ".join(words)))
+            self._desk.show_notice(Feedback("; ".join(words)))
         self._off = off
         self.left = tuple(sorted(off))
         self.poll()
@@ -219,4 +221,4 @@ class LearningWork:
 
     def _show(self, words: str) -> None:
         self.words = words
-        self._screen.draw_header()
+        self._desk.draw_header()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import ModelMismatchError, SciextractError
@@ -20,11 +19,8 @@ from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models.choice import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.shared.actions import key_of
-from sciextract_app.shared.jobs import Job, error_line, start_job
+from sciextract_app.shared.jobs import DeskPort, Job, error_line
 from sciextract_app.shared.view_models import Feedback
-
-if TYPE_CHECKING:
-    from sciextract_app.review.view.screen import ReviewScreen
 
 # A key that decides something waits for the transaction that runs, so each holds few abstracts; fewer would
 # not fill a batch of the model.
@@ -136,7 +132,7 @@ class PredictionWork:
     """Has a model predict in the background what needs it.
 
     Args:
-        screen: The review screen.
+        desk: The desk.
         author: Who works on the project.
         load: Gives the model, called in a thread; ``None`` where none shall predict.
         ended: Called at the end, with the error that stopped it.
@@ -145,11 +141,12 @@ class PredictionWork:
         order: In which order abstracts are predicted.
         newcomer: Whether the next result explains the first keys.
         model: The name of the model that was loaded last, empty for none.
+        progress: Abstracts predicted so far and all that need it, ``None`` when nothing runs.
     """
 
     def __init__(
         self,
-        screen: ReviewScreen,
+        desk: DeskPort,
         author: str | None,
         load: Callable[[], Predictor] | None,
         ended: Callable[[SciextractError | None], object],
@@ -157,7 +154,8 @@ class PredictionWork:
         self.order = PredictionOrder()
         self.newcomer = False
         self.model = ""
-        self._screen = screen
+        self.progress: tuple[int, int] | None = None
+        self._desk = desk
         self._author = author
         self._load = load
         self._ended = ended
@@ -165,8 +163,8 @@ class PredictionWork:
 
     def start(self) -> None:
         """Predict what needs it; one prediction that still runs is replaced."""
-        load, project = self._load, self._screen.project
-        if load is None or not self._screen.writable or not project.numbers():
+        load, project = self._load, self._desk.project
+        if load is None or not self._desk.writable or not project.numbers():
             return
         path = project.path
 
@@ -186,7 +184,7 @@ class PredictionWork:
                     )
             job.call(self._end, None if job.is_cancelled else report)
 
-        start_job(self._screen, "the prediction", work, self._fail, exclusive=True)
+        self._desk.run_job("the prediction", work, self._fail, exclusive=True)
 
     def use_model(self, name: str) -> None:
         """Let another model predict from now on, beginning with what is undecided."""
@@ -200,20 +198,20 @@ class PredictionWork:
 
     def _count(self, progress: tuple[int, int]) -> None:
         self._show_progress(progress)
-        self._screen.poll_changes()
+        self._desk.poll_changes()
 
     def _show_progress(self, progress: tuple[int, int] | None) -> None:
-        self._screen.desk.predicting = progress
-        self._screen.draw_header()
+        self.progress = progress
+        self._desk.draw_header()
 
     def _end(self, report: PredictReport | None, error: SciextractError | None = None) -> None:
         """Show the result; nothing is said where nothing needed a prediction."""
         self._show_progress(None)
-        self._screen.poll_changes()
+        self._desk.poll_changes()
         documents = report.documents if report else 0
         words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
-            known = bool(self._screen.project.schema.entities)
+            known = bool(self._desk.project.schema.entities)
             words = (
                 f"no model predicts these labels: {key_of('app.suggest')} offers other suggestions"
                 if known
@@ -228,7 +226,7 @@ class PredictionWork:
             self.newcomer = False
             keys = map(key_of, ("accept", "reject", "next-undecided", "help"))
             words = "{}. {} accepts, {} rejects, {} skips; {} shows all".format(words, *keys)
-        self._screen.show_notice(Feedback(words, problem))
+        self._desk.show_notice(Feedback(words, problem))
         self._ended(error)
 
     def _fail(self, error: SciextractError) -> None:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
 from sciextract.retraining.run_folder import FINISHED, LOG, Run, is_begun, new_run, runs_of
@@ -21,7 +20,7 @@ from sciextract.store.opening import USER_VARIABLE
 from sciextract.workflows.models import choice
 from sciextract_app.opening import Remembered, remember
 from sciextract_app.shared.actions import key_of
-from sciextract_app.shared.jobs import Job, start_job
+from sciextract_app.shared.jobs import DeskPort, Job
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.training.plan import is_due, offer
 from sciextract_app.training.progress import (
@@ -30,9 +29,6 @@ from sciextract_app.training.progress import (
     TrainingResult,
     training_result,
 )
-
-if TYPE_CHECKING:
-    from sciextract_app.review.view.screen import ReviewScreen
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
@@ -232,7 +228,7 @@ class RetrainingWork:
     """The trainings of the open project.
 
     Args:
-        screen: The review screen.
+        desk: The desk.
         author: Who works on the project.
         model: The model that the person named, ``None`` for the one in use.
         record: What is remembered of the project: when a training was offered last.
@@ -247,17 +243,17 @@ class RetrainingWork:
 
     def __init__(
         self,
-        screen: ReviewScreen,
+        desk: DeskPort,
         author: str | None,
         model: str | None,
         record: Remembered,
         predict_with: Callable[[str], object],
     ) -> None:
-        self.path = screen.project.path
+        self.path = desk.project.path
         self.watch = TrainingWatch(self.path)
         self.model = model
         self.options = ""
-        self._screen = screen
+        self._desk = desk
         self._author = author
         self._record = record
         self._predict_with = predict_with
@@ -266,7 +262,7 @@ class RetrainingWork:
     @property
     def writable(self) -> bool:
         """Whether the project can be changed."""
-        return self._screen.writable
+        return self._desk.writable
 
     def begin(self) -> None:
         """Find a training that has gone on since the project was open last."""
@@ -284,7 +280,7 @@ class RetrainingWork:
             phase = live.phase if live else "ended"
             why = f": {live.message.splitlines()[0]}" if live and live.message else ""
             problem = bool(live and live.state != "stopped")
-            self._screen.show_reply(
+            self._desk.show_reply(
                 Feedback(f"training {phase}{why}; {key_of('app.retrain')} shows it", problem)
             )
             return
@@ -293,7 +289,7 @@ class RetrainingWork:
         scores = outcome.headline
         compared = f"New model: {scores} on your held-out abstracts. " if scores else ""
         use = "Use it?" if outcome.offered else "In use now"
-        self._screen.show_reply(Feedback(f"{compared}{use} {key_of('app.retrain')} shows it"))
+        self._desk.show_reply(Feedback(f"{compared}{use} {key_of('app.retrain')} shows it"))
 
     def start(self, resumed: Run | None = None) -> None:
         """Begin a training as it is set up, or resume one.
@@ -303,7 +299,7 @@ class RetrainingWork:
         """
         request = TrainingRequest(self.path.resolve(), self.model, self._author, self.options)
         self.watch.start(request, resumed)
-        self._record_offer(self._screen.desk.totals.done)
+        self._record_offer(self._desk.finished)
         self._draw()
 
     def use(self, name: str) -> None:
@@ -318,23 +314,23 @@ class RetrainingWork:
             self.watch.used = True
             self._predict(name)
             words = f"{name} is in use now; undecided abstracts are predicted again"
-            self._screen.show_reply(Feedback(words))
+            self._desk.show_reply(Feedback(words))
 
         def failed(error: SciextractError) -> None:
-            self._screen.dialogs.error("The new model cannot be used", error)
+            self._desk.show_error("The new model cannot be used", error)
 
-        start_job(self._screen, "use", work, failed)
+        self._desk.run_job("use", work, failed)
 
     def offer_after(self, feedback: Feedback) -> None:
         """Offer a training after an action, once for every twenty more abstracts that are done."""
-        done = self._screen.desk.totals.done
+        done = self._desk.finished
         if not feedback.changed or not is_due(done, self._record.offered):
             return
         if self.watch.runs or not self.writable:
             return
         self._record_offer(done)
         words = [feedback.message, offer(done)]
-        self._screen.show_reply(Feedback("  ".join(filter(None, words)), feedback.problem))
+        self._desk.show_reply(Feedback("  ".join(filter(None, words)), feedback.problem))
 
     def _record_offer(self, done: int) -> None:
         self._record.offered = done
@@ -343,7 +339,7 @@ class RetrainingWork:
     def _draw(self) -> None:
         if self._drawn != self.watch.progress:
             self._drawn = self.watch.progress
-            self._screen.draw_header()
+            self._desk.draw_header()
 
     def _predict(self, model: str) -> None:
         self.model = model

@@ -137,7 +137,7 @@ class TestPredictionFollows:
             await until_shown(pilot, "closed the queue")
             await pilot.press("n")
             model.turn.release(COUNT)
-            await until(pilot, lambda: desk_of(app).desk.predicting is None)
+            await until(pilot, lambda: desk_of(app).predictions.progress is None)
             assert sorted(model.seen) == list(range(1, COUNT + 1))
 
 

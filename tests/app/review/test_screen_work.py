@@ -85,7 +85,7 @@ class TestPredicting:
             model.turn.release()
             await until(pilot, lambda: len(model.seen) == 1)
             assert model.seen[0].startswith("Nothing is long")
-            await until(pilot, lambda: desk_of(app).desk.predicting == (1, 3))
+            await until(pilot, lambda: desk_of(app).predictions.progress == (1, 3))
             model.turn.release(2)
             await until_shown(pilot, "3 abstracts predicted")
         with open_project(project) as again:

@@ -61,7 +61,6 @@ class Desk:
 
     Attributes:
         queues: Saved queues; one of them may be the documents.
-        predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
         counts: How often they were counted.
         state: The state between two keys, for panes that need more than the views.
@@ -84,7 +83,6 @@ class Desk:
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
         self.state.sure = before.sure if before else None
-        self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
         self.bulk = BulkApply(self.state)
@@ -385,7 +383,6 @@ class Desk:
             documents=self.totals.documents,
             acceptance=self.totals.acceptance,
             model=self._model,
-            predicting=self.predicting,
             queue=self.state.documents.progress,
             place=self._position,
             speed=self.state.speed,

@@ -19,7 +19,7 @@ from sciextract_app.opening import Remembered, not_yet_imported, note_imported, 
 from sciextract_app.review.keys import bulk
 from sciextract_app.review.model.bulk_decision import BulkDecision
 from sciextract_app.shared.actions import key_of, undo_hint
-from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line, start_job
+from sciextract_app.shared.jobs import BREATH_SECONDS, Job, error_line
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ImportWork:
                 self._screen.dialogs.bad_records(bad, len(bad))
 
         self._screen.show_notice(Feedback(f"importing {name}"))
-        start_job(self._screen, "the import", work, failed)
+        self._screen.run_job("the import", work, failed)
 
     def suggest(self, sources: Sources | Path) -> None:
         """Suggest from lists and models, or from an annotated file; one call that still runs is replaced."""
@@ -146,7 +146,7 @@ class ImportWork:
             self._show(problem(f"nothing suggested: {error_line(error)}"))
 
         self._screen.show_notice(Feedback("suggesting"))
-        start_job(self._screen, "the suggestions", work, failed, exclusive=True)
+        self._screen.run_job("the suggestions", work, failed, exclusive=True)
 
     def is_refused(self, verb: str = "imported") -> bool:
         """Say that nothing can be imported where the project can only be read."""
@@ -210,7 +210,7 @@ class BulkWork:
         screen, decision = self._screen, self._screen.desk.bulk.pending
         self._reply = screen.messages.answer
         if request == bulk.STOP or decision is None:
-            screen.workers.cancel_group(screen, self.NAME)
+            screen.cancel_jobs(self.NAME)
             return
         path, count = screen.project.path, decision.count
         author = screen.project.author.removeprefix("person:")
@@ -252,7 +252,7 @@ class BulkWork:
         def failed(error: SciextractError) -> None:
             self._show_failure(decision, error_line(error))
 
-        start_job(self._screen, self.NAME, run, failed, exclusive=True)
+        self._screen.run_job(self.NAME, run, failed, exclusive=True)
 
     def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
         job.progress(self._show_progress, decision, done, total)

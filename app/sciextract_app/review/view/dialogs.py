@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.errors import FormatError, SciextractError, UsageError
+from sciextract.errors import FormatError, UsageError
 from sciextract.inference.model_folder import AUTO
 from sciextract.store import EntityRef, events, review
 from sciextract.store.sqlite import replaced
@@ -30,7 +30,6 @@ from sciextract_app.shared.actions import ACTIONS, key_of, undo_hint
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
-    ErrorDialog,
     KeyedDialog,
     LineDialog,
     PathDialog,
@@ -107,10 +106,6 @@ class ReviewDialogs:
         """Show all keys."""
         note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
         self._screen.app.push_screen(KeysDialog(help_rows(), note))
-
-    def error(self, title: str, error: SciextractError) -> None:
-        """Show an error."""
-        self._screen.app.push_screen(ErrorDialog(title, error))
 
     def guideline(self) -> None:
         """Show the types, that of the focused item first."""

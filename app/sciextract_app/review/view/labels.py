@@ -16,7 +16,7 @@ from sciextract.store.label_changes import Kind
 from sciextract.store.project_settings import COLOURS
 from sciextract.text.english import counted
 from sciextract_app.shared.actions import undo_hint
-from sciextract_app.shared.jobs import Job, error_line, start_job
+from sciextract_app.shared.jobs import Job, error_line
 from sciextract_app.shared.view_models import Feedback, problem
 from sciextract_app.widgets.dialogs import LineDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog
@@ -149,4 +149,4 @@ class LabelEditor:
             screen.show_notice(problem(f"not renamed: {error_line(error)}"))
 
         screen.show_notice(Feedback(f"renaming {old}"), passing=True)
-        start_job(screen, "the change of labels", work, failed)
+        screen.run_job("the change of labels", work, failed)

@@ -39,6 +39,7 @@ from sciextract_app.review.view.document_list import DocumentList
 from sciextract_app.review.view.lower_panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.settings import SHELL, key_name
 from sciextract_app.shared.actions import BY_ID, Action, action_of, key_label, key_of, keys_of
+from sciextract_app.shared.jobs import Failed, Work, start_job
 from sciextract_app.shared.session import Messages
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 from sciextract_app.suggesting.learning import LearningWork, StartEngine
@@ -53,7 +54,7 @@ from sciextract_app.widgets.bars import (
     TooSmall,
     is_too_small,
 )
-from sciextract_app.widgets.dialogs import plain
+from sciextract_app.widgets.dialogs import ErrorDialog, plain
 from sciextract_app.widgets.passage_view import PassageView
 
 if TYPE_CHECKING:
@@ -142,7 +143,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         author, model = options.author, options.model
         self.predictions = PredictionWork(self, author, options.load, self._predictions_ended)
         self.imports = ImportWork(self, author, self._record, self.predictions.start)
-        self.learning = LearningWork(self, author, model, self.predictions.order, options.learn)
+        self.learning = LearningWork(
+            self, author, model, self.predictions.order, options.learn, self.desk.promise
+        )
         self.bulk = BulkWork(self)
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
@@ -232,7 +235,13 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             model = f"{model} for {', '.join(self.learning.left)}"
         suggests = model or ("" if learning else "nothing suggests yet")
         self.query_one(HeaderBar).show(
-            replace(header, model=suggests, training=training, learning=learning)
+            replace(
+                header,
+                model=suggests,
+                predicting=self.predictions.progress,
+                training=training,
+                learning=learning,
+            )
         )
 
     def draw_list(self) -> None:
@@ -492,6 +501,23 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def writable(self) -> bool:
         """Whether the project can be changed."""
         return self.project.mode == "write"
+
+    @property
+    def finished(self) -> int:
+        """Abstracts that are done."""
+        return self.desk.totals.done
+
+    def run_job(self, name: str, work: Work, failed: Failed, exclusive: bool = False) -> None:
+        """Run a function in a thread, which is cancelled with the screen."""
+        start_job(self, name, work, failed, exclusive=exclusive)
+
+    def cancel_jobs(self, name: str) -> None:
+        """End all jobs of a name."""
+        self.workers.cancel_group(self, name)
+
+    def show_error(self, title: str, error: SciextractError) -> None:
+        """Say why something failed that the person wanted."""
+        self.app.push_screen(ErrorDialog(title, error))
 
     def _begin(self) -> None:
         self.predictions.newcomer = not opening.recent_projects()
