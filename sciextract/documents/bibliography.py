@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -257,11 +257,16 @@ def _usable(
     named: Mapping[str, list[Any]], meaning: str, use: Any, without: Collection[str] = ()
 ) -> Iterator[Any]:
     """The usable values of a meaning, best first."""
-    for name in map(plain_name, NAMES[meaning]):
+    for name in _plain_names(meaning):
         for value in named.get(name, ()) if name not in without else ():
             used = use(value)
             if used:
                 yield used
+
+
+@cache
+def _plain_names(meaning: str) -> tuple[str, ...]:
+    return tuple(map(plain_name, NAMES[meaning]))
 
 
 def _as_it_is(value: object) -> object:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
-from sciextract.documents.papers import PaperIndex, paper_of
+from sciextract.documents.papers import PaperIndex, PaperRecord, paper_of
 from sciextract.store import documents, events
 from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
@@ -171,10 +171,11 @@ class Import(Batches):
         said = item.annotations
         has_items = bool(said.entities or said.relations or said.clusters)
         text_sha256 = item.document.text_sha256
+        paper = paper_of(item.document) if self.papers else None
         if documents.known_by_text(self.project.connection, text_sha256) is None:
-            known = self._find_paper(item.document)
-            if known is not None and not has_items:
-                self._keep_once(context, known, item, counts)
+            known = self._find_paper(item.document, paper)
+            if known is not None and paper and not has_items:
+                self._add_paper(self._keep_once(context, known, item, paper, counts), paper)
                 return
             self._name_other(item.document, known)
         doc = find_or_insert(self.project.connection, item.document)
@@ -196,26 +197,30 @@ class Import(Batches):
             counts.against_decisions += imported.against_decisions
         Edit(doc, context).finish(self.done)
         self.project.save(doc, context)
-        self._add_paper(doc.number, item.document)
+        self._add_paper(doc.number, paper)
 
-    def _find_paper(self, document: Document) -> int | None:
+    def _find_paper(self, document: Document, paper: PaperRecord | None) -> int | None:
         """The document of the same paper in the project."""
-        if self.papers is None:
+        if self.papers is None or paper is None:
             return None
         before = self.papers.apart
-        known = self.papers.find(paper_of(document))
+        known = self.papers.find(paper)
         if known is None and self.papers.apart > before:
             self._remark(document, "another paper here has its DOI or PubMed id: both are kept")
         return known
 
-    def _add_paper(self, number: int, document: Document) -> None:
-        if self.papers is not None:
-            self.papers.add(number, paper_of(document))
+    def _add_paper(self, number: int, paper: PaperRecord | None) -> None:
+        if self.papers and paper:
+            self.papers.add(number, paper)
 
     def _keep_once(
-        self, context: Context, number: int, item: AnnotatedDocument, counts: ImportCounts
-    ) -> None:
-        """Add a record to the document of the same paper; the longer text is kept where nobody has decided anything."""
+        self, context: Context, number: int, item: AnnotatedDocument, paper: PaperRecord,
+        counts: ImportCounts,
+    ) -> int:  # fmt: skip
+        """Add a record to the document of the same paper and give its number.
+
+        The longer text is kept where nobody has decided anything: it becomes the document.
+        """
         connection, came = self.project.connection, item.document
         doc, known = self.project.document_state(number), [*documents.records(connection, number)]
         kept = doc.stored.document
@@ -223,8 +228,8 @@ class Import(Batches):
         counts.already[source] += 1
         record = Record(came.doc_key, self.source, came.fields, item.warnings)
         keep_annotations(self.project, context, number, None, [record])
-        mine, theirs = paper_of(kept), paper_of(came)
-        if theirs.says_more_than(mine) and _is_untouched(doc):
+        before, is_open = paper_of(kept), _is_untouched(doc)
+        if is_open and paper.says_more_than(before):
             counts.longer += 1
             # The key stays: scripts and papers name the abstract by it.
             number = find_or_insert(connection, replace(came, doc_key=kept.doc_key)).number
@@ -235,9 +240,9 @@ class Import(Batches):
                 doc.drop(row)
             self.project.save(doc, context)
             self.project.save(longer, context)
-        elif mine.text != theirs.text and not _is_untouched(doc):
-            self._remark(came, f"here already as {kept.doc_key!r}, with decisions: its text stays")
-        self._add_paper(number, came)
+        elif not is_open and paper.text != before.text:
+            self._remark(came, f"here already as {kept.doc_key!r}, annotated: its text stays")
+        return number
 
     def _name_other(self, document: Document, known: int | None) -> None:
         """Say of a text that comes into the project that another one has its key, or is of its paper."""

@@ -64,7 +64,7 @@ def test_a_text_with_decisions_stays(project: Project) -> None:
     listener = ImportListener(warned=lambda key, words: heard.append(f"{key}: {words[0]}"))
     bring(project, "b.jsonl", {"id": "b", "abstract": LONG, "doi": "10.5555/ab"}, listener=listener)
     assert texts(project) == [SHORT]
-    assert heard == ["b: here already as 'a', with decisions: its text stays"]
+    assert heard == ["b: here already as 'a', annotated: its text stays"]
 
 
 def test_annotations_are_never_left_out(project: Project) -> None:

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
+from sciextract.text.analyse import make_document
 from sciextract.workflows.evaluate import DocumentMismatchError, evaluate, evaluate_file
 from tests.shared_data import shared_path
 from tests.unit.metrics.builders import annotated
@@ -106,3 +108,9 @@ def test_gold_against_itself_is_perfect_on_scierc_dev() -> None:
 
 def test_the_default_schema_knows_what_is_symmetric() -> None:
     assert load_schema("scierc").symmetric_labels == {"COMPARE", "CONJUNCTION"}
+
+
+def test_two_texts_of_one_key_are_two_documents() -> None:
+    first, second = (make_document("k", text) for text in ("We parse speech.", "We parse ships."))
+    gold = [AnnotatedDocument(each) for each in (first, second)]
+    assert evaluate(gold, gold[::-1], frozenset(), bootstrap=False).documents == 2
