@@ -257,6 +257,9 @@ def _describe_export(done: ExportReport) -> str:
     if done.documents and done.unfinished:
         abstracts = counted(done.unfinished, "unfinished abstract")
         left_out += f"; left out: {abstracts} (--all writes them)"
+    if done.documents and done.uncovered:
+        abstracts = counted(done.uncovered, "abstract")
+        left_out += f"; left out: {abstracts} finished before a type came (--all writes them)"
     if done.documents and done.from_base:
         left_out += f"; {done.from_base:,} of them from the base"
     for reason, count in done.left_out.items():

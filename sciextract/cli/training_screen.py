@@ -69,7 +69,7 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
             unseen = ", ".join(learned.unseen)
             say(
                 "Note",
-                f"no abstract has {unseen}: types that came later count as absent in finished abstracts",
+                f"no abstract has {unseen}: abstracts finished before a type came say nothing about it",
             )
         if learned.gate is not None:
             gate_table(learned.gate, ("base", "learned", "difference", "P(better)"))

@@ -46,6 +46,8 @@ class Supervised:
         layers: Complete layers: there what is not positive is negative.
         classes: The class of each decided span: 0 for no entity, 1 + label, ``MASKED``.
         labelled: Positive entities by id with their spans.
+        uncovered: Classes of types that nobody has looked for: what is not positive may be of such a type.
+        uncovered_relations: The same of relations, by name.
     """
 
     words: Words
@@ -54,6 +56,8 @@ class Supervised:
     layers: frozenset[Layer]
     classes: Mapping[Place, int]
     labelled: Mapping[str, Place]
+    uncovered: tuple[int, ...] = ()
+    uncovered_relations: frozenset[str] = frozenset()
 
     @property
     def complete(self) -> bool:
@@ -87,7 +91,12 @@ def supervised(words: Words, example: TrainingDocument, labels: Sequence[str]) -
             classes.setdefault(place, 0)
         elif classes.get(place, 0) <= 0:
             classes[place] = MASKED
-    return Supervised(words, annotations, verdicts, example.complete, classes, labelled)
+    late = example.uncovered_labels(Layer.ENTITIES)
+    uncovered = tuple([1 + number for number, label in enumerate(labels) if label in late])
+    return Supervised(
+        *(words, annotations, verdicts, example.complete, classes, labelled, uncovered),
+        example.uncovered_labels(Layer.RELATIONS),
+    )
 
 
 def learn_entities(
@@ -145,6 +154,11 @@ def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list
     for each, memory in zip(abstracts, memories, strict=True):
         if each.complete:
             memory.add_absent(each.words, each.classes, known, width)
+    late = [each.uncovered for each in abstracts]
+    if any(late):
+        seen = total(memories, classes)
+        for memory, uncovered in zip(memories, late, strict=True):
+            memory.forget_absence(seen, uncovered)
     return memories
 
 
@@ -173,6 +187,8 @@ def _examples(
         numbers = np.concatenate([numbers, np.zeros(len(others), np.int64)])
         weights = np.concatenate([weights, their_weights])
     targets = np.eye(count, dtype=np.float32)[numbers]
+    # Of what is no entity of the types that somebody has looked for, any other type is right as well.
+    targets[np.ix_(numbers == 0, each.uncovered)] = 1
     narrow = span_features(words, spans, memory, own)
     return Examples(wide_features(words, spans, projection), narrow, targets, weights)
 

@@ -76,6 +76,11 @@ def _relation_examples(
     narrow = relation_features(found, base, labels, entity_labels)[rows]
     wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
+    late = [
+        layout.forward_class(name) for name in layout.labels if name in each.uncovered_relations
+    ]
+    late += [int(layout.mirror()[number]) for number in late]
+    targets[np.ix_(numbers[rows] == 0, late)] = 1
     return Examples(wide, narrow, targets, np.ones(len(rows), np.float32))
 
 

@@ -28,7 +28,7 @@ from sciextract.metrics.scorer import (
     f1_of,
     tally,
 )
-from sciextract.snapshot.documents import TrainingDocument, in_folds, positive_part
+from sciextract.snapshot.documents import TrainingDocument, covered_part, in_folds, positive_part
 
 FOLDS = 5
 LEAST = 4
@@ -223,7 +223,8 @@ def _layer_scores(
     gold = [scorable(positive_part(each)) for each in documents]
 
     def tallies(predicted: Sequence[AnnotatedDocument]) -> list[Tallies]:
-        pairs = zip(gold, map(scorable, predicted), strict=False)
+        judged = map(covered_part, predicted, documents)
+        pairs = zip(gold, map(scorable, judged), strict=False)
         return [tally(one, other, symmetric) for one, other in pairs]
 
     of_all = tallies(shown)

@@ -61,11 +61,23 @@ class TrainingDocument:
         complete: The layers that are done: there everything that is not positive is negative. In the
             others only explicit decisions count; see :class:`Verdict`.
         origin: Where it comes from.
+        uncovered: Types of complete layers that nobody has looked for, by layer: that an item of such a type
+            is absent says nothing.
     """
 
     annotated: AnnotatedDocument
     complete: frozenset[Layer] = ALL_LAYERS
     origin: Origin = Origin.PROJECT
+    uncovered: frozenset[tuple[Layer, str]] = frozenset()
+
+    @property
+    def covered_layers(self) -> frozenset[Layer]:
+        """The complete layers in which somebody has looked for every type."""
+        return self.complete - {layer for layer, _ in self.uncovered}
+
+    def uncovered_labels(self, layer: Layer) -> frozenset[str]:
+        """The types of a layer that nobody has looked for."""
+        return frozenset([label for found, label in self.uncovered if found is layer])
 
 
 DEV_SHARE = 0.1
@@ -106,28 +118,32 @@ def in_folds(papers: Sequence[Hashable], most: int) -> list[list[int]]:
 
 
 TRAINING = "training"
-"""The field next to those of the exchange format: ``{"complete": [LAYER, ...], "origin": ORIGIN}``."""
+"""The field next to those of the exchange format: ``{"complete": [LAYER, ...], "origin": ORIGIN, "uncovered": [[LAYER, TYPE], ...]}``."""
 
 
 def to_line(document: TrainingDocument) -> str:
     """A training document as one line without a line feed; tokens stay as they are, fields are left out."""
-    marks = {
+    marks: dict[str, Any] = {
         "complete": sorted(layer.value for layer in document.complete),
         "origin": document.origin.value,
     }
+    if document.uncovered:
+        marks["uncovered"] = sorted([layer.value, label] for layer, label in document.uncovered)
     return encode(with_fields(document.annotated, {TRAINING: marks}), split=False)
 
 
 def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
     """The training document of a line that was read; ``None`` where the line does not state which layers are
     complete."""
-    marks = read.document.fields.get(TRAINING)
+    marks: Any = read.document.fields.get(TRAINING)
     try:
-        complete = frozenset(Layer(each) for each in marks["complete"])  # type: ignore[index]
-        origin = Origin(marks["origin"])  # type: ignore[index]
-    except (KeyError, TypeError, ValueError):
+        complete = frozenset(Layer(each) for each in marks["complete"])
+        origin = Origin(marks["origin"])
+        late = marks.get("uncovered", ())
+        uncovered = frozenset((Layer(layer), str(label)) for layer, label in late)
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    return TrainingDocument(with_fields(read, {}), complete, origin)
+    return TrainingDocument(with_fields(read, {}), complete, origin, uncovered)
 
 
 def with_fields(annotated: AnnotatedDocument, fields: Mapping[str, Any]) -> AnnotatedDocument:
@@ -213,6 +229,27 @@ def positive_part(document: TrainingDocument) -> AnnotatedDocument:
         tuple(clusters),
     )
     return replace(document.annotated, annotations=positive)
+
+
+def covered_part(predicted: AnnotatedDocument, document: TrainingDocument) -> AnnotatedDocument:
+    """What is predicted for a document without the types that nobody has looked for: neither right nor wrong."""
+    if not document.uncovered:
+        return predicted
+    late = document.uncovered_labels(Layer.ENTITIES)
+    relations = document.uncovered_labels(Layer.RELATIONS)
+    found = predicted.annotations
+    entities = tuple([entity for entity in found.entities if entity.label not in late])
+    kept = {entity.id for entity in entities}
+    annotations = Annotations(
+        entities,
+        tuple(
+            relation
+            for relation in found.relations
+            if relation.label not in relations and {relation.head, relation.tail} <= kept
+        ),
+        tuple(cluster.only(kept) for cluster in found.clusters),
+    )
+    return replace(predicted, annotations=annotations)
 
 
 def verdict_of(state: State) -> Verdict:

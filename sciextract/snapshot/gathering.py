@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -38,7 +38,7 @@ from sciextract.store.documents import (
     known_papers,
     positive_labels,
 )
-from sciextract.store.rows import IN_VIEW, ProgressRow
+from sciextract.store.rows import IN_VIEW, ProgressRow, covered_name, types_in
 from sciextract.store.sqlite import first_value
 
 
@@ -225,9 +225,23 @@ def training_document(project: Project, number: int) -> TrainingDocument:
     """An abstract of a project with all that was decided about it, as far as the schema has layers for it."""
     doc, layers = project.document_state(number), layers_of(project.schema)
     progress = doc.progress or ProgressRow()
-    done = (each for each in layers if getattr(progress, each) is Completeness.DONE)
+    done = frozenset([layer for layer in layers if getattr(progress, layer) is Completeness.DONE])
     annotated = whole(doc, project.sources)
-    return TrainingDocument(fitted(annotated, layers), frozenset(done), Origin.PROJECT)
+    uncovered = uncovered_types(progress, done, project.schema)
+    return TrainingDocument(fitted(annotated, layers), done, Origin.PROJECT, uncovered)
+
+
+def uncovered_types(
+    progress: ProgressRow, layers: Collection[Layer], schema: LabelSchema
+) -> frozenset[tuple[Layer, str]]:
+    """The types of a schema in some layers that nobody has looked for in an abstract."""
+    return frozenset(
+        [
+            (layer, label)
+            for layer, label in types_in(schema, layers)
+            if covered_name(layer, label) not in progress.covered
+        ]
+    )
 
 
 MOST_UNDECIDED = 2_000
@@ -366,6 +380,7 @@ class Gathering:
 
 HELD_OUT_FOR_GATE = "held out for the gate"
 NO_LAYER_DONE = "no layer is done"
+NOT_COVERED = "finished before a type came"
 
 
 class Augmented:
@@ -401,6 +416,8 @@ class Augmented:
                 self._left_out[HELD_OUT_FOR_GATE] += 1
             elif not document.complete and document.origin is Origin.PROJECT:
                 self._left_out[NO_LAYER_DONE] += 1
+            elif document.uncovered:
+                self._left_out[NOT_COVERED] += 1
             else:
                 self.from_base += document.origin is Origin.BASE
                 for layer in sorted(self._layers - document.complete):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.store.rows import Key, Row, Values, to_values
+from sciextract.store.rows import ADDED_IN_2, Key, Row, Values, to_values
 from sciextract.store.sqlite import decoded, first_value, now
 
 _COMPRESSED_FROM = 200
@@ -68,8 +68,14 @@ def decode(body: str | bytes) -> list[Change]:
     """Changes from what the log stores."""
     text = body if isinstance(body, str) else zlib.decompress(body).decode("ascii")
     return [
-        Change(table, tuple(key), before, after) for table, key, before, after in json.loads(text)
+        Change(table, tuple(key), _whole(table, before, after), _whole(table, after, before))
+        for table, key, before, after in json.loads(text)
     ]
+
+
+def _whole(table: str, row: Values | None, other: Values | None) -> Values | None:
+    """A row that comes or goes with all its columns; of one that changes only those that differ are logged."""
+    return row if row is None or other is not None else ADDED_IN_2.get(table, {}) | row
 
 
 def replay(changes: Iterable[Change]) -> dict[tuple[str, Key], Values]:
@@ -144,9 +150,9 @@ def fits(change: Change, current: Mapping[str, Any] | None) -> bool:
 SUGGESTIONS = "suggestions"
 """What the log calls the file of imported suggestions."""
 
-UNDO, REDO, MODEL = "undo", "redo", "model"
-NO_ACTIONS = (UNDO, REDO, MODEL, "schema")
-"""Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
+UNDO, REDO, MODEL, CONVERT = "undo", "redo", "model", "convert"
+NO_ACTIONS = (UNDO, REDO, MODEL, CONVERT, "schema")
+"""Kinds of events that cannot be undone: they change no rows of documents, are turns of others, or of a new version."""
 
 PRESSED = "pressed"
 """In the parameters of an event made at the desk: keys to decide and keys to move since the event before it."""

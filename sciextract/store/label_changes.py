@@ -9,12 +9,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.errors import SchemaError, UndoRefusedError
 from sciextract.store import events, project_settings, state_tables
 from sciextract.store.document_state import Outcome
 from sciextract.store.events import Change, Event
+from sciextract.store.rows import ProgressRow, covered_name
 from sciextract.store.sqlite import first_value
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
@@ -183,6 +185,7 @@ def _rename(
         )
     state_tables.save_label_schema(connection, _with_name(schema, kind, old, new))
     connection.execute("UPDATE tally SET label = ? WHERE kind = ? AND label = ?", (new, kind, old))
+    _rename_covered(connection, event_id, kind, old, new)
     # By rows of the table, not document by document: a project may have a hundred thousand. They are read before any
     # of them is written.
     rows = connection.execute(
@@ -211,6 +214,24 @@ def _rename(
         f"UPDATE {kind} SET was = ?, alternatives = ? WHERE document_id = ? AND id = ?", originals
     )
     return documents, items
+
+
+def _rename_covered(
+    connection: sqlite3.Connection, event_id: int, kind: Kind, old: str, new: str
+) -> None:
+    """The type under its new name where somebody had looked for it."""
+    layer = Layer.ENTITIES if kind == "entity" else Layer.RELATIONS
+    was, becomes = (json.dumps(covered_name(layer, label)) for label in (old, new))
+    rows = connection.execute(
+        "SELECT document_id, covered FROM progress WHERE instr(covered, ?)", (was,)
+    ).fetchall()
+    for number, covered in rows:
+        after = {"covered": covered.replace(was, becomes)}
+        change = Change(ProgressRow.TABLE, (), {"covered": covered}, after)
+        events.append_changes(connection, event_id, number, [change])
+        connection.execute(
+            "UPDATE progress SET covered = ? WHERE document_id = ?", (after["covered"], number)
+        )
 
 
 def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSchema:

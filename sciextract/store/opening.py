@@ -14,6 +14,7 @@ from sciextract.errors import ProjectError, UsageError, as_command
 from sciextract.store import events
 from sciextract.store.project import Project
 from sciextract.store.sqlite import (
+    VERSION,
     check_project,
     connect,
     damaged,
@@ -63,7 +64,7 @@ def open_project(
     read: bool = False,
     busy_seconds: float | None = None,
 ) -> Project:
-    """Open a project.
+    """Open a project; a file of an earlier version is converted first, after a backup.
 
     Args:
         path: The file.
@@ -80,7 +81,10 @@ def open_project(
         ProjectBusyError: Another process keeps it.
     """
     file = Path(path)
-    check_project(file)
+    if (version := check_project(file)) < VERSION:
+        from sciextract.store.migrations import convert  # hardly ever needed
+
+        convert(file, person(author), version)
     mode = mode_for(file)
     mode = "read" if read and mode == "write" else mode
     connection = connect(file, mode, busy_seconds)

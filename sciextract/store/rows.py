@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from sciextract.documents.annotations import LabelScore, Layer, Span, State
+from sciextract.documents.schema import LabelSchema
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
@@ -28,7 +29,12 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProgressRow:
-    """Completeness per layer, flag and note of a document; it is in the project while it has this row."""
+    """Completeness per layer, flag and note of a document; it is in the project while it has this row.
+
+    Attributes:
+        covered: The types of done layers that somebody has looked for, as :func:`covered_name` writes them: a type
+            that came later is not among them.
+    """
 
     TABLE: ClassVar[str] = "progress"
     KEY: ClassVar[Key] = ()
@@ -39,11 +45,40 @@ class ProgressRow:
     flagged: bool = False
     note: str = ""
     warned: int = 0
+    covered: tuple[str, ...] = ()
+
+    def with_layers(
+        self, layers: Collection[Layer], completeness: Completeness, schema: LabelSchema
+    ) -> ProgressRow:
+        """The row with other layers; those that are done cover the types that the schema has now."""
+        kept = {name for name in self.covered if layer_of(name) not in layers}
+        if completeness is Completeness.DONE:
+            kept |= {covered_name(layer, label) for layer, label in types_in(schema, layers)}
+        values: dict[str, Any] = {layer.value: completeness for layer in layers}
+        return replace(self, **values, covered=tuple(sorted(kept)))
 
     @property
     def key(self) -> Key:
         """There is one such row a document."""
         return ()
+
+
+def covered_name(layer: Layer, label: str) -> str:
+    """How a type stands in :attr:`ProgressRow.covered`."""
+    return f"{layer.value}:{label}"
+
+
+def layer_of(name: str) -> Layer:
+    """The layer of a type in :attr:`ProgressRow.covered`."""
+    return Layer(name.partition(":")[0])
+
+
+def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:
+    """The types of a schema in some layers; coreference has none."""
+    if Layer.ENTITIES in layers:
+        yield from ((Layer.ENTITIES, label) for label in schema.entity_labels)
+    if Layer.RELATIONS in layers:
+        yield from ((Layer.RELATIONS, label) for label in schema.relation_labels)
 
 
 class _Item:
@@ -163,6 +198,8 @@ COLUMNS = {
     for table, names in _FIELDS.items()
 }
 """Per state table the columns without ``document_id`` and ``surface_id``."""
+ADDED_IN_2 = {ProgressRow.TABLE: {"covered": "[]"}}
+"""Columns that logs of version 1 do not have, by table, with what they held then."""
 _ORIGINAL = {
     EntityRow.TABLE: ("label", "fragments"),
     RelationRow.TABLE: ("label", "head", "tail"),
@@ -181,6 +218,8 @@ def to_values(row: Row) -> Values:
             # Only discontinuous mentions need more than the first and last character.
             pieces = (f"{each.char_start}-{each.char_end}" for each in value)
             value = None if len(value) == 1 else ";".join(pieces)
+        elif name == "covered":
+            value = json.dumps(value, separators=(",", ":"))
         elif name == "alternatives":
             labels = [[each.label, each.score] for each in value]
             value = json.dumps(labels, separators=(",", ":")) if labels else None
@@ -222,6 +261,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "state": State,
     "alternatives": _read_labels,
     "flagged": bool,
+    "covered": lambda text: tuple(json.loads(text)),
     **dict.fromkeys(Layer, Completeness),
 }
 _READERS = {

@@ -215,7 +215,9 @@ def now() -> str:
 
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
-VERSION = 1
+VERSION = 2
+OLDEST_VERSION = 1
+"""Files from this version on are converted when they are opened (:mod:`sciextract.store.migrations`)."""
 KEPT_ASIDE = ".before-restore"
 """How the name of a file ends that a restored backup has replaced."""
 BUSY_SECONDS = 30.0
@@ -354,16 +356,19 @@ def _set_journal(connection: sqlite3.Connection, wanted: str, seconds: float) ->
             return
 
 
-def check_project(path: Path) -> None:
-    """Refuse what is not a project of this version.
+def check_project(path: Path) -> int:
+    """Refuse what is not a project that this version reads.
 
     The file is asked through SQLite, never through a descriptor of its own: closing one would drop the locks
     that SQLite holds on the file in this process (sqlite.org/howtocorrupt.html, section 2.2).
 
+    Returns:
+        Its version, which may be an earlier one.
+
     Raises:
         ProjectMissingError: There is no such file.
         NotAProjectError: It is not an SQLite file, or one of another program.
-        ProjectVersionError: It has another version of the tables.
+        ProjectVersionError: A newer sciextract made it, or one from before the first release.
         ProjectDamagedError: It was cut off, or its log belongs to another file.
         ProjectReadOnlyError: It cannot be read.
     """
@@ -387,15 +392,17 @@ def check_project(path: Path) -> None:
     if application != APPLICATION_ID:
         problem = f"{path} is not a project: it is empty, or an SQLite file of another program"
         raise NotAProjectError(problem, no_project_hint(path))
-    if version != VERSION:
-        problem = (
-            f"{path} has project version {version}; SciExtract {__version__} has version {VERSION}"
+    if version > VERSION:
+        raise ProjectVersionError(
+            f"{path} was made by a newer sciextract: it has project version {version}, SciExtract {__version__} has version {VERSION}",
+            "open it with the SciExtract that wrote it: pip install --upgrade sciextract",
         )
-        if version > VERSION:
-            hint = "open it with the SciExtract that wrote it: pip install --upgrade sciextract"
-        else:
-            hint = "export it with the SciExtract that wrote it, and import that into a new project"
-        raise ProjectVersionError(problem, hint)
+    if version < OLDEST_VERSION:
+        raise ProjectVersionError(
+            f"{path} has project version {version}; SciExtract {__version__} reads versions {OLDEST_VERSION} to {VERSION}",
+            "export it with the SciExtract that wrote it, and import that into a new project",
+        )
+    return int(version)
 
 
 def is_project(path: Path) -> bool:

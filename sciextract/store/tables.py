@@ -116,7 +116,8 @@ STATEMENTS = (
         coreference TEXT NOT NULL,
         flagged INTEGER NOT NULL,
         note TEXT NOT NULL,
-        warned INTEGER NOT NULL
+        warned INTEGER NOT NULL,
+        covered TEXT NOT NULL DEFAULT '[]'
     ) STRICT""",
     "CREATE INDEX progress_flagged ON progress(document_id) WHERE flagged",
     f"""CREATE TABLE entity (
@@ -262,7 +263,8 @@ def _statements(connection: sqlite3.Connection) -> dict[tuple[str, str, str], st
         "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     )
     return {
-        (kind, name, table): " ".join(str(sql).split())
+        # A column that was added later stands with other white space around its comma.
+        (kind, name, table): re.sub(r"\s*([,()])\s*", r"\1", " ".join(str(sql).split()))
         for kind, name, table, sql in rows
         if not (kind == "table" and name.startswith("sqlite_"))
     }

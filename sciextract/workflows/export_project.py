@@ -15,6 +15,7 @@ from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.snapshot.gathering import Augmented
 from sciextract.store import Project
+from sciextract.store.coverage import find_missing
 from sciextract.store.document_state import WITH_UNDECIDED
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
@@ -38,6 +39,7 @@ class ExportReport:
         bad: Records of the base that cannot be read.
         undecided: Undecided items that are left out of an export of the current annotations.
         unfinished: Abstracts that are left out of a training format because nobody has finished them.
+        uncovered: Abstracts that are left out of it because they were finished before a type of the schema came.
     """
 
     format: str
@@ -50,6 +52,7 @@ class ExportReport:
     bad: int = 0
     undecided: int = 0
     unfinished: int = 0
+    uncovered: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -171,10 +174,11 @@ class ExportJob:
         plain = not (training or predictions or self.undecided) and source is None
         from_base, bad = (training.from_base, training.bad) if training else (0, 0)
         undecided = project.undecided_items() if plain else 0
-        unfinished = len(project.numbers()) - count if finished else 0
+        uncovered = len(uncovered_numbers(project)) if finished else 0
+        unfinished = len(project.numbers()) - count - uncovered if finished else 0
         report = ExportReport(
             self.format, self.output, count, losses, self.strict, from_base, left_out, bad,
-            undecided, unfinished,
+            undecided, unfinished, uncovered,
         )  # fmt: skip
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
@@ -223,14 +227,23 @@ class _PredictionsWithGold:
 
 
 def finished_numbers(project: Project) -> Iterator[int]:
-    """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
+    """Abstracts that a person has finished, or that came with annotations; nothing waits in them.
+
+    Those that were finished before a type of the schema came are left out: they would say that it is absent.
+    """
     # One query, instead of reading the items of every abstract.
-    waiting = set(project.documents_with_undecided())
+    waiting = {*project.documents_with_undecided(), *uncovered_numbers(project)}
     for number in project.numbers():
         document = project.document(number)
         untouched = document.done is None and bool(document.annotations.entities)
         if number not in waiting and (document.done or untouched):
             yield number
+
+
+def uncovered_numbers(project: Project) -> list[int]:
+    """Abstracts with a done layer in which nobody has looked for some type of the schema."""
+    missing = find_missing(project.connection, project.schema)
+    return sorted({number for numbers in missing.values() for number in numbers})
 
 
 def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:

@@ -71,6 +71,34 @@ def test_types_that_came_after_the_finished_abstracts_are_named(
     assert "no abstract has Furnace" in result.output
 
 
+def test_a_type_that_came_later_is_learned_from_the_abstracts_finished_with_it(
+    tmp_path: Path,
+) -> None:
+    """As well as from these abstracts alone: the others say nothing about it, and still teach their own types."""
+    found = {}
+    for name, numbers in (("both", range(1, 7)), ("late", range(4, 7))):
+        path = tmp_path / f"{name}.sciextract"
+        with create_project(path, OWN, "ann") as project:
+            documents = [make_document(each, text(each)) for each in ALLOYS]
+            Import(project, "import:t", {}).add(
+                [(AnnotatedDocument(each), ()) for each in documents]
+            )
+            for number in numbers:
+                if number == 4:
+                    add_type(project, "entity", "Part")
+                if number >= 4:
+                    document = documents[number - 1]
+                    start = document.text.index("grains")
+                    span = Span(start, start + len("grains"))
+                    project.actions.add_entity(number, (span,), "Part")
+                finish(project, number)
+            adapter = learn_from_project(project, EncoderStates(Extractor.load(threads=1)))
+        items = adapter.annotate(text("zinc")).annotations.entities
+        found[name] = {item.label for item in items}
+    assert "Part" in found["late"]
+    assert found["both"] >= {"Part", *(label for label in OWN.entity_labels)}
+
+
 def test_it_scores_as_the_desk_does_and_writes_from_thresholds_of_its_own(
     project: Path, learned: Path
 ) -> None:
@@ -198,7 +226,7 @@ def test_damaged_and_hostile_folders_are_refused(
         "layer": settings(adapter={"name": "sci", "hash": "0", "layers": ["x"], "finished": 1}),
         "number": labelled(1, "Alloy"),
         "twice": labelled("Alloy", "Alloy"),
-        "empty": labelled("", "Alloy"),
+        "empty": labelled(" ", "Alloy"),
         "escape": labelled("\x1b[31m", "Alloy"),
         "many": labelled(*map(str, range(100_000))),
         "huge": settings(thresholds={**about["thresholds"], "entity": 10**400}),

@@ -226,7 +226,7 @@ class _Training:
         packaging = Packaging(
             model_name(request.name, request.path), self._prepared.schema, start.labels, start.rules,
             [positives(each.annotated) for each in dev], origin,
-            complete=[each.complete for each in dev],
+            complete=[document.covered_layers for document in dev],
             settings=old.settings if len(dev) < LEAST_DEV else None,
             samples=[positives(each.annotated) for each in (dev or snapshot.train)[:_SAMPLES]],
             cuts_words=old.cuts_words,
@@ -330,7 +330,7 @@ class _Training:
         data = TrainingData(
             mix.examples,
             [positives(each.annotated) for each in snapshot.dev],
-            [each.complete for each in snapshot.dev],
+            [document.covered_layers for document in snapshot.dev],
             mix.rehearsal,
             selects=len(snapshot.dev) >= LEAST_DEV,
         )

@@ -270,6 +270,13 @@ class Memory:
             if surface in known and (first, last) not in classes:
                 self._count(self.surfaces, surface, 0)
 
+    def forget_absence(self, seen: Memory, uncovered: Sequence[int]) -> None:
+        """Take back that forms are no entities which other abstracts have as types nobody looked for here."""
+        for mine, others in ((self.surfaces, seen.surfaces), (self.heads, seen.heads)):
+            for key, counts in mine.items():
+                if others[key][list(uncovered)].any():
+                    counts[0] = 0
+
     def features(self, words: Words, spans: Ints, without: Memory | None = None) -> Floats:
         """Log counts of each span's surface form and last word. Shape: (spans, 2 * classes + 1).
 

@@ -381,7 +381,9 @@ class Edit:
 
     def set_completeness(self, layers: Collection[Layer], completeness: Completeness) -> None:
         """How far these layers are; items stay as they are."""
-        self.set_progress(**{layer.value: completeness for layer in layers})
+        progress = self.doc.progress or ProgressRow()
+        self.doc.put(progress.with_layers(layers, completeness, self.context.schema))
+        self.context.items += 1
 
     def set_progress(self, **changes: Any) -> None:
         """Change the completeness of layers, the flag or the note of the abstract."""

@@ -178,11 +178,15 @@ def examine(path: str | Path, progress: checks.Progress | None = None) -> Examin
     facts: dict[str, Any] = {}
     results: list[CheckResult] = []
     try:
-        check_project(file)
-        facts["version"], facts["mode"] = VERSION, mode_for(file)
+        facts["version"], facts["mode"] = check_project(file), mode_for(file)
         with closing(connect(file, facts["mode"] if facts["mode"] != "write" else "read")) as found:
             facts["journal_mode"] = found.execute("PRAGMA journal_mode").fetchone()[0]
-            results += _check_inside(found, progress)
+            if facts["version"] == VERSION:
+                results += _check_inside(found, progress)
+            else:
+                results += checks.check_file(found)
+                message = f"project version {facts['version']}: opening it converts it to {VERSION}, after a backup"
+                results.append(CheckResult("version", Severity.NOTE, message))
     except (ProjectDamagedError, sqlite3.DatabaseError) as error:
         hint = "to find the newest sound backup: sciextract doctor --repair"
         results.append(CheckResult("file", Severity.ERROR, str(error), hint))

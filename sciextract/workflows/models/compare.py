@@ -25,7 +25,7 @@ from sciextract.metrics.promotion import (
     compare_models,
 )
 from sciextract.snapshot import Origin, Snapshot, SplitCounts
-from sciextract.snapshot.documents import TrainingDocument, in_folds, positive_part
+from sciextract.snapshot.documents import TrainingDocument, covered_part, in_folds, positive_part
 from sciextract.snapshot.files import read_lines, suggesting_models
 from sciextract.store import Project
 from sciextract.store.documents import first_texts
@@ -82,7 +82,10 @@ def gate_predictions(
         standard: How much gold, and how sure a difference, the verdict requires.
     """
     gold = [scorable(positive_part(each)) for each in documents]
-    first, second = list(map(scorable, before)), list(map(scorable, after))
+    first, second = (
+        [scorable(covered_part(*pair)) for pair in zip(side, documents, strict=True)]
+        for side in (before, after)
+    )
     complete = [each.complete for each in documents]
     suggested = [bool(suggesting_models(each.annotated.annotations)) for each in documents]
     sides = (gold, first, second)

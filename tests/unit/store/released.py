@@ -32,10 +32,10 @@ OTHER = "Another net, another graph. Networks vary."
 SCRIPT = Path(__file__).resolve().parents[2] / "fixtures" / "projects" / f"version_{VERSION}.sql"
 
 
-def load(path: Path) -> Path:
-    """Make the project file of the script."""
+def load(path: Path, script: Path = SCRIPT) -> Path:
+    """Make the project file of a script."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCRIPT.read_text("utf-8"))
+        connection.executescript(script.read_text("utf-8"))
     return path
 
 

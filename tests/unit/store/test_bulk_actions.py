@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sciextract.documents.annotations import Entity, Layer, Span, State
+from sciextract.documents.annotations import ALL_LAYERS, Entity, Layer, Span, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, Project, RelationRef
 from sciextract.store.actions.editing import find_occurrences
@@ -190,8 +190,9 @@ def test_done_decides_what_waits(project: Project, undecided: str, state: State)
     proposals(project)
     project.actions.mark_done(1, undecided=undecided)  # type: ignore[arg-type]
     assert set(states(project.document_state(1)).values()) == {state}
-    done = Completeness.DONE
-    assert progress(project) == ProgressRow(done, done, done)
+    assert progress(project) == ProgressRow().with_layers(
+        ALL_LAYERS, Completeness.DONE, project.schema
+    )
 
 
 def test_one_layer_is_done_without_the_others(project: Project) -> None:
@@ -208,8 +209,8 @@ def test_completeness_flag_and_note_can_be_set_and_taken_back(project: Project) 
     actions.set_completeness(1, Completeness.DONE)
     actions.flag(1)
     actions.note(1, "see [12] \ud800")
-    everywhere = Completeness.DONE
-    done = ProgressRow(everywhere, everywhere, everywhere, flagged=True, note="see [12] ?")
+    row = ProgressRow(flagged=True, note="see [12] ?")
+    done = row.with_layers(ALL_LAYERS, Completeness.DONE, project.schema)
     assert progress(project) == done
     actions.flag(1, False)
     actions.note(1, "")

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectFullError
-from sciextract.store import Project, open_project
+from sciextract.store import DocumentState, Project, open_project
+from sciextract.store.actions.editing import Edit
+from sciextract.store.document_state import Context
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.doctor import examine
@@ -54,15 +56,19 @@ def test_import_stops_between_batches(path: Path) -> None:
 
 
 def test_bulk_action_is_all_or_nothing(path: Path) -> None:
+    def accept_and_note(doc: DocumentState, context: Context) -> None:
+        filling._accept_all(doc, context)
+        Edit(doc, context).set_progress(note="long " * 2_000)  # more than free pages take
+
     with open_project(path) as project:
         project.actions.note(1, "before")
         before = project.log()
         _limit(project, 0)
         with pytest.raises(ProjectFullError):
-            project.perform("all", {}, project.numbers(), filling._accept_all)
+            project.perform("all", {}, project.numbers(), accept_and_note)
         assert project.log() == before
         _unlimited(project)
-        outcome = project.perform("all", {}, project.numbers(), filling._accept_all)
+        outcome = project.perform("all", {}, project.numbers(), accept_and_note)
         assert outcome.documents == FIRST
     assert examine(path).sound
 

@@ -82,13 +82,13 @@ def test_database_of_another_program(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+@pytest.mark.parametrize("version", [0, VERSION + 1])
 def test_other_version(path: Path, version: int) -> None:
     with sqlite3.connect(path) as project:
         project.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with pytest.raises(
-        ProjectVersionError, match=f"version {version}.*version {VERSION}"
+        ProjectVersionError, match=f"version {version}.*version.* {VERSION}"
     ) as caught:
         open_project(path)
     assert "SciExtract that wrote it" in caught.value.hint

@@ -66,6 +66,7 @@ class Targets:
         soft: Whether the targets are a teacher's distributions rather than gold.
         mask: What is known; ``None`` when everything is.
         taught: bool (1 + entity labels), labels that the document was annotated for; all when ``None``.
+        taught_relations: bool (relation classes), the same of relations, mirrors included.
     """
 
     spans: Ints
@@ -77,6 +78,7 @@ class Targets:
     soft: bool = False
     mask: Mask | None = None
     taught: Bools | None = None
+    taught_relations: Bools | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,18 @@ def decided_targets(item: TrainingDocument, labels: Labels) -> Targets:
         complete=frozenset(item.complete),
     )
     listed = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    return Targets(listed, types, pairs, relations, links, weights, mask=mask)
+    late, unsought = (item.uncovered_labels(layer) for layer in (Layer.ENTITIES, Layer.RELATIONS))
+    taught = np.array([True, *(label not in late for label in labels.entities)])
+    layout = labels.relations
+    related = np.ones(layout.class_count, dtype=np.bool_)
+    for label in unsought.intersection(layout.labels):
+        related[[layout.forward_class(label), layout.mirror()[layout.forward_class(label)]]] = False
+    return Targets(
+        *(listed, types, pairs, relations, links, weights),
+        mask=mask,
+        taught=None if taught.all() else taught,
+        taught_relations=None if related.all() else related,
+    )
 
 
 def _entity_targets(
@@ -299,6 +312,7 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
         targets.soft,
         mask,
         targets.taught,
+        targets.taught_relations,
     )
 
 

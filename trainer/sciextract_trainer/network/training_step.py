@@ -5,6 +5,7 @@ What a mask leaves out never reaches a loss: cells are not selected, pairs and l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,6 +173,7 @@ def batch_losses(
         _scored_spans(batch, row, types, config, layout) for row in range(len(batch.examples))
     ]
     relation_logits, link_scores = _pair_scores(network, batch, scored, first, last, types)
+    relation_logits = _taught_relation_logits(relation_logits, batch, scored)
     relation = soft_cross_entropy(
         relation_logits,
         torch.from_numpy(np.concatenate([s.relation_targets for s in scored])).to(first.device),
@@ -190,6 +192,19 @@ def batch_losses(
             loss = marginal_link_loss(link_scores[start:end], links, weights > 0.5, count)
         coreference, start = coreference + loss, end
     return Losses(entity, relation, coreference)
+
+
+def _taught_relation_logits(logits: Tensor, batch: Batch, scored: Sequence[_Scored]) -> Tensor:
+    """Logits (pairs, classes) without the relations that a document was not annotated for, as far as they are not its own."""
+    if all(example.targets.taught_relations is None for example in batch.examples):
+        return logits
+    closed = [
+        np.zeros((len(part.pairs), logits.shape[-1]), dtype=np.bool_)
+        if example.targets.taught_relations is None
+        else ~example.targets.taught_relations & (part.relation_targets == 0)
+        for example, part in zip(batch.examples, scored, strict=True)
+    ]
+    return logits.masked_fill(torch.from_numpy(np.concatenate(closed)).to(logits.device), -1e4)
 
 
 def _entity_targets(batch: Batch, logits: Tensor) -> tuple[Floats, Bools]:

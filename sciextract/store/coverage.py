@@ -1,0 +1,32 @@
+"""Who has looked for which type in which abstract: what was finished before a type came says nothing about it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from sciextract.documents.annotations import Layer
+from sciextract.documents.schema import LabelSchema
+from sciextract.store.rows import covered_name, types_in
+
+Type = tuple[Layer, str]
+
+
+def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Type, list[int]]:
+    """By type the numbers of the abstracts that are finished without it, ascending; types that none lacks are left out."""
+    found: dict[Type, list[int]] = {}
+    # One pass over the table for all types: most projects have one answer, that nothing is missing.
+    kinds = connection.execute(
+        "SELECT DISTINCT entities, relations, covered FROM progress WHERE entities = 'done' OR relations = 'done'"
+    ).fetchall()
+    for layer, label in types_in(schema, frozenset(Layer)):
+        name = json.dumps(covered_name(layer, label))
+        column = ("entities", "relations").index(layer.value)
+        if any(kind[column] == "done" and name not in kind[2] for kind in kinds):
+            rows = connection.execute(
+                f"""SELECT document_id FROM progress WHERE {layer.value} = 'done' AND NOT instr(covered, ?)
+                ORDER BY document_id""",
+                (name,),
+            )
+            found[layer, label] = [number for (number,) in rows]
+    return found
