@@ -24,7 +24,7 @@ COMMANDS = [
     *("agree BAD GOOD", "agree GOOD BAD", "adjudicate --project BAD"),
     "adjudicate --take mine --project BAD",
 ]
-NEW = f"bad.sciextract has project version {VERSION + 1}"
+NEW = f"bad.sciextract was made by a newer sciextract: it has project version {VERSION + 1}"
 KINDS = {
     "missing": (ExitCode.MISSING, "bad.sciextract: there is no such project", "sciextract init"),
     "folder": (ExitCode.FAILED, "bad.sciextract is a folder, not a project file", ""),

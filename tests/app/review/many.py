@@ -26,7 +26,7 @@ def fill(project: Project, count: int) -> None:
             "INSERT INTO token_table VALUES (?, ?)", ((each, blob) for each in numbers)
         )
         connection.executemany(
-            "INSERT INTO progress VALUES (?, ?, ?, ?, ?, '', 0)",
+            "INSERT INTO progress VALUES (?, ?, ?, ?, ?, '', 0, '[]')",
             ((each, *[_DONE[each % 3]] * 3, each % 50 == 0) for each in numbers),
         )
         connection.executemany(
