@@ -42,6 +42,9 @@ def make(
     model: list[str] | None = option(
         "NAME|DIR", "The model (default: the one in use); two or more times for a committee."
     ),
+    missing: str | None = option(
+        "TYPE", "Instead of an order: the abstracts that were finished before this type came."
+    ),
     most: int = option("N", "Maximum number of abstracts.", min=1, default=200),
     name: str | None = option("NAME", "Name of the queue (default: that of --by)."),
     seed: int = option("N", "Seed of the random order.", min=0, default=0),
@@ -61,11 +64,22 @@ def make(
         sciextract queue make --by committee --model sci --model parsing-1a2b3c4d
 
         sciextract queue make --by diversity --name "first round"
+
+        sciextract queue make --missing Metric
     """
     from sciextract.cli.console import ProgressLine, is_terminal
     from sciextract.workflows.active.queues import QueueOrder, make_queue
     from sciextract.workflows.active.ranking import By
 
+    if missing is not None:
+        from sciextract.workflows.active.queues import queue_missing
+
+        with open_chosen_project(project) as opened:
+            kept = queue_missing(opened, missing, name or "")
+        words = f"queue {kept.name!r}: {counted(len(kept.numbers), 'abstract')} finished before {missing} came; to work through it: sciextract tui, then F3"
+        summary = {"name": kept.name, "missing": missing, "abstracts": len(kept.numbers)}
+        report(summary, words, as_json, quiet=quiet)
+        return
     # The words are written out above: importing By costs numpy, and --help would pay for it.
     order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
     progress = ProgressLine(not quiet and is_terminal(sys.stderr))

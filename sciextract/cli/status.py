@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import fsum
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -112,6 +113,8 @@ def _status_lines(current: Status) -> Iterator[str]:
     for layer, counts in current.completeness.items():
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
         yield f"{layer}: {words or 'nothing'}"
+    for label, count in current.missing.items():
+        yield f"{counted(count, 'abstract')} finished before {label} came: sciextract queue make --missing {quote(label)}"
     yield from (f"source: {name}" for name in current.sources)
     if current.flagged:
         yield f"{counted(current.flagged, 'abstract')} flagged"

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
+from sciextract.store.coverage import find_missing
 from sciextract.store.maintenance import backup
 from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value
@@ -252,6 +253,7 @@ class Status:
         decided: Items that a person accepted, edited, added or rejected.
         imported: Items that came with a file and stand as they came.
         completeness: Per layer how many abstracts are untouched, in progress, done.
+        missing: By type how many abstracts were finished before it came.
         flagged: Abstracts with a flag.
         sources: Names of everyone who said something: imports, model runs, persons.
         newest_backup: File of the newest backup.
@@ -264,6 +266,7 @@ class Status:
     decided: int
     imported: int
     completeness: dict[str, dict[str, int]]
+    missing: dict[str, int]
     flagged: int
     sources: list[str]
     newest_backup: str | None
@@ -295,6 +298,10 @@ def status_of(project: Project) -> Status:
         decided=decided,
         imported=imported,
         completeness=completeness,
+        missing={
+            label: len(numbers)
+            for (_, label), numbers in find_missing(connection, project.schema).items()
+        },
         flagged=flagged,
         sources=sorted(project.sources.values()),
         newest_backup=str(backups[0].path) if backups else None,

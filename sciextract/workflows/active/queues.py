@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
+from sciextract.store.coverage import find_missing
 from sciextract.store.queries import (
     SavedQueue,
     plain_name,
@@ -15,6 +17,7 @@ from sciextract.store.queries import (
     remove_queue,
     save_queue,
 )
+from sciextract.store.rows import covered_name, types_in
 from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 
 MOST = 200
+MISSING = "missing "
+"""What the order of a queue begins with whose abstracts lack a type; the type follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,24 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     asked = tuple(each.id for each in predictions)
     predicted = sum(each.predicted for each in predictions)
     return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
+
+
+def queue_missing(project: Project, label: str, name: str) -> SavedQueue:
+    """Save a queue of the abstracts that were finished before a type came.
+
+    Raises:
+        UsageError: The schema has no such type.
+        ActionRefusedError: No abstract lacks it, or there is a queue of that name.
+    """
+    types = {label: layer for layer, label in types_in(project.schema, frozenset(Layer))}
+    if label not in types:
+        listed = ", ".join(types) or "none"
+        raise UsageError(f"the project has no type {label!r}", f"types: {listed}")
+    numbers = find_missing(project.connection, project.schema).get((types[label], label), [])
+    if not numbers:
+        raise ActionRefusedError(f"no finished abstract lacks {label}: there is nothing to go over")
+    sort = f"{MISSING}{covered_name(types[label], label)}"
+    return save_queue(project, SavedQueue(name or f"missing {label}", tuple(numbers), sort=sort))
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:

@@ -1,0 +1,114 @@
+"""``sciextract done`` and ``reopen``: finished abstracts, many at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from sciextract.cli.console import (
+    AuthorOption,
+    JsonOption,
+    ProjectOption,
+    open_chosen_project,
+    option,
+    report,
+)
+from sciextract.text.english import counted
+
+if TYPE_CHECKING:
+    from sciextract.store.selection import Selection
+
+_Queue = option("NAME", "Only abstracts of this saved queue.")
+_Keys = option("FILE", "Only abstracts whose keys stand in this file, one a line.")
+_Since = option("DATE", "Only abstracts that a person worked on since then (2026-11-28).")
+_By = option("NAME", "Only abstracts that this person worked on.")
+_Layers = option(
+    "LAYERS", "Of entities, relations, coreference, with commas (default: those in use)."
+)
+
+
+def done(
+    queue: str | None = _Queue,
+    keys: Path | None = _Keys,
+    since: str | None = _Since,
+    by: str | None = _By,
+    layers: str | None = _Layers,
+    undecided: Literal["skip", "accept", "reject"] = typer.Option(
+        "skip", help="What becomes of abstracts in which items still wait for a decision."
+    ),
+    project: ProjectOption = None,
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Mark abstracts as done: somebody has looked for every type in them. One event, which undo takes back.
+
+    Layers in use are those of which the project has items; relations that nobody ever made are not finished as "none".
+
+    Examples:
+
+        sciextract done --queue "first round" --project parsing.sciextract
+
+        sciextract done --keys finished.txt --layers entities --undecided reject
+    """
+    from sciextract.workflows.finishing import mark_done
+
+    chosen = selection(queue, keys, since, by)
+    with open_chosen_project(project, author) as opened:
+        made = mark_done(opened, chosen, layers, undecided)
+    words = f"{counted(made.documents, 'abstract')} done: {' and '.join(made.layers)}"
+    if made.waiting:
+        words += f"; {made.waiting:,} skipped, items wait there (--undecided accept or reject)"
+    report(made.to_json(), words, as_json)
+    raise typer.Exit(made.exit_code)
+
+
+def reopen(
+    queue: str | None = _Queue,
+    keys: Path | None = _Keys,
+    since: str | None = _Since,
+    by: str | None = _By,
+    layers: str | None = _Layers,
+    project: ProjectOption = None,
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Open finished abstracts again; their items stay as they are. One event, which undo takes back.
+
+    Examples:
+
+        sciextract reopen --keys again.txt --project parsing.sciextract
+
+        sciextract reopen --by anna --since 2026-11-01 --layers relations
+    """
+    from sciextract.workflows.finishing import reopen as open_again
+
+    chosen = selection(queue, keys, since, by)
+    with open_chosen_project(project, author) as opened:
+        made = open_again(opened, chosen, layers)
+    words = f"{counted(made.documents, 'abstract')} opened again: {' and '.join(made.layers)}"
+    report(made.to_json(), words, as_json)
+    raise typer.Exit(made.exit_code)
+
+
+def selection(
+    queue: str | None, keys: Path | None, since: str | None, author: str | None
+) -> Selection:
+    """The abstracts that the options choose.
+
+    Raises:
+        InputMissingError: There is no such file of keys.
+    """
+    from sciextract.errors import InputMissingError
+    from sciextract.store.selection import Selection
+
+    if keys is None:
+        return Selection(queue, None, since, author)
+    try:
+        lines = keys.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputMissingError(
+            f"{keys}: {error}", "give a text file with one key a line"
+        ) from None
+    return Selection(queue, frozenset(filter(None, map(str.strip, lines))), since, author)

@@ -1,0 +1,108 @@
+"""Finishing many abstracts and opening them again: each is one event."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from sciextract.documents.annotations import Layer
+from sciextract.errors import ExitCode, UsageError
+from sciextract.store import Completeness
+from sciextract.store.actions.editing import Edit
+from sciextract.workflows.import_files import layers_named
+
+if TYPE_CHECKING:
+    from sciextract.store import DocumentState, Project
+    from sciextract.store.document_state import Context
+    from sciextract.store.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """What was finished or opened.
+
+    Attributes:
+        documents: Abstracts that changed.
+        layers: The layers.
+        event: The event; ``None`` where nothing changed.
+        waiting: Abstracts that were skipped because items wait in them.
+    """
+
+    documents: int
+    layers: tuple[str, ...]
+    event: int | None
+    waiting: int = 0
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Failed where nothing changed, partly done where abstracts were skipped."""
+        return ExitCode.of(bool(self.documents), self.waiting)
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return asdict(self)
+
+
+def layers_in_use(project: Project) -> tuple[Layer, ...]:
+    """Entities, and those other layers of which the project has items, whatever became of them."""
+    kinds = {kind for (kind,) in project.connection.execute("SELECT DISTINCT kind FROM tally")}
+    found = {"relation": Layer.RELATIONS, "link": Layer.COREFERENCE}
+    return (Layer.ENTITIES, *(layer for kind, layer in found.items() if kind in kinds))
+
+
+def mark_done(
+    project: Project,
+    selection: Selection,
+    layers: str | None,
+    undecided: Literal["skip", "accept", "reject"],
+) -> Finishing:
+    """Mark abstracts as done.
+
+    Raises:
+        UsageError: The words choose no layer or no abstract.
+    """
+    chosen = _layers(project, layers)
+    waiting = 0
+
+    def work(doc: DocumentState, context: Context) -> None:
+        nonlocal waiting
+        if undecided == "skip" and doc.count_undecided(*chosen):
+            waiting += 1
+            return
+        Edit(doc, context).mark_done(chosen, "reject" if undecided == "skip" else undecided)
+
+    params = {"layers": sorted(chosen), "undecided": undecided}
+    outcome = project.perform("done", params, _numbers(project, selection), work, backup=True)
+    return Finishing(outcome.documents, tuple(chosen), outcome.event_id, waiting)
+
+
+def reopen(project: Project, selection: Selection, layers: str | None) -> Finishing:
+    """Open finished abstracts again.
+
+    Raises:
+        UsageError: The words choose no layer or no abstract.
+    """
+    chosen = _layers(project, layers) if layers else tuple(Layer)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        finished = [layer for layer in chosen if getattr(doc.progress, layer) is Completeness.DONE]
+        if finished:
+            Edit(doc, context).set_completeness(finished, Completeness.IN_PROGRESS)
+
+    params = {"layers": sorted(chosen), "completeness": Completeness.IN_PROGRESS}
+    numbers = _numbers(project, selection)
+    outcome = project.perform("completeness", params, numbers, work, backup=True)
+    return Finishing(outcome.documents, tuple(chosen), outcome.event_id)
+
+
+def _layers(project: Project, named: str | None) -> tuple[Layer, ...]:
+    return tuple(sorted(layers_named(named))) if named else layers_in_use(project)
+
+
+def _numbers(project: Project, selection: Selection) -> list[int]:
+    if selection.is_all:
+        raise UsageError(
+            "no abstracts are named",
+            "name them: --queue NAME, --keys FILE, --since DATE, --by NAME",
+        )
+    return selection.numbers(project)
