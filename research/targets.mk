@@ -10,7 +10,10 @@ MAKE_ARGS ?=
 # Trainings of model-science whose weights are averaged.
 SEEDS ?= 1
 
-.PHONY: model model-base model-bio model-science ladder processors
+# Minutes that make gpu-edition may take on the GPU.
+MINUTES ?= 9
+
+.PHONY: model model-base model-bio model-science gpu-edition ladder processors
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors .cache/mpnet/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
@@ -28,6 +31,13 @@ model-science: RUNS = runs/science
 model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=... SEEDS="1 2"); stops and goes on
 	@for seed in $(SEEDS); do for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --seed $$seed --data $(DATA) --run $(RUNS) || exit 1; done; done
 	@$(IN_DEV) python -m research.science finish --data $(DATA) --run $(RUNS) --output $(MODELS)/science
+
+gpu-edition: RUNS = runs/gpu-edition
+gpu-edition: $(DEV_ENV)/.installed .cache/mpnet/model.safetensors ## Make a fifth edition of sci on a GPU (DATA=... RUNS=... MINUTES=9); goes on after a stop
+	@test -f $(RUNS)/packed/.whole || { $(IN_DEV) python -m research.gpu_edition pack $(RUNS)/parts --data $(DATA) --encoder .cache/mpnet && mkdir -p $(RUNS)/packed && cat $(RUNS)/parts/part-* | tar xz -C $(RUNS)/packed && touch $(RUNS)/packed/.whole; }
+	@$(IN_DEV) python -m research.gpu_edition make $(RUNS)/packed --runs $(RUNS) --output $(RUNS)/returned --minutes $(MINUTES) $(MAKE_ARGS)
+	@cat $(RUNS)/returned/part-* | tar xz -C $(RUNS)/returned
+	@$(IN_DEV) python -m research.gpu_edition finish $(RUNS)/returned --data $(DATA) --output $(RUNS)/models
 
 ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)

@@ -32,7 +32,7 @@ def read_unlabelled(shards: Sequence[Path], most: int) -> Iterator[Document]:
         InputMissingError: A shard does not exist.
         FormatError: A shard is damaged or a record has no abstract; names the file and the line.
     """
-    for key, title, abstract in _taken(shards, most):
+    for key, title, abstract in usable_abstracts(shards, most):
         yield make_document(key, join_title(title, abstract), title_length=len(title))
 
 
@@ -43,12 +43,17 @@ def unlabelled_texts(shards: Sequence[Path], most: int) -> Iterator[str]:
         InputMissingError: A shard does not exist.
         FormatError: A shard is damaged or a record has no abstract.
     """
-    for _, title, abstract in _taken(shards, most):
+    for _, title, abstract in usable_abstracts(shards, most):
         yield join_title(title, abstract)
 
 
-def _taken(shards: Sequence[Path], most: int) -> Iterator[tuple[str, str, str]]:
-    """Key, title (empty for every second one) and abstract of usable records."""
+def usable_abstracts(shards: Sequence[Path], most: int) -> Iterator[tuple[str, str, str]]:
+    """Key, title (empty for every second one) and abstract of usable records, the first ``most``.
+
+    Raises:
+        InputMissingError: A shard does not exist.
+        FormatError: A shard is damaged or a record has no abstract.
+    """
     taken = 0
     for shard in shards:
         for line, record in _records(shard):

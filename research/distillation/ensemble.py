@@ -7,7 +7,7 @@ the words, so that distributions over spans of words, pairs of these spans and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from sciextract.inference.decoding import (
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.tokenization import plan_windows
+from sciextract.inference.tokenization import EncoderInput, Window, plan_windows
 
 _TINY = np.float32(1e-9)
 _NEVER = np.float32(-1e4)
@@ -172,15 +172,21 @@ def _as_logits(types: Floats, groups: Columns) -> Floats:
     return logits
 
 
+def frames_of(pipeline: Pipeline, document: Document) -> Iterator[tuple[Window, EncoderInput]]:
+    """The windows of a text, as its member's encoder gets them."""
+    split = pipeline.tokenizer.split(document.tokens.slices(document.text))
+    for window in plan_windows(split.counts, document.tokens.sentences, pipeline.subword_limit):
+        seen = window.seen
+        yield window, pipeline.tokenizer.frame(split, seen.token_start, seen.token_end)
+
+
 def _states(pipeline: Pipeline, document: Document, labels: Labels) -> WordStates:
     """States of all words, each from the window that decides about it, and logits of all spans."""
-    split = pipeline.tokenizer.split(document.tokens.slices(document.text))
     words, width = len(document.tokens), labels.max_span_width
     logits = np.full((words, width, 1 + len(labels.entities)), _NEVER, dtype=np.float32)
     logits[:, :, 0] = 0.0
     first, last = [], []
-    for window in plan_windows(split.counts, document.tokens.sentences, pipeline.subword_limit):
-        frame = pipeline.tokenizer.frame(split, window.seen.token_start, window.seen.token_end)
+    for window, frame in frames_of(pipeline, document):
         [states] = pipeline.network.encode([frame])
         kept = window.kept_rows
         first.append(states.first[kept])
