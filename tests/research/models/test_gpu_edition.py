@@ -37,7 +37,10 @@ def test_parts_are_small_and_unpack_to_what_was_packed(tmp_path: Path) -> None:
 def test_coarse_weights_are_within_half_a_step(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     matrix = random.standard_normal((9, 40), dtype=np.float32) * np.logspace(-3, 2, 9)[:, None]
-    weights = {"matrix": matrix.astype(np.float32), "norm": random.random(40, dtype=np.float32)}
+    weights: dict[str, np.ndarray] = {
+        "matrix": matrix.astype(np.float32),
+        "norm": random.random(40, dtype=np.float32),
+    }
     weights["matrix"][4] = 0  # a row of padding has no scale
     weights["positions"] = np.arange(40)[None]
     save_file(weights, tmp_path / "model.safetensors")
@@ -62,7 +65,7 @@ def test_a_stage_keeps_what_is_made_when_a_process_fails_or_hangs(
     def failing(until: float) -> None:
         raise ValueError("an otter")
 
-    jobs = {
+    jobs: dict[str, edition.Stage] = {
         "quick": partial(made, "quick"),
         "broken": failing,
         "slow": lambda until: time.sleep(60),
