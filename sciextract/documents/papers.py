@@ -51,7 +51,7 @@ _SEEN_OF_TITLE, _SEEN_OF_TEXT = 300, 200
 _MOST = 50
 
 
-class Verdict(Enum):
+class Sameness(Enum):
     """Whether two records describe one paper."""
 
     SAME = "the same paper"
@@ -107,7 +107,7 @@ def described_paper(known: Bibliography, doc_key: str, text: str) -> PaperRecord
     return PaperRecord(doi, known.pmid, known.title or "", known.year, words, without_rights(text))
 
 
-def compare(one: PaperRecord, other: PaperRecord) -> Verdict:
+def compare(one: PaperRecord, other: PaperRecord) -> Sameness:
     """Whether two records describe one paper.
 
     Titles of 400 pairs of records in six databases show the limits: of one paper they share nearly all words,
@@ -115,24 +115,24 @@ def compare(one: PaperRecord, other: PaperRecord) -> Verdict:
     """
     both = one.has_abstract and other.has_abstract
     if both and _same_letters(one.text, other.text):
-        return Verdict.SAME
+        return Sameness.SAME
     overlap = _overlap(one.abstract, other.abstract) if both else None
     mine, theirs = _words(_TRANSLATED.sub("", one.title)), _words(_TRANSLATED.sub("", other.title))
     if (one.doi and one.doi == other.doi) or (one.pmid and one.pmid == other.pmid):
         unknown = not mine or not theirs
         alike = unknown or _may_be_one(mine, theirs, (overlap or 0) > _ALIKE)
-        return Verdict.SAME if alike else Verdict.NUMBER_ONLY
+        return Sameness.SAME if alike else Sameness.NUMBER_ONLY
     generic = len(mine) <= _GENERIC_WORDS and _GENERIC.match(" ".join(mine))
     if "".join(mine) != "".join(theirs) or len(mine) < _LEAST_WORDS or generic:
-        return Verdict.OTHER
+        return Sameness.OTHER
     near = one.year and other.year and abs(one.year - other.year) <= 1
     shared = one.author & other.author
     if near and shared:
-        return Verdict.OTHER if overlap is not None and overlap < _UNLIKE else Verdict.SAME
+        return Sameness.OTHER if overlap is not None and overlap < _UNLIKE else Sameness.SAME
     # Where the year or the authors are not known, the abstract has to say it.
     open_year, open_author = not (one.year and other.year), not (one.author and other.author)
     possible = (near and open_author) or (shared and open_year)
-    return Verdict.SAME if possible and (overlap or 0) > _ALIKE else Verdict.OTHER
+    return Sameness.SAME if possible and (overlap or 0) > _ALIKE else Sameness.OTHER
 
 
 def _may_be_one(mine: list[str], theirs: list[str], has_abstract: bool) -> bool:
@@ -236,10 +236,10 @@ class PaperIndex:
             for (number,) in self._names.execute(query, (name, end)).fetchall():
                 other = None if number in seen else self._load(number)
                 seen.add(number)
-                verdict = compare(paper, other) if other else Verdict.OTHER
-                if verdict is Verdict.SAME:
+                verdict = compare(paper, other) if other else Sameness.OTHER
+                if verdict is Sameness.SAME:
                     return int(number)
-                apart = apart or verdict is Verdict.NUMBER_ONLY
+                apart = apart or verdict is Sameness.NUMBER_ONLY
         self.apart += apart
         return None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.papers import Verdict, compare, first_of_each, paper_of, without_rights
+from sciextract.documents.papers import Sameness, compare, first_of_each, paper_of, without_rights
 from sciextract.text.analyse import make_document
 
 TITLE = "Tree kernels for dependency parsing"
@@ -26,28 +26,28 @@ def paper(title: str = TITLE, abstract: str = ABSTRACT, **fields: Any) -> Any:
     ("one", "other", "verdict"),
     [
         # The numbers say it, however they are written, unless the titles contradict.
-        (paper(doi="10.5555/AB"), paper("Tree kernels", OTHER, DOI="https://doi.org/10.5555/ab"), Verdict.SAME),
-        (paper(pmid="31"), paper("", OTHER, PMID=31), Verdict.SAME),
-        (paper(doi="10.5555/ab"), paper("Ship logs as a source", OTHER, doi="10.5555/ab"), Verdict.NUMBER_ONLY),
-        (paper("Parsing, part I", doi="10.5555/a"), paper("Parsing, part II", OTHER, doi="10.5555/a"), Verdict.NUMBER_ONLY),
+        (paper(doi="10.5555/AB"), paper("Tree kernels", OTHER, DOI="https://doi.org/10.5555/ab"), Sameness.SAME),
+        (paper(pmid="31"), paper("", OTHER, PMID=31), Sameness.SAME),
+        (paper(doi="10.5555/ab"), paper("Ship logs as a source", OTHER, doi="10.5555/ab"), Sameness.NUMBER_ONLY),
+        (paper("Parsing, part I", doi="10.5555/a"), paper("Parsing, part II", OTHER, doi="10.5555/a"), Sameness.NUMBER_ONLY),
         # So does the text without its rights.
-        (paper("", ABSTRACT), paper("", ABSTRACT + " © 2019 Elsevier B.V."), Verdict.SAME),
+        (paper("", ABSTRACT), paper("", ABSTRACT + " © 2019 Elsevier B.V."), Sameness.SAME),
         # Or title, year and author together; a preprint has another DOI.
         (
             paper(doi="10.1101/1", **LOVELACE),
             paper(TITLE.upper() + ".", "", doi="10.5555/ab", AU="Lovelace A", PY="2020"),
-            Verdict.SAME,
+            Sameness.SAME,
         ),
-        (paper(**LOVELACE), paper(abstract="", authors=["Moss, L"], year=2019), Verdict.OTHER),
-        (paper(**LOVELACE), paper(abstract="", **LOVELACE | {"year": 2022}), Verdict.OTHER),
-        (paper(**LOVELACE), paper(abstract=OTHER, **LOVELACE), Verdict.OTHER),
-        (paper(abstract=""), paper(abstract="", **LOVELACE), Verdict.OTHER),
-        (paper("Parsing with kernels, part 1", **LOVELACE), paper("Parsing with kernels, part 2", "", **LOVELACE), Verdict.OTHER),
-        (paper("Letter to the editor", "", **LOVELACE), paper("Letter to the Editor.", "", **LOVELACE), Verdict.OTHER),
-        (paper("Editorial", "", **LOVELACE), paper("Editorial", OTHER, **LOVELACE), Verdict.OTHER),
+        (paper(**LOVELACE), paper(abstract="", authors=["Moss, L"], year=2019), Sameness.OTHER),
+        (paper(**LOVELACE), paper(abstract="", **LOVELACE | {"year": 2022}), Sameness.OTHER),
+        (paper(**LOVELACE), paper(abstract=OTHER, **LOVELACE), Sameness.OTHER),
+        (paper(abstract=""), paper(abstract="", **LOVELACE), Sameness.OTHER),
+        (paper("Parsing with kernels, part 1", **LOVELACE), paper("Parsing with kernels, part 2", "", **LOVELACE), Sameness.OTHER),
+        (paper("Letter to the editor", "", **LOVELACE), paper("Letter to the Editor.", "", **LOVELACE), Sameness.OTHER),
+        (paper("Editorial", "", **LOVELACE), paper("Editorial", OTHER, **LOVELACE), Sameness.OTHER),
     ],
 )  # fmt: skip
-def test_verdicts(one: Any, other: Any, verdict: Verdict) -> None:
+def test_verdicts(one: Any, other: Any, verdict: Sameness) -> None:
     assert compare(one, other) is compare(other, one) is verdict
 
 
