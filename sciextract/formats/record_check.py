@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
@@ -77,15 +77,15 @@ def checked(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
     return map(_check_item, items)
 
 
-def checked_parser(
-    parse: Callable[..., AnnotatedDocument],
-) -> Callable[..., AnnotatedDocument]:
-    """A parser of single records (picklable where ``parse`` is), whose documents are checked."""
-    return partial(_parse_checked, parse)
+@dataclass(frozen=True, slots=True)
+class CheckedParser:
+    """A parser of single records whose documents are checked; picklable, and equal to its copies, where ``parse`` is."""
 
+    parse: Callable[..., AnnotatedDocument]
 
-def _parse_checked(parse: Callable[..., AnnotatedDocument], *record: Any) -> AnnotatedDocument:
-    return check(parse(*record))
+    def __call__(self, *record: Any) -> AnnotatedDocument:
+        """Parse one record and check its document."""
+        return check(self.parse(*record))
 
 
 def _check_item(item: ReadItem) -> ReadItem:

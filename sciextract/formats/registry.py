@@ -99,9 +99,9 @@ class FormatSpec:
 
     def load_record(self) -> Callable[..., Any]:
         """Import and return what parses a line: see :func:`sciextract.formats.json_values.read_lines`."""
-        from sciextract.formats.record_check import checked_parser
+        from sciextract.formats.record_check import CheckedParser
 
-        return checked_parser(self._load(self.record))
+        return CheckedParser(self._load(self.record))
 
     def _load(self, reference: str) -> Callable[..., Any]:
         module, _, name = reference.partition(":")

@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from pathlib import Path
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 import pytest
 from hypothesis import given, settings
@@ -59,7 +59,7 @@ def text_of(format_id: str, content: str) -> str:
 @given(LINES, LINES, CONTROLS)
 def test_text_on_one_line_is_kept_exactly(title: str, line: str, control: str) -> None:
     abstract = f"{line}{control}z"
-    expected = join_title(title, abstract)
+    expected = unescape(join_title(title, abstract))
     assert text_of("ris", f"TY  - JOUR\nTI  - {title}\nAB  - {abstract}\nER  - \n") == expected
     assert text_of("nbib", f"PMID- 1\nTI  - {title}\nAB  - {abstract}\n") == expected
     assert text_of("wos", f"PT J\nTI {title}\nAB {abstract}\nER\n") == expected
@@ -74,12 +74,12 @@ def test_text_on_one_line_is_kept_exactly(title: str, line: str, control: str) -
 def test_wrapped_text_is_joined_where_breaks_are_layout(
     title: str, first: str, second: str, line_break: str
 ) -> None:
-    joined = join_title(title, f"{first} {second}")
+    joined = unescape(join_title(title, f"{first} {second}"))
     wrapped = f"{first}{line_break}{second}"
     assert text_of("bibtex", f"@misc{{a, title={{{title}}}, abstract={{{wrapped}}}}}") == joined
     assert text_of("arxiv", json.dumps({"title": title, "abstract": wrapped})) == joined
-    assert text_of("csl", json.dumps([{"title": title, "abstract": wrapped}])) == join_title(
-        title, wrapped
+    assert text_of("csl", json.dumps([{"title": title, "abstract": wrapped}])) == unescape(
+        join_title(title, wrapped)
     )
     assert text_of("nbib", f"PMID- 1\nTI  - {title}\nAB  - {first}\n      {second}\n") == joined
     assert text_of("wos", f"PT J\nTI {title}\nAB {first}\n   {second}\nER\n") == joined

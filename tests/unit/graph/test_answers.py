@@ -17,8 +17,8 @@ HOSTILE = (
     r"\input{/etc/passwd} 50% of C# & $x_1^2$ ~ --- ``quoted'' {A}",
     "\x1b[31mred\x1b[0m\u2028next\u202e",
     '=HYPERLINK("http://x")',
-    "%",
-    "\\",
+    "5 %",
+    "A \\",
 )
 
 
