@@ -44,7 +44,7 @@ from sciextract_app.adjudication.sides import (
     source_words,
 )
 from sciextract_app.shared.actions import (
-    Action,
+    Bound,
     action_hint,
     action_of,
     key_of,
@@ -443,7 +443,7 @@ class Adjudication:
             f"{counted(count, 'difference')}, all {whose}? Enter confirms, {key_of('next-mention')} takes the other side, Esc cancels"
         )
 
-    def _answer(self, key: str, action: Action | None) -> Feedback:
+    def _answer(self, key: str, action: Bound) -> Feedback:
         """A key while the question waits."""
         if key == "escape":
             self.mode = Mode.REVIEW

@@ -37,6 +37,10 @@ class Action:
     argument: str = ""
 
 
+Bound = Action | None
+"""What a key is bound to: the modes ask for more than that."""
+
+
 def key_label(key: str) -> str:
     """A key as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
     if len(key) == 1:
@@ -128,10 +132,10 @@ _SET_TYPE = tuple(
     for digit in range(1, 10)
 )
 _ENTITIES = (
-    Action("grow-start", ("s",), "start ←", "the start one token to the left", ENTITIES),
-    Action("shrink-start", ("S",), "start →", "the start one token to the right", ENTITIES),
-    Action("grow-end", ("e",), "end →", "the end one token to the right", ENTITIES),
-    Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
+    Action("grow-start", ("s",), "start ←", "the start one token to the left", ENTITIES, argument="start -1"),
+    Action("shrink-start", ("S",), "start →", "the start one token to the right", ENTITIES, argument="start 1"),
+    Action("grow-end", ("e",), "end →", "the end one token to the right", ENTITIES, argument="end 1"),
+    Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES, argument="end -1"),
     Action(
         "characters", ("z",), "by character",
         "the keys of edges move them by characters; for parts of a token", ENTITIES,

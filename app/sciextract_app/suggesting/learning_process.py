@@ -30,15 +30,12 @@ class LearningEngine(Protocol):
 
     def learn(self) -> Learned:
         """Train on the decisions in the project."""
-        ...
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last."""
-        ...
 
     def close(self) -> None:
         """End it, whatever it does; a call that waits raises :class:`EndedError`."""
-        ...
 
 
 class EndedError(Exception):

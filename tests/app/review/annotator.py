@@ -5,6 +5,7 @@ from __future__ import annotations
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, EntityRow, LinkRef, RelationRef, RelationRow
 from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.modes import ChoosingType
 from sciextract_app.shared.document_view import DocumentView
 from tests.app.review.abstracts import SCIERC, SYMMETRIC, Said
 
@@ -171,7 +172,7 @@ class Annotator:
             self.press("c", self.desk.state.letters.of(homes[0].cluster_id))
         else:
             self.press("c", "enter")
-            if self.desk.state.pending.hints is None:
+            if self.desk.state.doing.hints is None:
                 return  # Enter has taken the mention with the same string
             self._hint(self.view.by_id[others[0]].char_start)
 
@@ -193,8 +194,9 @@ class Annotator:
         other = tail if at == head else head
         self.press("r")
         self._hint(self.right.entities[other].span.char_start)
-        pending = self.desk.state.pending
-        if pending.head != self._found(head) and label not in SYMMETRIC:
+        relation = self.desk.state.doing
+        assert isinstance(relation, ChoosingType)
+        if relation.head != self._found(head) and label not in SYMMETRIC:
             self.press("space")
             self.travel += 1
         best = self.desk.footer()[0]

@@ -18,6 +18,7 @@ from sciextract.store import Project, open_project
 from sciextract.store.document_state import find_broken_rules
 from sciextract.store.state_tables import differing
 from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.model.modes import Confirming
 from sciextract_app.review.model.queue import Order
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import SYMMETRIC
@@ -62,7 +63,8 @@ def play(original: Path, keys: Callable[[Desk], Iterator[str]], order: Order) ->
         desk = Desk(project, 1, order=order)
         begin = all_state(project)
         for key in keys(desk):
-            asks = desk.state.pending.question.startswith("Take back")
+            doing = desk.state.doing
+            asks = isinstance(doing, Confirming) and doing.question.startswith("Take back")
             desk.press("escape" if asks else key)  # the predictions stay, else nothing is left
             check(desk)
         assert desk.inspector() and desk.header() and desk.relations(everything=True) is not None

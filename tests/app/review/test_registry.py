@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sciextract.store import EntityRef, ItemRef, RelationRef
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.keys.key_dispatch import HANDLERS
-from sciextract_app.review.model.state import Hints, JumpLetters
+from sciextract_app.review.model.hints import Hints, JumpLetters
 from sciextract_app.settings import SHELL_IDS
 from sciextract_app.shared.actions import ACTIONS, BY_ID, action_of, key_of, use_keys
 from sciextract_app.shared.presenters import plain
@@ -110,7 +110,7 @@ def test_letters_of_mentions_stay_from_one_press_to_the_next(desk: Desk) -> None
 
 def test_two_letters_are_typed_one_after_the_other(desk: Desk) -> None:
     desk.press("f")
-    hints = desk.state.pending.hints
+    hints = desk.state.doing.hints
     assert hints is not None
     first = hints.press("m")
     assert isinstance(first, Hints)

@@ -6,7 +6,6 @@ when the count is there: at once for a person who waits, behind ``&`` for one wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -14,17 +13,19 @@ from sciextract.store import Outcome
 from sciextract.store.actions.bulk import Count
 from sciextract.text.english import counted
 from sciextract_app.review.model.bulk_decision import BulkDecision, Phase
+from sciextract_app.review.model.modes import Confirming, Counting
 from sciextract_app.review.model.queue import Key
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import alike_target, sure_items
 from sciextract_app.shared.actions import (
     Action,
+    Bound,
     focus_one,
     key_of,
     nothing_left,
     undo_hint,
 )
-from sciextract_app.shared.view_models import Feedback, Mode, named, problem
+from sciextract_app.shared.view_models import Feedback, named, problem
 
 COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
 PLACES = "places"
@@ -37,12 +38,13 @@ def ask(state: ReviewState, target: str) -> Feedback:
         if state.bulk.phase is Phase.COUNTED:
             return _question(state, state.bulk)
         if state.bulk.phase is Phase.COUNTING:
-            _enter_counting(state)
+            state.enter(Counting(partial(stop, state)))
         return Feedback(state.bulk.status)
     if state.project.mode != "write":
         return problem("The project is read-only here")
     state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
-    _enter_counting(state)
+    # Enter decides nothing else meanwhile, every other key continues.
+    state.enter(Counting(partial(stop, state)))
     return Feedback(state.bulk.status, request=COUNT)
 
 
@@ -55,7 +57,7 @@ def stop(state: ReviewState) -> Feedback:
     return Feedback(f"{decision.name}: {more}", request=STOP)
 
 
-def press_counting(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press_counting(state: ReviewState, doing: Counting, key: str, action: Bound) -> Feedback:
     """Enter of a person who waits for the count: there is nothing to agree to yet."""
     if state.bulk is None:
         state.leave_mode()
@@ -126,7 +128,7 @@ class BulkApply:
 
     def _leave_counting(self) -> bool:
         """Out of the mode of a person who waits for the count; says whether they did."""
-        waits = self._state.mode is Mode.COUNTING
+        waits = isinstance(self._state.doing, Counting)
         if waits:
             self._state.leave_mode()
         return waits
@@ -136,11 +138,6 @@ def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
     return decision.number, decision.entity_id, decision.phase is Phase.DOING
 
 
-def _enter_counting(state: ReviewState) -> None:
-    """The person waits for the count: Enter decides nothing else meanwhile, every other key continues."""
-    _enter(state, Mode.COUNTING, None)
-
-
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
     def confirmed() -> Feedback:
         total = len(decision.count.numbers) if decision.count else 0
@@ -148,15 +145,9 @@ def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
         words = f"{decision.name}: deciding in {_abstracts(total)}; Esc stops"
         return Feedback(words, request=DO)
 
-    _enter(state, Mode.CONFIRM, confirmed)
-    state.pending.question = f"{decision.question}? Enter confirms, Esc cancels"
-    return Feedback(state.pending.question, request=PLACES)
-
-
-def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:
-    state.leave_mode()
-    state.mode = mode
-    state.pending.on_confirm, state.pending.on_leave = confirmed, partial(stop, state)
+    question = f"{decision.question}? Enter confirms, Esc cancels"
+    state.enter(Confirming(question, confirmed, partial(stop, state)))
+    return Feedback(question, request=PLACES)
 
 
 def _abstracts(count: int) -> str:

@@ -10,12 +10,14 @@ from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
 from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
+from sciextract_app.review.model.modes import Characters, TypeLetter
 from sciextract_app.review.model.state import Refused, ReviewState
 from sciextract_app.review.model.targets import SETTLED
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import (
     EDGES,
     Action,
+    Bound,
     focus_one,
     key_of,
     keys_together,
@@ -27,21 +29,14 @@ from sciextract_app.shared.view_models import (
     ILLEGAL,
     NEW_TYPE,
     Feedback,
-    Mode,
     named,
     problem,
 )
 
 ACCEPTED, REJECTED = "accepted", "rejected"
-_EDGES = {
-    "grow-start": ("start", -1),
-    "shrink-start": ("start", 1),
-    "grow-end": ("end", 1),
-    "shrink-end": ("end", -1),
-}
 
 
-def accept(state: ReviewState, action: Action | None = None) -> Feedback:
+def accept(state: ReviewState, action: Bound = None) -> Feedback:
     """The item is right; go on. One that is decided already is only left."""
     item, before = state.focus, state.open_view
     row = before.row(item)
@@ -57,7 +52,7 @@ def accept(state: ReviewState, action: Action | None = None) -> Feedback:
     return Feedback(_joined(message, more), changed=changed)
 
 
-def reject(state: ReviewState, action: Action | None = None) -> Feedback:
+def reject(state: ReviewState, action: Bound = None) -> Feedback:
     """The item is wrong; say what goes with it, and go on."""
     item, before = state.focus, state.open_view
     row = before.row(item)
@@ -123,8 +118,7 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
 
 def ask_letter(state: ReviewState, action: Action) -> Feedback:
     """``;``: the next key is the letter of a type."""
-    state.leave_mode()
-    state.mode = Mode.TYPE
+    state.enter(TypeLetter())
     return Feedback()
 
 
@@ -200,9 +194,9 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef):
         return problem(f"Only mentions have edges: {focus_one()}")
-    edge, steps = _EDGES[action.id]
+    edge, step = action.argument.split()
     outcome = state.project.actions.move_edge(
-        state.number, mention, edge, steps, state.seconds(), characters=characters
+        state.number, mention, edge, int(step), state.seconds(), characters=characters
     )
     state.after_action(outcome)
     state.focus_on(state.focus)
@@ -215,14 +209,13 @@ def ask_characters(state: ReviewState, action: Action) -> Feedback:
     """The keys of edges move them by characters from now on."""
     if state.take_mention() is None:
         return problem(f"Only mentions have edges: {focus_one()}")
-    state.leave_mode()
-    state.mode = Mode.CHARACTERS
+    state.enter(Characters())
     return Feedback()
 
 
-def press_characters(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press_characters(state: ReviewState, doing: Characters, key: str, action: Bound) -> Feedback:
     """Move an edge by a character; Enter leaves the mode."""
-    if action is not None and action.id in _EDGES:
+    if action is not None and action.id in EDGES:
         return move_edge(state, action, characters=True)
     if action is not None and action.id in ("accept", "characters"):
         state.leave_mode()
@@ -232,7 +225,7 @@ def press_characters(state: ReviewState, key: str, action: Action | None) -> Fee
     )
 
 
-def invert(state: ReviewState, action: Action | None = None) -> Feedback:
+def invert(state: ReviewState, action: Bound = None) -> Feedback:
     """Turn the focused relation around, or the only one of the focused mention; the focus stays."""
     focus, view = state.focus, state.open_view
     related = view.relations_of.get(focus.id, []) if isinstance(focus, EntityRef) else []

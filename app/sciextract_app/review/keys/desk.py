@@ -10,10 +10,8 @@ from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import SciextractError
 from sciextract.store import (
     EntityRef,
-    EntityRow,
     ItemRef,
     LinkRef,
-    LinkRow,
     Outcome,
     Project,
     RelationRef,
@@ -26,11 +24,12 @@ from sciextract_app.review.keys.bulk import BulkApply
 from sciextract_app.review.model import panes
 from sciextract_app.review.model.document_order import DocumentOrder
 from sciextract_app.review.model.footer import footer, legend
+from sciextract_app.review.model.modes import ChoosingType, Pointing, Relating, Selecting
 from sciextract_app.review.model.queue import Order
 from sciextract_app.review.model.saved_queues import Queues
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view, session
-from sciextract_app.shared.actions import BY_ID, Action, action_of, undo_hint
+from sciextract_app.shared.actions import BY_ID, Bound, action_of, undo_hint
 from sciextract_app.shared.presenters import Clock, guarded, plain, refusal
 from sciextract_app.shared.session import Totals, totals
 from sciextract_app.shared.view_models import (
@@ -134,7 +133,7 @@ class Desk:
         return self.state.undecided_count()
 
     @guarded
-    def press(self, key: str, action: Action | None = None) -> Feedback:
+    def press(self, key: str, action: Bound = None) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception.
 
         Args:
@@ -170,14 +169,15 @@ class Desk:
         state = self.state
         if state.view is None:
             return Feedback()
-        if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
-            head = state.pending.head
+        if isinstance(state.doing, Relating | ChoosingType):
+            head = state.doing.head
             tails = [row for row in state.view.covering(char) if row.id != head]
             if not tails:
                 return problem("There is no other mention; Esc leaves")
             return linking.ask_type(state, head, tails[0].id)
-        if state.mode is Mode.FRAGMENT:
-            state.pending.start, state.cursor = None, state.view.token_at(char)
+        if isinstance(state.doing, Pointing):
+            state.enter(replace(state.doing, start=None))
+            state.cursor = state.view.token_at(char)
             return Feedback()
         state.leave_mode()
         state.alike = None  # a and & speak of what was clicked
@@ -202,10 +202,9 @@ class Desk:
         if state.view is None or not len(state.view.tokens):
             return Feedback()
         low, high = sorted((char_start, char_end))
-        if state.mode is not Mode.FRAGMENT:
-            state.leave_mode()
-            state.mode = Mode.SELECT
-        state.pending.start = state.view.token_at(low)
+        start, doing = state.view.token_at(low), state.doing
+        mention = doing.mention if isinstance(doing, Pointing) else ""
+        state.enter(Pointing(mention, start) if mention else Selecting(start))
         state.cursor = state.view.token_at(max(low, high - 1))
         return Feedback()
 
@@ -216,22 +215,15 @@ class Desk:
 
     def _is_changed_elsewhere(self) -> bool:
         """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
-        item, number = self.state.focus, self.state.number
-        if item is None or self.state.open_view.row(item) is None:
+        project, view = self.state.project, self.state.open_view
+        seen = view.row(self.state.focus)
+        if seen is None:
             return False
-        seen = self.state.open_view.row(item)
         try:
-            doc = self.state.project.document_state(number)
+            doc = project.document_state(self.state.number)
         except (KeyError, SciextractError):
             return False  # the key itself says what is wrong
-        now: EntityRow | RelationRow | LinkRow | None
-        match item:
-            case EntityRef():
-                now = doc.entity(item.id)
-            case RelationRef():
-                now = doc.relation(item.id)
-            case _:
-                now = doc.link(item.cluster_id, item.entity_id)
+        now = document_view.DocumentView(doc, view.schema, project.sources).row(self.state.focus)
         # Scores are left out: a model that predicts anew changes them, and not the item.
         fields = ("state", "label", "fragments", "head", "tail")
         return any(getattr(seen, each, None) != getattr(now, each, None) for each in fields)

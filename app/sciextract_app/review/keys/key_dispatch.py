@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
+from typing import Any
 
 from sciextract_app.review.keys import bulk, deciding, linking, navigation, selecting
+from sciextract_app.review.model.modes import (
+    Characters,
+    ChoosingType,
+    Confirming,
+    Counting,
+    Doing,
+    GoingTo,
+    Joining,
+    Jumping,
+    Merging,
+    Offering,
+    Pointing,
+    Relating,
+    Review,
+    Selecting,
+    TypeLetter,
+)
 from sciextract_app.review.model.state import ReviewState
-from sciextract_app.shared.actions import MOVING, Action, key_of
+from sciextract_app.shared.actions import EDGES, MOVING, Action, Bound, key_of
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
@@ -16,14 +34,10 @@ _WAITING = frozenset({"enter", "escape"})
 HANDLERS: Mapping[str, Handler] = {
     "next-undecided": navigation.next_undecided,
     "previous-undecided": navigation.previous_undecided,
-    "next-item": navigation.step_item,
-    "previous-item": navigation.step_item,
-    "next-in-text": navigation.step_in_text,
-    "previous-in-text": navigation.step_in_text,
-    "next-token": navigation.step_token,
-    "previous-token": navigation.step_token,
-    "next-sentence": navigation.step_sentence,
-    "previous-sentence": navigation.step_sentence,
+    **dict.fromkeys(("next-item", "previous-item"), navigation.step_item),
+    **dict.fromkeys(("next-in-text", "previous-in-text"), navigation.step_in_text),
+    **dict.fromkeys(("next-token", "previous-token"), navigation.step_token),
+    **dict.fromkeys(("next-sentence", "previous-sentence"), navigation.step_sentence),
     "jump": selecting.jump,
     "accept": deciding.accept,
     "reject": deciding.reject,
@@ -35,48 +49,41 @@ HANDLERS: Mapping[str, Handler] = {
     "undo": navigation.undo,
     "redo": navigation.redo,
     "flag": navigation.flag,
-    "grow-start": deciding.move_edge,
-    "shrink-start": deciding.move_edge,
-    "grow-end": deciding.move_edge,
-    "shrink-end": deciding.move_edge,
+    **dict.fromkeys(EDGES, deciding.move_edge),
     "characters": deciding.ask_characters,
     "select": selecting.select,
     "fragment": selecting.ask_fragment,
     "candidate": selecting.candidate,
-    "relate": linking.relate,
-    "relate-anywhere": linking.relate,
+    **dict.fromkeys(("relate", "relate-anywhere"), linking.relate),
     "offers": linking.ask_offer,
     "invert": deciding.invert,
     "join": linking.ask_cluster,
     "leave": linking.leave,
     "merge": linking.ask_merge,
     "split": linking.split,
-    "next-mention": linking.step_mention,
-    "previous-mention": linking.step_mention,
+    **dict.fromkeys(("next-mention", "previous-mention"), linking.step_mention),
     **{f"type-{digit}": deciding.set_type for digit in range(1, 10)},
-    "next-abstract": navigation.step_abstract,
-    "previous-abstract": navigation.step_abstract,
-    "first-abstract": navigation.open_end,
-    "last-abstract": navigation.open_end,
+    **dict.fromkeys(("next-abstract", "previous-abstract"), navigation.step_abstract),
+    **dict.fromkeys(("first-abstract", "last-abstract"), navigation.open_end),
     "go-to": navigation.ask_place,
-    "next-finding": navigation.step_finding,
-    "previous-finding": navigation.step_finding,
+    **dict.fromkeys(("next-finding", "previous-finding"), navigation.step_finding),
     "intended": navigation.keep_finding,
     "done": navigation.done,
 }
-IN_MODE: Mapping[Mode, Callable[[ReviewState, str, Action | None], Feedback]] = {
-    Mode.JUMP: selecting.press_jump,
-    Mode.SELECT: selecting.press_select,
-    Mode.FRAGMENT: selecting.press_fragment,
-    Mode.CHARACTERS: deciding.press_characters,
-    Mode.TYPE: selecting.press_type,
-    Mode.RELATE: linking.press_relate,
-    Mode.RELATE_TYPE: linking.press_relation_type,
-    Mode.OFFER: linking.press_offer,
-    Mode.CLUSTER: linking.press_cluster,
-    Mode.MERGE: linking.press_merge,
-    Mode.GO_TO: navigation.press_place,
-    Mode.COUNTING: bulk.press_counting,
+IN_MODE: Mapping[type[Doing], Callable[[ReviewState, Any, str, Bound], Feedback]] = {
+    Jumping: selecting.press_jump,
+    Selecting: selecting.press_select,
+    Pointing: selecting.press_fragment,
+    Characters: deciding.press_characters,
+    TypeLetter: selecting.press_type,
+    Relating: linking.press_relate,
+    ChoosingType: linking.press_relation_type,
+    Offering: linking.press_offer,
+    Joining: linking.press_cluster,
+    Merging: linking.press_merge,
+    GoingTo: navigation.press_place,
+    Counting: bulk.press_counting,
+    Confirming: navigation.press_confirm,
 }
 _ALONG_CLUSTER = frozenset({"next-mention", "previous-mention"})
 _WITHOUT_ABSTRACT = frozenset(
@@ -85,14 +92,14 @@ _WITHOUT_ABSTRACT = frozenset(
 )
 
 
-def only_moves(state: ReviewState, action: Action | None) -> bool:
+def only_moves(state: ReviewState, action: Bound) -> bool:
     """Whether a key moves or opens something now, so that it decides nothing."""
     if state.mode is not Mode.REVIEW or action is None:
         return state.mode in (Mode.JUMP, Mode.GO_TO)
     return action.layer == MOVING or action.id in _ALONG_CLUSTER or bool(action.request)
 
 
-def press(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press(state: ReviewState, key: str, action: Bound) -> Feedback:
     """Do what a key means in the present mode; only the very next key can insist on what was refused.
 
     Args:
@@ -107,7 +114,7 @@ def press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     return feedback
 
 
-def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def _press(state: ReviewState, key: str, action: Bound) -> Feedback:
     # Only a and & may still speak of the mention that was decided before this key.
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
@@ -134,26 +141,16 @@ def _press(state: ReviewState, key: str, action: Action | None) -> Feedback:
     return feedback
 
 
-def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def _in_mode(state: ReviewState, key: str, action: Bound) -> Feedback:
     if key == "escape":
         return _escape(state)
-    if state.mode in IN_MODE:
-        return IN_MODE[state.mode](state, key, action)
-    pending = state.pending
-    if key != "enter" or pending.on_confirm is None:
-        return problem(pending.question)
-    state.leave_mode()
-    return pending.on_confirm()
+    return IN_MODE[type(state.doing)](state, state.doing, key, action)
 
 
 def _escape(state: ReviewState) -> Feedback:
     """Out of the mode; a jump during a selection goes back to the selection."""
-    if state.mode is Mode.JUMP:
-        selecting.leave_jump(state)
-        return Feedback()
-    # Read before: leaving the mode forgets both.
-    pointed, left = state.mode is Mode.FRAGMENT, state.pending.on_leave
-    state.leave_mode()
-    if pointed:
+    left = state.doing
+    state.enter(left.back if isinstance(left, Jumping) else Review())
+    if isinstance(left, Pointing):
         state.focus_on(state.focus)  # the cursor goes back to the mention
-    return left() if left else Feedback()
+    return left.leave() if left.leave else Feedback()

@@ -10,13 +10,15 @@ from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.text.english import counted
 from sciextract_app.review.keys.deciding import legally
-from sciextract_app.review.model.state import LETTERS, Hints, ReviewState
+from sciextract_app.review.model.hints import LETTERS, Hints
+from sciextract_app.review.model.modes import ChoosingType, Joining, Merging, Offering, Relating
+from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import best_type, legal_types, proposal
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action, focus_one, key_label, key_of
+from sciextract_app.shared.actions import Action, Bound, focus_one, key_label, key_of
 from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.presenters import refusal
-from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
+from sciextract_app.shared.view_models import NEW_TYPE, Feedback, named, problem
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
@@ -28,28 +30,25 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     if head is None:
         return problem(f"A relation begins at a mention: {focus_one()}")
     far = action.id == "relate-anywhere"
-    state.leave_mode()
-    state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
     name = named(state.open_view.surface(head), 28)
     # Without types of relations the first one is asked for once the mentions are known.
-    if _offer(state, any_type=not state.open_view.schema.relations):
+    if _offer(state, head, far, any_type=not state.open_view.schema.relations):
         warning = ", across sentences: many models do not predict such relations" if far else ""
         return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
     more = "" if far else f"; {key_of('relate-anywhere')} looks in the whole abstract"
-    if _offer(state, any_type=True):
+    if _offer(state, head, far, any_type=True):
         words = f"The schema allows no relation of {name} in this {where}"
         return Feedback(f"{words}: all mentions are offered{more}")
     state.leave_mode()
     return problem(f"There is no mention in this {where} to relate {name} to{more}")
 
 
-def _offer(state: ReviewState, *, any_type: bool = False) -> bool:
+def _offer(state: ReviewState, head: str, far: bool, *, any_type: bool) -> bool:
     """Put letters over the mentions that a relation may lead to; gives whether there are some."""
-    view, pending = state.open_view, state.pending
-    found = targets(view, view.by_id[pending.head], far=pending.far, any_type=any_type)
-    pending.any_type = any_type
-    pending.hints = state.jumps.over(view, found)
+    view = state.open_view
+    found = targets(view, view.by_id[head], far=far, any_type=any_type)
+    state.enter(Relating(head, far, any_type, state.jumps.over(view, found)))
     return bool(found)
 
 
@@ -71,15 +70,13 @@ def targets(
     ]
 
 
-def press_relate(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_relate(state: ReviewState, doing: Relating, key: str, action: Bound) -> Feedback:
     """A letter over a mention, or the wish to see letters over all."""
     if key == "space":
-        _offer(state, any_type=True)
+        _offer(state, doing.head, doing.far, any_type=True)
         return Feedback("all mentions, regardless of the schema")
-    found = state.press_hint(key, "mention")
-    if isinstance(found, Feedback):
-        return found
-    return ask_type(state, state.pending.head, str(found))
+    found = state.press_hint(doing, key, "mention")
+    return found if isinstance(found, Feedback) else ask_type(state, doing.head, str(found))
 
 
 def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
@@ -94,26 +91,23 @@ def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
         schema, ends[1], ends[0]
     ):
         head, tail = tail, head
-    state.pending.hints = None
-    state.mode, state.pending.head, state.pending.tail = Mode.RELATE_TYPE, head, tail
-    return Feedback(relation_question(state))
+    return _ask_type(state, head, tail)
 
 
-def relation_question(state: ReviewState) -> str:
-    """What is about to be made."""
-    ends = (state.pending.head, state.pending.tail)
+def _ask_type(state: ReviewState, *ends: str) -> Feedback:
+    state.enter(ChoosingType(*ends))
     head, tail = (named(state.open_view.surface(each), 28) for each in ends)
-    return f"{head} ─▶ {tail}: which type?"
+    return Feedback(f"{head} ─▶ {tail}: which type?")
 
 
-def press_relation_type(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press_relation_type(
+    state: ReviewState, relation: ChoosingType, key: str, action: Bound
+) -> Feedback:
     """The type of the relation: its digit, its letter, or Enter for the best one."""
     if key == "space":
-        pending = state.pending
-        pending.head, pending.tail = pending.tail, pending.head
-        return Feedback(relation_question(state))
+        return _ask_type(state, relation.tail, relation.head)
     if key == "enter":
-        label = best_type(state)
+        label = best_type(state, relation)
     elif action is not None and action.id.startswith("type-"):
         label = document_view.by_digit(state.open_view.schema.relation_labels, action.argument)
     else:
@@ -121,9 +115,11 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
     if label is None and not state.open_view.schema.relations:
         return Feedback(request=NEW_TYPE["relation"])
     if label is None:
-        allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
+        allowed = (
+            ", ".join(legal_types(state, relation)) or "none; press a type twice to keep it anyway"
+        )
         return problem(f"{key_label(key)} is not a relation type; allowed between these: {allowed}")
-    head, tail = state.pending.head, state.pending.tail
+    head, tail = relation.head, relation.tail
     add = partial(state.project.actions.add_relation, state.number, head, tail, label)
     try:
         made = legally(state, ("add", head, tail, label), add)
@@ -146,24 +142,22 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
         return problem(
             f"The model considered nothing else for {name}; {key_of('relate')} relates, {key_of('join')} links it"
         )
-    state.leave_mode()
     places: dict[str, int] = {}
     for letter, each in zip(LETTERS, found, strict=False):
         place = view.by_id[each.tail if each.head == mention else each.head].char_start
         while place in places.values():
             place += 1
         places[letter] = place
-    state.mode, state.pending.considered = Mode.OFFER, found
-    state.pending.hints = Hints({letter: at for at, letter in enumerate(places)}, places)
+    state.enter(Offering(found, Hints({letter: at for at, letter in enumerate(places)}, places)))
     return Feedback(f"add which relation or link of {name}?")
 
 
-def press_offer(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_offer(state: ReviewState, doing: Offering, key: str, action: Bound) -> Feedback:
     """The letter of a relation or a link, which is added."""
-    found = state.press_hint(key, "mention")
+    found = state.press_hint(doing, key, "mention")
     if isinstance(found, Feedback):
         return found
-    chosen = state.pending.considered[int(found)]
+    chosen = doing.considered[int(found)]
     state.leave_mode()
     if not chosen.label:
         return _join_with(state, chosen.head, chosen.tail)
@@ -182,23 +176,22 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
     mention = state.take_mention()
     if mention is None:
         return problem(f"A mention joins a cluster: {focus_one()}")
-    state.leave_mode()
-    state.mode, state.pending.head = Mode.CLUSTER, mention
-    proposed = proposal(state)
+    state.enter(Joining(mention))
+    proposed = proposal(state, mention)
     name = named(state.open_view.surface(mention), 28)
     enter = f"Enter: {proposed.words}" if proposed else "Enter: a new one"
     return Feedback(f"{name} into which cluster? {enter}")
 
 
-def press_cluster(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_cluster(state: ReviewState, doing: Joining, key: str, action: Bound) -> Feedback:
     """A cluster's letter; ``c`` for the last one; Enter and then a mention for a new one."""
-    if state.pending.hints is not None:
-        return _press_companion(state, key)
+    mention = doing.mention
+    if doing.hints is not None:
+        return _press_companion(state, doing, key)
     if key in ("enter", "space"):
-        proposed = proposal(state) if key == "enter" else None
+        proposed = proposal(state, mention) if key == "enter" else None
         if proposed is None:
-            return _ask_companion(state)
-        mention = state.pending.head
+            return _ask_companion(state, mention)
         state.leave_mode()
         if proposed.cluster_id:
             return join(state, proposed.cluster_id, mention)
@@ -207,7 +200,6 @@ def press_cluster(state: ReviewState, key: str, action: Action | None = None) ->
     if not wanted or wanted not in state.open_view.members:
         which = "No cluster was used last" if key == "c" else f"No cluster has the letter {key}"
         return problem(f"{which}; Enter makes a new one, Esc leaves")
-    mention = state.pending.head
     state.leave_mode()
     return join(state, wanted, mention)
 
@@ -224,22 +216,21 @@ def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
     return Feedback(f"{name} is in cluster {letter}", changed=True)
 
 
-def _ask_companion(state: ReviewState) -> Feedback:
+def _ask_companion(state: ReviewState, mention: str) -> Feedback:
     view = state.open_view
-    others = [row for row in view.entities if row.id != state.pending.head]
+    others = [row for row in view.entities if row.id != mention]
     if not others:
         return problem("A cluster needs a second mention, and there is none")
-    state.pending.hints = state.jumps.over(view, others)
+    state.enter(Joining(mention, state.jumps.over(view, others)))
     return Feedback("together with which mention?")
 
 
-def _press_companion(state: ReviewState, key: str) -> Feedback:
-    found = state.press_hint(key, "mention")
+def _press_companion(state: ReviewState, doing: Joining, key: str) -> Feedback:
+    found = state.press_hint(doing, key, "mention")
     if isinstance(found, Feedback):
         return found
-    mention, companion = state.pending.head, str(found)
     state.leave_mode()
-    return _join_with(state, mention, companion)
+    return _join_with(state, doing.mention, str(found))
 
 
 def _join_with(state: ReviewState, mention: str, companion: str) -> Feedback:
@@ -261,7 +252,7 @@ def _make_cluster(state: ReviewState, mention: str, companion: str) -> Feedback:
     return Feedback(f"new cluster {state.letters.of(state.last_cluster)}", changed=True)
 
 
-def leave(state: ReviewState, action: Action | None = None) -> Feedback:
+def leave(state: ReviewState, action: Bound = None) -> Feedback:
     """Take the focused mention out of its cluster."""
     mention = _mention(state)
     if mention is None:
@@ -277,14 +268,13 @@ def ask_merge(state: ReviewState, action: Action) -> Feedback:
     cluster = _cluster(state)
     if cluster is None:
         return problem("The focused mention is in no cluster that could be merged")
-    state.leave_mode()
-    state.mode, state.pending.head = Mode.MERGE, cluster
+    state.enter(Merging(cluster))
     return Feedback()
 
 
-def press_merge(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_merge(state: ReviewState, doing: Merging, key: str, action: Bound) -> Feedback:
     """The other cluster's letter."""
-    other, cluster = state.letters.cluster(key, state.open_view), state.pending.head
+    other, cluster = state.letters.cluster(key, state.open_view), doing.cluster
     if other is None:
         return problem(f"No cluster has the letter {key}; Esc leaves")
     state.leave_mode()

@@ -21,11 +21,12 @@ from sciextract.text.english import counted
 from sciextract.workflows.adjudicate import follow
 from sciextract.workflows.disagreements import KIND
 from sciextract_app.review.model.document_order import CHECK
+from sciextract_app.review.model.modes import Confirming, GoingTo
 from sciextract_app.review.model.queue import Key
 from sciextract_app.review.model.state import ReviewState
-from sciextract_app.shared.actions import BY_ID, Action, key_of, nothing_left
+from sciextract_app.shared.actions import BY_ID, Action, Bound, key_of, nothing_left
 from sciextract_app.shared.document_view import item_words
-from sciextract_app.shared.view_models import Feedback, Mode, problem
+from sciextract_app.shared.view_models import Feedback, problem
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
@@ -182,27 +183,25 @@ def open_end(state: ReviewState, action: Action) -> Feedback:
 
 def ask_place(state: ReviewState, action: Action) -> Feedback:
     """The next digits are the place of an abstract."""
-    state.leave_mode()
-    state.mode = Mode.GO_TO
-    return _place_question(state)
+    return _ask_further(state, "")
 
 
-def _place_question(state: ReviewState) -> Feedback:
+def _ask_further(state: ReviewState, typed: str) -> Feedback:
+    state.enter(GoingTo(typed))
     total = state.documents.place_of(state.number)[1]
-    return Feedback(
-        f"Go to abstract 1 to {total:,}{state.documents.suffix}: {state.pending.typed}_"
-    )
+    return Feedback(f"Go to abstract 1 to {total:,}{state.documents.suffix}: {typed}_")
 
 
-def press_place(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_place(state: ReviewState, doing: GoingTo, key: str, action: Bound) -> Feedback:
     """A digit of a place, or Enter to go there."""
-    if key == "enter" and state.pending.typed:
-        return _open_at(state, int(state.pending.typed))
+    typed = doing.typed
+    if key == "enter" and typed:
+        return _open_at(state, int(typed))
     if key == "backspace":
-        state.pending.typed = state.pending.typed[:-1]
-    elif key in _DIGITS and len(state.pending.typed) < _LONGEST_PLACE:
-        state.pending.typed += key
-    return _place_question(state)
+        typed = typed[:-1]
+    elif key in _DIGITS and len(typed) < _LONGEST_PLACE:
+        typed += key
+    return _ask_further(state, typed)
 
 
 def _open_at(state: ReviewState, place: int) -> Feedback:
@@ -263,11 +262,22 @@ def undo(state: ReviewState, action: Action) -> Feedback:
     latest = events.to_undo(state.project.connection, state.project.author_id)
     event = events.read_event(state.project.connection, latest) if latest else None
     if event is not None and event.kind in LARGE:
-        state.leave_mode()
-        state.mode = Mode.CONFIRM
-        state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter confirms, Esc cancels"
-        state.pending.on_confirm = lambda: _show_turned(state, "taken back", *state.project.undo())
-        return Feedback(state.pending.question)
+        what = f"{event.kind} of {counted(event.documents, 'abstract')}"
+        question = f"Take back {what}? Enter confirms, Esc cancels"
+        state.enter(Confirming(question, lambda: _take_back(state)))
+        return Feedback(question)
+    return _take_back(state)
+
+
+def press_confirm(state: ReviewState, asked: Confirming, key: str, action: Bound) -> Feedback:
+    """Enter does what was asked."""
+    if key != "enter":
+        return problem(asked.question)
+    state.leave_mode()
+    return asked.confirm()
+
+
+def _take_back(state: ReviewState) -> Feedback:
     return _show_turned(state, "taken back", *state.project.undo())
 
 

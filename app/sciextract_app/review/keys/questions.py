@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from sciextract.store import ItemRef, RelationRow, review
 from sciextract_app.review.keys.desk import Desk
-from sciextract_app.shared.actions import EDGES, Action, action_hint, keys_together, type_keys
+from sciextract_app.shared.actions import (
+    EDGES,
+    Bound,
+    action_hint,
+    keys_together,
+    type_keys,
+)
 from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.session import item_of
 from sciextract_app.shared.view_models import EMPTY, Feedback, Hint, Passage, Role, problem
@@ -68,7 +74,7 @@ class Questions:
             hits=(),
         )
 
-    def press(self, key: str, action: Action | None) -> Feedback:
+    def press(self, key: str, action: Bound) -> Feedback:
         """Answer, change the item, pass it over or take an answer back."""
         if action is None:
             return problem(f"{key} does nothing here; Esc goes back to the passage")

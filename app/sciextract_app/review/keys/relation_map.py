@@ -12,7 +12,7 @@ from sciextract.store import RelationRef
 from sciextract.text.english import counted
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.actions import (
-    Action,
+    Bound,
     action_hint,
     key_label,
     type_keys,
@@ -105,7 +105,7 @@ class RelationMap:
         sentences = _grouped((view.sentence_of(anchors[each]), lines[each]) for each in lines)
         return _with_headings((_heading(view, each) for each in sentences), sentences.values())
 
-    def press(self, key: str, action: Action | None) -> Feedback:
+    def press(self, key: str, action: Bound) -> Feedback:
         """Move, arrange, or decide what is in focus; the next relation comes into focus.
 
         Args:

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sciextract.documents.annotations import Span
 from sciextract.store import EntityRef, RelationRef
 from sciextract.text.english import counted
 from sciextract_app.review.keys.deciding import add_mention, apply_label
 from sciextract_app.review.keys.navigation import sentence_start
+from sciextract_app.review.model.modes import Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import selected, suggestion, takes_out
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action, focus_one, key_of
+from sciextract_app.shared.actions import Action, Bound, focus_one, key_of
 from sciextract_app.shared.document_view import offered
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
 
-def jump(state: ReviewState, action: Action | None = None) -> Feedback:
+def jump(state: ReviewState, action: Bound = None) -> Feedback:
     """One letter over each mention, two over each other token."""
     view, most = state.open_view, state.jumps.most_tokens
     first = max(0, min(state.cursor - most // 2, len(view.tokens) - most))
     tokens = range(first, min(len(view.tokens), first + most))
     if len(tokens) < 2:
         return problem("There is no other token to jump to")
-    state.pending.hints = state.jumps.over(view, view.entities, tokens)
-    state.mode = Mode.JUMP
+    state.enter(Jumping(state.doing, state.jumps.over(view, view.entities, tokens)))
     return Feedback("jump to the mention with which letter, or the word with which two?")
 
 
-def press_jump(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_jump(state: ReviewState, doing: Jumping, key: str, action: Bound) -> Feedback:
     """A letter of a hint."""
-    found = state.press_hint(key, "word")
+    found = state.press_hint(doing, key, "word")
     if isinstance(found, Feedback):
         return found
-    leave_jump(state)
+    state.enter(doing.back)
     if isinstance(found, int):
         _go(state, found)
     elif state.mode is Mode.REVIEW:
@@ -42,15 +43,6 @@ def press_jump(state: ReviewState, key: str, action: Action | None = None) -> Fe
     else:
         _go(state, state.open_view.token_at(state.open_view.place(found)[0]))
     return Feedback()
-
-
-def leave_jump(state: ReviewState) -> None:
-    """Back to where the jump began: a part of a mention, selecting, or review."""
-    state.pending.hints = None
-    if state.pending.part_of:
-        state.mode = Mode.FRAGMENT
-    else:
-        state.mode = Mode.REVIEW if selected(state) is None else Mode.SELECT
 
 
 def _go(state: ReviewState, token: int) -> None:
@@ -69,14 +61,12 @@ def _move_of(state: ReviewState, action: Action) -> int | None:
     return None
 
 
-def select(state: ReviewState, action: Action | None = None) -> Feedback:
+def select(state: ReviewState, action: Bound = None) -> Feedback:
     """Begin a selection at the cursor."""
     if not len(state.open_view.tokens):
         return problem("There is no text to select")
-    on_mention = state.focus is not None
-    state.leave_mode()
-    state.mode, state.pending.start = Mode.SELECT, state.cursor
-    if not on_mention:
+    state.enter(Selecting(state.cursor))
+    if state.focus is None:
         return Feedback()
     word = named(state.open_view.token_span(state.cursor).of(state.open_view.text))
     return Feedback(
@@ -84,15 +74,15 @@ def select(state: ReviewState, action: Action | None = None) -> Feedback:
     )
 
 
-def press_select(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press_select(state: ReviewState, doing: Selecting, key: str, action: Bound) -> Feedback:
     """Extend the selection, or make a mention of it."""
     if action is None:
         return problem("Esc leaves the selection; a type makes a mention of it")
     token = _move_of(state, action)
     if token is not None:
-        return _extend(state, token)
+        return _extend(state, doing, token)
     if action.id == "jump":
-        _extend(state, state.cursor)
+        _extend(state, doing, state.cursor)
         return jump(state)
     if action.id == "candidate":
         return candidate(state)
@@ -103,7 +93,7 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
             return Feedback(request=NEW_TYPE["entity"])
         return make(state, label) if label else problem("The schema has no type of that number")
     if action.id == "letter":
-        state.mode = Mode.TYPE
+        state.enter(TypeLetter(doing))
         return Feedback()
     if action.id == "accept":
         best = suggestion(state)
@@ -112,7 +102,7 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
 
 
-def press_type(state: ReviewState, key: str, action: Action | None = None) -> Feedback:
+def press_type(state: ReviewState, doing: TypeLetter, key: str, action: Bound) -> Feedback:
     """The letter of a type, for the selection or, without one, for the focus."""
     schema, chosen = state.open_view.schema, selected(state)
     of_relations = chosen is None and isinstance(state.focus, RelationRef)
@@ -136,33 +126,32 @@ def make(state: ReviewState, label: str) -> Feedback:
     return add_mention(state, (span.char_start, span.char_end), label)
 
 
-def _extend(state: ReviewState, token: int) -> Feedback:
+def _extend(state: ReviewState, doing: Selecting, token: int) -> Feedback:
     """Move the selection's end; a candidate becomes a selection that begins where it does."""
-    span = state.pending.span
+    span = doing.candidate
     if span is not None:
         # A candidate need not begin or end where a token does: the selection goes to the tokens around it.
         step = token - state.cursor
-        state.pending.span, state.pending.offers = None, []
-        state.pending.start = state.open_view.token_at(span.char_start)
+        state.enter(Selecting(state.open_view.token_at(span.char_start)))
         token = state.open_view.token_at(span.char_end - 1) + step
     _go(state, token)
     return Feedback()
 
 
-def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
+def candidate(state: ReviewState, action: Bound = None) -> Feedback:
     """Offer the model's next candidate; the cursor stays, so that the order does."""
-    if not state.pending.offers:
+    doing = state.doing
+    if not isinstance(doing, Selecting) or not doing.offers:
         mention = state.open_view.by_id.get(state.open_view.mention_of(state.focus) or "")
         at = mention.fragments[0] if mention else state.open_view.token_span(state.cursor)
         offers = offered(state.open_view, state.candidates, at)
         if not offers:
             return problem("The model considered nothing else in this abstract")
-        state.leave_mode()
-        state.mode, state.pending.offers = Mode.SELECT, offers
+        doing = Selecting(offers=offers)
     else:
-        state.pending.offer = (state.pending.offer + 1) % len(state.pending.offers)
-    found = state.pending.offers[state.pending.offer]
-    state.pending.span = found.span
+        doing = replace(doing, offer=(doing.offer + 1) % len(doing.offers))
+    state.enter(doing)
+    found = doing.offers[doing.offer]
     best = max(found.labels, key=lambda each: each.score)
     name = named(found.span.of(state.open_view.text))
     return Feedback(
@@ -178,13 +167,12 @@ def focus_token(state: ReviewState, char: int) -> None:
         state.focus_on(EntityRef(under[0].id), cursor=False)
 
 
-def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
+def ask_fragment(state: ReviewState, action: Bound = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
     mention = state.take_mention()
     if mention is None or not len(state.open_view.tokens):
         return problem(f"A part is added to a mention: {focus_one()}")
-    state.leave_mode()
-    state.mode, state.pending.part_of = Mode.FRAGMENT, mention
+    state.enter(Pointing(mention))
     # Most parts that are missing stand behind the mention: "left or right arm".
     behind = state.open_view.by_id[mention].char_end
     state.cursor = state.open_view.token_at(behind)
@@ -199,7 +187,7 @@ def _take_keys() -> str:
     return f"{key_of('fragment')} or {key_of('accept')}"
 
 
-def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def press_fragment(state: ReviewState, doing: Pointing, key: str, action: Bound) -> Feedback:
     """Move, begin a part of several tokens, or take what is selected."""
     if action is None:
         return problem(f"{_take_keys()} adds the part or takes it out, Esc leaves")
@@ -210,21 +198,21 @@ def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedb
     if action.id == "jump":
         return jump(state)
     if action.id == "select":
-        state.pending.start = state.cursor
+        state.enter(replace(doing, start=state.cursor))
         return Feedback()
     if action.id in ("fragment", "accept"):
-        return _take(state)
+        return _take(state, doing.mention)
     return problem(f"{key} does nothing here: {_take_keys()} adds or takes out, Esc leaves")
 
 
-def _take(state: ReviewState) -> Feedback:
+def _take(state: ReviewState, mention: str) -> Feedback:
     """One store action: the mention with the part, or without it."""
-    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
+    row, part = state.open_view.by_id.get(mention), selected(state)
     if row is None or part is None:
         state.leave_mode()
         return problem("The mention no longer exists")
     text, before = state.open_view.text, row.fragments
-    out = takes_out(state)
+    out = takes_out(state, mention)
     spans = without(text, before, part) if out else with_part(text, before, part)
     if not spans:
         return problem(f"This is the whole mention: Esc, then {key_of('reject')} rejects it")

@@ -9,7 +9,23 @@ from itertools import islice
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review.model.bulk_decision import Phase
-from sciextract_app.review.model.state import LETTERS, ReviewState
+from sciextract_app.review.model.hints import LETTERS
+from sciextract_app.review.model.modes import (
+    Characters,
+    ChoosingType,
+    Confirming,
+    GoingTo,
+    Joining,
+    Jumping,
+    Merging,
+    Offering,
+    Pointing,
+    Relating,
+    Review,
+    Selecting,
+    TypeLetter,
+)
+from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import (
     SETTLED,
     alike_target,
@@ -23,7 +39,8 @@ from sciextract_app.review.model.targets import (
 )
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_together, type_keys
-from sciextract_app.shared.view_models import DIGITS, Hint, Mode, named
+from sciextract_app.shared.document_view import Considered
+from sciextract_app.shared.view_models import DIGITS, Hint, named
 
 _SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 _BACK = Hint("Esc", "back")
@@ -47,55 +64,51 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
     """The most important keys first; those that would be refused now are not live."""
     if state.view is None:
         return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
-    pending, schema = state.pending, state.view.schema
-    match state.mode:
-        case Mode.OFFER:
+    schema = state.view.schema
+    match state.doing:
+        case Offering():
             return Hint("a-z", "add the one with the letter"), _BACK
-        case Mode.RELATE:
-            return _HINTED, Hint("Space", "all mentions", not pending.any_type), _BACK
-        case Mode.JUMP:
+        case Relating(any_type=any_type):
+            return _HINTED, Hint("Space", "all mentions", not any_type), _BACK
+        case Jumping():
             return _HINTED, _BACK
-        case Mode.SELECT:
+        case Selecting(offers=offers):
             best = suggestion(state)
+            another = action_hint("candidate", words=f"next of {len(offers)}")
             return (
                 action_hint("accept", best is not None, f"add as {best}" if best else "add"),
                 Hint(type_keys(schema.entity_labels), "add as type"),
-                *(
-                    [action_hint("candidate", words=f"next of {len(pending.offers)}")]
-                    if pending.offers
-                    else []
-                ),
+                *([another] if offers else []),
                 Hint(_moves(), "move the end"),
                 _BACK,
             )
-        case Mode.FRAGMENT:
+        case Pointing(mention=mention, start=start):
+            takes = "take this part out" if takes_out(state, mention) else "add this part"
             return (
-                action_hint(
-                    "fragment", words="take this part out" if takes_out(state) else "add this part"
-                ),
-                action_hint("select", pending.start is None, "longer part"),
+                action_hint("fragment", words=takes),
+                action_hint("select", start is None, "longer part"),
                 Hint(_moves(), "move"),
                 _BACK,
             )
-        case Mode.CHARACTERS:
-            start, end = keys_together(*EDGES[:2]), keys_together(*EDGES[2:])
-            return Hint(start, "start"), Hint(end, "end"), action_hint("accept", words="leave")
-        case Mode.RELATE_TYPE:
-            best = best_type(state)
+        case Characters():
+            starts, ends = keys_together(*EDGES[:2]), keys_together(*EDGES[2:])
+            return Hint(starts, "start"), Hint(ends, "end"), action_hint("accept", words="leave")
+        case ChoosingType() as relation:
+            best = best_type(state, relation)
             return (
                 *([Hint("Enter", best)] if best else []),
                 Hint(type_keys(schema.relation_labels), "type"),
                 Hint("Space", "turn around"),
                 _BACK,
             )
-        case Mode.TYPE:
+        case TypeLetter():
             return Hint("a-z", "the type's letter"), _BACK
-        case Mode.CLUSTER | Mode.MERGE:
+        case Joining() | Merging():
             return *_cluster_keys(state), _BACK
-        case Mode.CONFIRM:
+        case Confirming():
             return Hint("Enter", "do it"), Hint("Esc", "do not")
-        case Mode.GO_TO:
-            return Hint("0-9", "number"), Hint("Enter", "open it", bool(pending.typed)), _BACK
+        case GoingTo(typed=typed):
+            return Hint("0-9", "number"), Hint("Enter", "open it", bool(typed)), _BACK
     return tuple(_review_keys(state))
 
 
@@ -155,14 +168,14 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
 
 
 def _cluster_keys(state: ReviewState) -> Iterator[Hint]:
-    if state.pending.hints is not None:
+    if state.doing.hints is not None:
         yield _HINTED
         return
     members = state.open_view.members
     yield Hint("a-Z", "the cluster's letter", bool(members))
-    if state.mode is Mode.CLUSTER:
+    if isinstance(state.doing, Joining):
         yield Hint("c", "the last one", state.last_cluster in members)
-        proposed = proposal(state)
+        proposed = proposal(state, state.doing.mention)
         if proposed:
             yield Hint("Enter", proposed.words)
         yield Hint("Space" if proposed else "Enter", "new, with another mention")
@@ -173,26 +186,26 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
     if state.view is None:
         return ()
     schema, row = state.view.schema, state.view.row(state.focus)
-    match state.mode:
-        case Mode.RELATE_TYPE:
-            allowed = legal_types(state)
-            return tuple(_types(schema.relations, best_type(state), allowed, letters=True))
-        case Mode.OFFER:
-            return tuple(_offers(state))
-        case Mode.CLUSTER | Mode.MERGE if state.pending.hints is None:
+    match state.doing:
+        case ChoosingType() as relation:
+            allowed, best = legal_types(state, relation), best_type(state, relation)
+            return tuple(_types(schema.relations, best, allowed, letters=True))
+        case Offering(considered=considered):
+            return tuple(_offers(state, considered))
+        case Joining() | Merging() if state.doing.hints is None:
             return tuple(_clusters(state))
-        case Mode.TYPE:
+        case TypeLetter():
             mentions = selected(state) or not isinstance(row, RelationRow)
             types = schema.entities if mentions else schema.relations
             return tuple(Hint(each.key, each.label, label=each.label) for each in types)
-        case Mode.REVIEW if isinstance(row, RelationRow):
+        case Review() if isinstance(row, RelationRow):
             by_id = state.view.by_id
             allowed = document_view.legal(schema, by_id[row.head], by_id[row.tail])
             return tuple(_types(schema.relations, row.label, allowed))
-        case Mode.REVIEW:
+        case Review():
             mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
             return tuple(_types(schema.entities, mention.label if mention else None))
-        case Mode.SELECT:
+        case Selecting():
             return tuple(_types(schema.entities, None))
     return ()  # digits mean no label
 
@@ -217,10 +230,10 @@ def _types(
         )
 
 
-def _offers(state: ReviewState) -> Iterator[Hint]:
+def _offers(state: ReviewState, considered: Sequence[Considered]) -> Iterator[Hint]:
     """The letters of what the model considered, each with its type, its mentions and its score."""
     view = state.open_view
-    for letter, each in zip(LETTERS, state.pending.considered, strict=False):
+    for letter, each in zip(LETTERS, considered, strict=False):
         other = named(view.surface(each.tail), 16)
         if not each.label:
             words = f"same as {other}"

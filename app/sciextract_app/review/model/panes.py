@@ -20,8 +20,9 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.events import read_event
+from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
-from sciextract_app.review.model.targets import selected, sure_items, sure_score
+from sciextract_app.review.model.targets import selected, selection, sure_items, sure_score
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import DocumentView, Item, title_end_of
 from sciextract_app.shared.view_models import (
@@ -30,7 +31,6 @@ from sciextract_app.shared.view_models import (
     SIGNS,
     ClusterLine,
     Inspector,
-    Mode,
     Passage,
     RelationLine,
     Role,
@@ -42,8 +42,9 @@ def passage(state: ReviewState) -> Passage:
     """The open abstract as it is drawn."""
     if state.view is None:
         return EMPTY
-    view, hints, focus = state.view, state.pending.hints, state.focus
-    candidate = state.pending.span
+    view, hints, focus = state.view, state.doing.hints, state.focus
+    chooses = selection(state)
+    candidate = chooses.candidate if isinstance(chooses, Selecting) else None
     focused = None if isinstance(focus, RelationRef) else view.mention_of(focus)
     chosen = None if candidate else selected(state)
     return Passage(
@@ -174,7 +175,7 @@ def inspector(state: ReviewState) -> Inspector:
     if view is None:
         return Inspector("", ())
     row = view.row(state.focus)
-    if state.mode is Mode.SELECT and (chosen := selected(state)):
+    if isinstance(state.doing, Selecting) and (chosen := selected(state)):
         return Inspector(f"selected: {named(chosen.of(view.text))}", ())
     if row is None:
         token = view.token_span(state.cursor).of(view.text)

@@ -3,164 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
-from sciextract.documents.annotations import Candidates, Span, SpanCandidate
-from sciextract.store import EntityRef, EntityRow, ItemRef, Outcome, Project, RelationRef
+from sciextract.documents.annotations import Candidates
+from sciextract.store import EntityRef, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.model.bulk_decision import BulkDecision
 from sciextract_app.review.model.document_order import DocumentOrder
+from sciextract_app.review.model.hints import Hints, JumpLetters, Target
+from sciextract_app.review.model.modes import Doing, Hinted, Review
 from sciextract_app.review.model.queue import Key, Order, Queue, is_undecided
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
     CandidateCache,
     ClusterLetters,
-    Considered,
     DocumentView,
     MarkCache,
 )
 from sciextract_app.shared.presenters import Clock, Stopwatch
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
-# The home row first: mentions have letters from there.
-LETTERS = "asdfghjklqwertyuiopzxcvbnm"
-MORE_LETTERS = LETTERS + LETTERS.upper()
-# With more tokens, half of the letters would begin a token's, and too few would be left for mentions.
-_FEW_TOKENS = 13 * len(LETTERS)
-Target = int | str
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """Hints on the screen.
-
-    Attributes:
-        targets: What each hint leads to: a token, or a mention's id.
-        places: The character over which each hint is drawn.
-        typed: What has been typed of a hint of two letters.
-    """
-
-    targets: dict[str, Target]
-    places: dict[str, int]
-    typed: str = ""
-
-    def remaining(self) -> dict[int, str]:
-        """The letters that are still to type, by character."""
-        cut = len(self.typed)
-        return {
-            place: hint[cut:]
-            for hint, place in self.places.items()
-            if hint.startswith(self.typed) and len(hint) > cut
-        }
-
-    def press(self, letter: str) -> Hints | Target | None:
-        """The target when the hint is whole, hints when more is to come, ``None`` when there is none."""
-        typed = self.typed + letter
-        if typed in self.targets:
-            return self.targets[typed]
-        if any(hint.startswith(typed) for hint in self.targets):
-            return Hints(self.targets, self.places, typed)
-        return None
-
-
-class JumpLetters:
-    """Letters that lead to the mentions and tokens of one abstract, the same ones at every press.
-
-    A mention has one letter; a token has two, of which the first is no mention's. A mention for which no letter is left
-    has those of its token.
-
-    Args:
-        tokens: How many tokens the abstract has.
-    """
-
-    def __init__(self, tokens: int) -> None:
-        self._second = LETTERS if tokens <= _FEW_TOKENS else MORE_LETTERS
-        # From the end: letters of mentions come from the home row.
-        firsts = [*reversed(LETTERS), *reversed(LETTERS.upper())]
-        self._first = firsts[: -(-tokens // len(self._second))]
-        self._free = [each for each in MORE_LETTERS if each not in self._first]
-        self._of: dict[str, str] = {}
-
-    def over(
-        self, view: DocumentView, mentions: Iterable[EntityRow], tokens: Iterable[int] = ()
-    ) -> Hints:
-        """Hints for some mentions and, where no mention begins, for tokens; none covers another one."""
-        for row in view.entities:
-            if row.id not in self._of and self._free:
-                self._of[row.id] = self._free.pop(0)
-        targets: dict[str, Target] = {}
-        places: dict[str, int] = {}
-        taken: set[int] = set()
-        for row in mentions:
-            own = range(view.token_at(row.char_start), view.token_at(row.char_end - 1) + 1)
-            names = [self._of[row.id]] if row.id in self._of else map(self.of_token, own)
-            name = next((each for each in names if each not in targets), "")
-            if name:
-                place = row.char_start
-                while place in taken:  # mentions may begin at the same character
-                    place += 1
-                taken.add(place)
-                targets[name], places[name] = row.id, place
-        for token in tokens:
-            name, place = self.of_token(token), view.token_span(token).char_start
-            if place not in taken and name not in targets:
-                targets[name], places[name] = token, place
-        return Hints(targets, places)
-
-    def of_token(self, token: int) -> str:
-        """Its two letters; in a text of more than 2,704 tokens they are those of others, far away, too."""
-        first, second = divmod(token % self.most_tokens, len(self._second))
-        return self._first[first] + self._second[second]
-
-    @property
-    def most_tokens(self) -> int:
-        """How many tokens can be told apart."""
-        return len(self._first) * len(self._second)
-
-
-Step = Callable[[], Feedback]
 Repeat = Callable[["ReviewState"], Feedback]
-
-
-@dataclass(slots=True)
-class Pending:
-    """What a mode other than review has gathered so far.
-
-    Attributes:
-        hints: Letters over tokens or mentions.
-        start: The token at which the selection began, ``None`` without one.
-        span: The selected characters where they are no token range: a candidate of the model.
-        offers: The model's candidates, and which of them is shown.
-        considered: Relations and links that the model considered for a mention.
-        head: The head of a relation to be.
-        tail: Its tail.
-        on_confirm: What Enter does in the mode that asks.
-        on_leave: What Esc does besides leaving the mode.
-        question: What it asks.
-        far: Whether a relation may cross sentence borders.
-        any_type: Whether it may lead to mentions to which the schema allows none.
-        part_of: The mention that gets a further part, or loses one.
-        typed: What has been typed of a number.
-    """
-
-    hints: Hints | None = None
-    start: int | None = None
-    span: Span | None = None
-    offers: list[SpanCandidate] = field(default_factory=list)
-    offer: int = 0
-    considered: list[Considered] = field(default_factory=list)
-    head: str = ""
-    tail: str = ""
-    on_confirm: Step | None = None
-    on_leave: Step | None = None
-    question: str = ""
-    far: bool = False
-    any_type: bool = False
-    part_of: str = ""
-    typed: str = ""
-
 
 Refused = tuple[str, ...]
 """An illegal relation that was refused: what was to be done with it, its ids, its type."""
@@ -219,8 +84,7 @@ class ReviewState:
         self.candidates: Candidates | None = None
         self.focus: ItemRef | None = None
         self.cursor = 0
-        self.mode = Mode.REVIEW
-        self.pending = Pending()
+        self.doing: Doing = Review()
         self.letters = ClusterLetters()
         self._letters_of: dict[int, ClusterLetters] = {}
         self._jumps_of: dict[int, JumpLetters] = {}
@@ -373,16 +237,16 @@ class ReviewState:
         """How many items of the abstract are undecided, as the list of abstracts counts them."""
         return self.view.undecided if self.view else 0
 
-    def press_hint(self, key: str, kind: str) -> Target | Feedback:
+    def press_hint(self, doing: Hinted, key: str, kind: str) -> Target | Feedback:
         """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""
-        found = self.pending.hints.press(key) if self.pending.hints else None
+        found = doing.hints.press(key) if doing.hints else None
         if found is None:
             # A key with a name, such as "tab", is no letter that was mistyped.
             if len(key) > 1:
                 return problem(f"Type the letters shown at a {kind}; Esc leaves")
             return problem(f"No {kind} has the letter {key}; Esc leaves")
         if isinstance(found, Hints):
-            self.pending.hints = found
+            self.enter(replace(doing, hints=found))
             return Feedback()
         return found
 
@@ -392,6 +256,15 @@ class ReviewState:
         self.refused = None if again else relation
         return again
 
+    @property
+    def mode(self) -> Mode:
+        """What the next key means."""
+        return self.doing.mode
+
+    def enter(self, doing: Doing) -> None:
+        """Begin or go on with what needs more than one key; what another mode has gathered is forgotten."""
+        self.doing = doing
+
     def leave_mode(self) -> None:
         """Back to review; what was gathered is forgotten."""
-        self.mode, self.pending = Mode.REVIEW, Pending()
+        self.doing = Review()

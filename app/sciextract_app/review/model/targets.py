@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
 from sciextract.documents.annotations import Span, State
 from sciextract.store import EntityRef, LinkRef, RelationRef
+from sciextract_app.review.model.modes import ChoosingType, Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view
 from sciextract_app.shared.view_models import named
@@ -53,14 +53,22 @@ def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
     return [EntityRef(each) for each in waiting if each not in unsure], relations
 
 
+def selection(state: ReviewState) -> Selecting | Pointing | None:
+    """What selects, also while a letter of a jump or of a type is awaited."""
+    doing = state.doing.back if isinstance(state.doing, Jumping) else state.doing
+    if isinstance(doing, TypeLetter):
+        return doing.selection
+    return doing if isinstance(doing, Selecting | Pointing) else None
+
+
 def selected(state: ReviewState) -> Span | None:
     """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
-    if state.pending.span is not None:
-        return state.pending.span
-    start = state.pending.start
-    if start is None and not state.pending.part_of:
+    chosen = selection(state)
+    if chosen is None:
         return None
-    first, last = sorted((state.cursor if start is None else start, state.cursor))
+    if isinstance(chosen, Selecting) and chosen.candidate:
+        return chosen.candidate
+    first, last = sorted((state.cursor if chosen.start is None else chosen.start, state.cursor))
     spans = state.open_view.tokens.spans
     return Span(spans[first].char_start, spans[last].char_end)
 
@@ -71,37 +79,31 @@ def suggestion(state: ReviewState) -> str | None:
     return document_view.best_entity(state.candidates, span, known) if span else None
 
 
-def takes_out(state: ReviewState) -> bool:
-    """Whether what is selected is part of the mention already."""
-    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
-    return row is not None and part is not None and _has_all(state, row.fragments, part)
+def takes_out(state: ReviewState, mention: str) -> bool:
+    """Whether every token of what is selected is one of the mention's."""
+    row, part, tokens = state.open_view.by_id.get(mention), selected(state), state.open_view.tokens
+    covered = tokens.covering(part) if part else None
+    if row is None or covered is None:
+        return row is not None and part is not None
+    spans = tokens.spans[covered.token_start : covered.token_end]
+    return all(any(token.overlaps(own) for own in row.fragments) for token in spans)
 
 
-def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:
-    """Whether every token of a part is one of the mention's."""
-    covered = state.open_view.tokens.covering(part)
-    tokens = (
-        state.open_view.tokens.spans[covered.token_start : covered.token_end] if covered else ()
-    )
-    own = list(fragments)
-    return all(any(token.overlaps(each) for each in own) for token in tokens)
-
-
-def legal_types(state: ReviewState) -> tuple[str, ...]:
+def legal_types(state: ReviewState, relation: ChoosingType) -> tuple[str, ...]:
     """Types that the relation to be may have."""
     by_id = state.open_view.by_id
-    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    head, tail = by_id.get(relation.head), by_id.get(relation.tail)
     # Another person may have taken one of them away meanwhile.
     return document_view.legal(state.open_view.schema, head, tail) if head and tail else ()
 
 
-def best_type(state: ReviewState) -> str | None:
+def best_type(state: ReviewState, relation: ChoosingType) -> str | None:
     """The type that Enter takes."""
     by_id = state.open_view.by_id
-    head, tail = by_id.get(state.pending.head), by_id.get(state.pending.tail)
+    head, tail = by_id.get(relation.head), by_id.get(relation.tail)
     if head is None or tail is None:
         return None
-    return document_view.best_relation(state.candidates, head, tail, legal_types(state))
+    return document_view.best_relation(state.candidates, head, tail, legal_types(state, relation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +121,12 @@ class Proposal:
     companion: str = ""
 
 
-def proposal(state: ReviewState) -> Proposal | None:
+def proposal(state: ReviewState, mention: str) -> Proposal | None:
     """The cluster of the same string, else a mention of the same string; ``None`` where there is neither.
 
     Strings are compared without case and without an article before them.
     """
-    view, mention = state.open_view, state.pending.head
+    view = state.open_view
     same = _normal(view.surface(mention))
     here = view.place(mention)[0]
     others = [

@@ -18,7 +18,7 @@ from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.keys.relation_map import Grouping, MapRow, RelationMap
 from sciextract_app.review.view.lower_panes import relation_columns, relation_text
 from sciextract_app.settings import key_name
-from sciextract_app.shared.actions import Action, action_of, nothing_left
+from sciextract_app.shared.actions import Bound, action_of, nothing_left
 from sciextract_app.shared.view_models import Feedback, Hint, Mode
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import RowsPane, fit
@@ -58,13 +58,11 @@ class MapPane(RowsPane[MapRow]):
 class KeyPresenter(Protocol):
     """What takes the keys of a screen over the review."""
 
-    def press(self, key: str, action: Action | None) -> Feedback:
+    def press(self, key: str, action: Bound) -> Feedback:
         """Do what a key means, given what it does at the desk."""
-        ...
 
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something now."""
-        ...
 
 
 class OverReview(Screen[Feedback]):

@@ -143,9 +143,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         author, model = options.author, options.model
         self.predictions = PredictionWork(self, author, options.load, self._predictions_ended)
         self.imports = ImportWork(self, author, self._record, self.predictions.start)
-        self.learning = LearningWork(
-            self, author, model, self.predictions.order, options.learn, self.desk.promise
-        )
+        order, promise = self.predictions.order, self.desk.promise
+        self.learning = LearningWork(self, author, model, order, options.learn, promise)
         self.bulk = BulkWork(self)
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
@@ -228,20 +227,14 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def draw_header(self) -> None:
         """Draw progress and model."""
-        header = self.desk.header()
+        header = replace(self.desk.header(), predicting=self.predictions.progress)
         model, training = self.predictions.model or header.model, self.retraining.watch.progress
         learning = self.learning.words
         if model and self.learning.left:
             model = f"{model} for {', '.join(self.learning.left)}"
         suggests = model or ("" if learning else "nothing suggests yet")
         self.query_one(HeaderBar).show(
-            replace(
-                header,
-                model=suggests,
-                predicting=self.predictions.progress,
-                training=training,
-                learning=learning,
-            )
+            replace(header, model=suggests, training=training, learning=learning)
         )
 
     def draw_list(self) -> None:
@@ -306,7 +299,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._waiting_rows = bool(self._waiting_rows) or feedback.changed or feedback.moved
         self.query_one(PassageView).call_after_refresh(self._draw_rest)
         if feedback.problem and self.project.is_replaced():
-            self.offer_to_save_copy()
+            self.dialogs.save_copy()
         if feedback.request:
             self.post_message(self.Requested(feedback.request))
         self.retraining.offer_after(feedback)
@@ -389,10 +382,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self.desk.press("", BY_ID["next-undecided"])
         self.draw()
         self.show_notice(feedback)
-
-    def offer_to_save_copy(self) -> None:
-        """Ask whether to continue in a file next to the one that has taken the project's place."""
-        self.dialogs.save_copy()
 
     # The list, its order and searches
 
