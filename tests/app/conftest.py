@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract_app.review.keys import navigation
+from sciextract_app.review.keys import key_dispatch
 from sciextract_app.shared.actions import use_keys
 from tests.app.review.abstracts import MADE
 
@@ -22,7 +22,7 @@ def default_keys() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def quick_fingers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second ``D`` of a script is meant, however soon it comes."""
-    monkeypatch.setattr(navigation, "DOUBLE_SECONDS", 0.0)
+    monkeypatch.setattr(key_dispatch, "DOUBLE_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -208,9 +208,8 @@ class Adjudication:
             case "redo":
                 latest = events.to_redo(connection, author)
                 return self._undo_or_redo(latest, self.project.redo, "decided again")
-        return problem(
-            f"{name} does nothing here: {key_of('help')} shows the keys, Esc goes to the desk"
-        )
+        ways = f"{key_of('help')} shows the keys, Esc goes to the desk"
+        return problem(f"{name} does nothing here: {ways}")
 
     @guarded
     def refresh(self) -> Feedback:

@@ -212,11 +212,8 @@ class PredictionWork:
         words = f"{counted(documents, 'abstract')} predicted" if documents else ""
         if isinstance(error, ModelMismatchError):
             known = bool(self._desk.project.schema.entities)
-            words = (
-                f"no model predicts these labels: {key_of('app.suggest')} offers other suggestions"
-                if known
-                else ""
-            )
+            other = f"{key_of('app.suggest')} offers other suggestions"
+            words = f"no model predicts these labels: {other}" if known else ""
         elif error is not None:
             words = f"no predictions: {error_line(error)}"
         problem = error is not None and not isinstance(error, ModelMismatchError)

@@ -33,10 +33,8 @@ def help_rows() -> list[HelpRow]:
     for action in ACTIONS:
         merged.setdefault((action.help, action.layer), []).append(written(keys_of(action.id)))
     rows = [(" ".join(names), text, layer) for (text, layer), names in merged.items()]
-    return [
-        *rows,
-        *((written(keys_of(each.id or "")), each.description, actions.AROUND) for each in AROUND),
-    ]
+    around = [(keys_of(each.id or ""), each.description) for each in AROUND]
+    return [*rows, *((written(keys), text, actions.AROUND) for keys, text in around)]
 
 
 def help_grid(rows: Iterable[HelpRow]) -> Table:

@@ -8,7 +8,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
-from sciextract_app.review.keys import navigation
+from sciextract_app.review.keys import key_dispatch
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.model.queue import Order
 from sciextract_app.review.model.targets import sure_items
@@ -79,7 +79,7 @@ def test_done_where_nothing_was_ever_decided_asks(desk: Desk) -> None:
 def test_a_second_done_within_half_a_second_is_not_a_second_decision(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(navigation, "DOUBLE_SECONDS", 0.5)
+    monkeypatch.setattr(key_dispatch, "DOUBLE_SECONDS", 0.5)
     now = [0.0]
     desk = Desk(project, clock=lambda: now[0])
     for later, done in ((0, False), (0.3, False), (0.3, False), (0.6, True), (0.3, True)):

@@ -42,15 +42,17 @@ def ask(state: ReviewState, target: str) -> Feedback:
         return Feedback(state.bulk.status)
     if state.project.mode != "write":
         return problem("The project is read-only here")
-    state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
+    decision = BulkDecision(state.number, target, named(state.open_view.surface(target)))
+    state.carry(decision)
     # Enter decides nothing else meanwhile, every other key continues.
     state.enter(Counting(partial(stop, state)))
-    return Feedback(state.bulk.status, request=COUNT)
+    return Feedback(decision.status, request=COUNT)
 
 
 def stop(state: ReviewState) -> Feedback:
     """Count or do no more of it; what is done already stays until it is taken back."""
-    decision, state.bulk = state.bulk, None
+    decision = state.bulk
+    state.carry(None)
     if decision is None:
         return Feedback()
     more = "stopping" if decision.phase is Phase.DOING else "nothing else is decided"
@@ -84,8 +86,9 @@ class BulkApply:
         """Some more abstracts are behind it."""
         if not self._is_current(decision):
             return Feedback()
-        self._state.bulk = replace(decision, done=done, total=total)
-        return Feedback(self._state.bulk.status)
+        now = replace(decision, done=done, total=total)
+        self._state.carry(now)
+        return Feedback(now.status)
 
     def counted(self, decision: BulkDecision, count: Count) -> Feedback:
         """All is counted: ask the person who waits; tell the one who went on."""
@@ -94,11 +97,11 @@ class BulkApply:
         # Enter of somebody who went on meanwhile must not agree to what they did not see.
         waits = self._leave_counting()
         if not count.numbers:
-            self._state.bulk = None
+            self._state.carry(None)
             return Feedback(f"No other {decision.name} in the project waits for that")
-        self._state.bulk = replace(decision, phase=Phase.COUNTED, count=count)
-        question = _question(self._state, self._state.bulk) if waits else None
-        return question or Feedback(self._state.bulk.status)
+        now = replace(decision, phase=Phase.COUNTED, count=count)
+        self._state.carry(now)
+        return _question(self._state, now) if waits else Feedback(now.status)
 
     def ended(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
         """Everything is decided, or it was stopped on the way."""
@@ -124,7 +127,7 @@ class BulkApply:
 
     def _clear(self, decision: BulkDecision) -> None:
         if self._is_current(decision):
-            self._state.bulk = None
+            self._state.carry(None)
 
     def _leave_counting(self) -> bool:
         """Out of the mode of a person who waits for the count; says whether they did."""
@@ -141,7 +144,7 @@ def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
     def confirmed() -> Feedback:
         total = len(decision.count.numbers) if decision.count else 0
-        state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
+        state.carry(replace(decision, phase=Phase.DOING, done=0, total=total))
         words = f"{decision.name}: deciding in {_abstracts(total)}; Esc stops"
         return Feedback(words, request=DO)
 
@@ -190,7 +193,7 @@ def accept_sure(state: ReviewState, action: Action) -> Feedback:
             return _accept_above(state)
         again = f"{key_of(action.id)} again accepts scores of {state.threshold:.2f} or more"
         return problem(f"{state.unsure or 'Nothing undecided here is sure'}. {again}")
-    state.rest_by_uncertainty, state.alike = True, None
+    state.walk_rest_by_uncertainty()
     state.after_action(state.project.actions.accept_all(state.number, [*entities, *relations]))
     state.focus_on(state.open_queue.after(state.open_queue.key_at(0)) or state.focus)
     count = f"{counted(len(entities), 'mention')} and {counted(len(relations), 'relation')}"
@@ -203,7 +206,6 @@ def _accept_above(state: ReviewState) -> Feedback:
     position = state.position()
     outcome = state.project.actions.accept_above(state.threshold, state.number)
     state.after_action(outcome)
-    state.alike = None
     _advance_if_decided(state, position)
     least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:

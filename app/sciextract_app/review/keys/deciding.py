@@ -45,8 +45,9 @@ def accept(state: ReviewState, action: Bound = None) -> Feedback:
     position, changed = state.position(), False
     if row.state not in SETTLED:
         state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
-        state.repeat, changed = accept, True
-    state.alike = row.id if isinstance(row, EntityRow) else None
+        changed = True
+    alike = row.id if isinstance(row, EntityRow) else None
+    state.decided(accept if changed else state.repeat, alike)
     message = _decided(state, before, row, ACCEPTED) if changed else ""
     more = state.advance(position)
     return Feedback(_joined(message, more), changed=changed)
@@ -57,13 +58,10 @@ def reject(state: ReviewState, action: Bound = None) -> Feedback:
     item, before = state.focus, state.open_view
     row = before.row(item)
     if item is None or row is None:
-        return problem(
-            f"No item is under the cursor; {key_of('next-undecided')} goes to the next undecided one"
-        )
+        return problem(f"No item is under the cursor; {key_of('next-undecided')} goes to the next")
     position = state.position()
     state.after_action(state.project.actions.reject(state.number, item, state.seconds()))
-    state.repeat = reject
-    state.alike = row.id if isinstance(row, EntityRow) else None
+    state.decided(reject, row.id if isinstance(row, EntityRow) else None)
     message = _decided(state, before, row, REJECTED)
     more = state.advance(position)
     return Feedback(_joined(message, more), changed=True)
@@ -110,9 +108,8 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
         kind: Kind = "relation" if relation else "entity"
         if not known:
             return Feedback(request=NEW_TYPE[kind])
-        return problem(
-            f"The schema has {counted(len(known), f'{kind} type')}; {key_of('guideline')} adds one"
-        )
+        types = counted(len(known), f"{kind} type")
+        return problem(f"The schema has {types}; {key_of('guideline')} adds one")
     return apply_label(state, label)
 
 
@@ -147,8 +144,8 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     set_label = partial(state.project.actions.set_label, state.number, item, label)
     outcome = legally(state, ("label", item.id, label), set_label)
     state.after_action(outcome)
-    state.repeat = partial(apply_label, label=label)
-    state.alike = item.id if isinstance(item, EntityRef) else None
+    alike = item.id if isinstance(item, EntityRef) else None
+    state.decided(partial(apply_label, label=label), alike)
     more = True if state.is_undecided(state.focus) else state.advance(position)
     words = document_view.item_words(state.open_view, item)
     set_to = words if isinstance(item, RelationRef) else f"{words}: {label}"
@@ -185,7 +182,7 @@ def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedb
     live = next((row for row in made if row.state is not State.REJECTED), None)
     if live is not None:
         state.focus_on(EntityRef(live.id))
-        state.alike = live.id
+        state.decided(state.repeat, live.id)
     return Feedback(f"{named(span.of(state.open_view.text))} added as {label}", changed=True)
 
 
@@ -200,8 +197,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     )
     state.after_action(outcome)
     state.focus_on(state.focus)
-    state.repeat = partial(move_edge, action=action, characters=characters)
-    state.alike = None
+    state.decided(partial(move_edge, action=action, characters=characters))
     return Feedback(named(state.open_view.surface(mention)), changed=outcome.event_id is not None)
 
 
@@ -220,9 +216,8 @@ def press_characters(state: ReviewState, doing: Characters, key: str, action: Bo
     if action is not None and action.id in ("accept", "characters"):
         state.leave_mode()
         return Feedback()
-    return problem(
-        f"{key} does nothing here: {keys_together(*EDGES)} move edges by a character, Esc leaves"
-    )
+    edges = keys_together(*EDGES)
+    return problem(f"{key} does nothing here: {edges} move edges by a character, Esc leaves")
 
 
 def invert(state: ReviewState, action: Bound = None) -> Feedback:
@@ -234,7 +229,7 @@ def invert(state: ReviewState, action: Bound = None) -> Feedback:
         return problem(f"Only relations are inverted: {focus_one()}")
     turn = partial(state.project.actions.invert, state.number, relation)
     state.after_action(legally(state, ("invert", relation), turn))
-    state.repeat = invert
+    state.decided(invert)
     row = state.open_view.relation_by_id[relation]
     words = document_view.relation_words(state.open_view, row.head, row.label, row.tail)
     return Feedback(words, changed=True)

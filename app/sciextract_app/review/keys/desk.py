@@ -81,7 +81,7 @@ class Desk:
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
-        self.state.sure = before.sure if before else None
+        self.state.promise(before.sure if before else None)
         self.totals: Totals = totals(project.connection)
         self.counts = 1
         self.bulk = BulkApply(self.state)
@@ -177,10 +177,10 @@ class Desk:
             return linking.ask_type(state, head, tails[0].id)
         if isinstance(state.doing, Pointing):
             state.enter(replace(state.doing, start=None))
-            state.cursor = state.view.token_at(char)
+            state.point_at(state.view.token_at(char))
             return Feedback()
         state.leave_mode()
-        state.alike = None  # a and & speak of what was clicked
+        state.decided(state.repeat)  # a and & speak of what was clicked
         selecting.focus_token(state, char)
         return Feedback()
 
@@ -191,7 +191,7 @@ class Desk:
         if state.view is None or state.view.row(item) is None:
             return problem("The item no longer exists")
         state.leave_mode()
-        state.alike = None
+        state.decided(state.repeat)
         state.focus_on(item)
         return Feedback()
 
@@ -205,7 +205,7 @@ class Desk:
         start, doing = state.view.token_at(low), state.doing
         mention = doing.mention if isinstance(doing, Pointing) else ""
         state.enter(Pointing(mention, start) if mention else Selecting(start))
-        state.cursor = state.view.token_at(max(low, high - 1))
+        state.point_at(state.view.token_at(max(low, high - 1)))
         return Feedback()
 
     def count_key(self, *, moves: bool) -> None:
@@ -252,7 +252,6 @@ class Desk:
         self._count()
         self._model = review.newest_model(state.project.connection)
         if not state.read():
-            state.number = 0
             self._begin(None, None)
             gone = "The abstract is not in the project any more" if before else ""
             return Feedback(gone, moved=True)
@@ -270,7 +269,7 @@ class Desk:
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self.state.order, self.state.seed, self.state.rest_by_uncertainty = order, seed, False
+        self.state.walk(order, seed)
         return self.refresh()
 
     @guarded
@@ -295,7 +294,7 @@ class Desk:
         if not self.queues.active:
             kind = "search" if searched else ""
             connection = self.state.project.connection
-            self.state.documents = DocumentOrder(connection, numbers, kind, searched, self.number)
+            self.state.follow(DocumentOrder(connection, numbers, kind, searched, self.number))
 
     @guarded
     def change_labels(self, change: Callable[[Project], Outcome]) -> Feedback:
@@ -311,7 +310,7 @@ class Desk:
 
     def promise(self, sure: Mapping[str, float], unsure: str = "") -> None:
         """Take from which score on suggestions of a task are right as often as promised, also for the next time."""
-        self.state.sure, self.state.unsure = sure, unsure
+        self.state.promise(sure, unsure)
         self.remember()
 
     def remember(self) -> None:
@@ -329,9 +328,9 @@ class Desk:
             )
             session.save(state.project.path, place)
 
-    def passage(self) -> Passage:
-        """The text with everything that is drawn into it."""
-        return panes.passage(self.state)
+    def passage(self, searched: str = "") -> Passage:
+        """The text with everything that is drawn into it, and where the words of a search stand."""
+        return panes.passage(self.state, searched)
 
     def most_relations(self, *, everything: bool) -> int:
         """The most relations that are listed at once while the focus moves."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf
 from typing import Any
 
 from sciextract_app.review.keys import bulk, deciding, linking, navigation, selecting
@@ -30,6 +29,8 @@ from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
 _SPREADING = frozenset({"alike", "alike-everywhere"})
+DOUBLE_SECONDS = 0.5
+"""A second ``D`` within that is the same press, bounced or repeated: nobody has seen by then what the first one opened."""
 _WAITING = frozenset({"enter", "escape"})
 HANDLERS: Mapping[str, Handler] = {
     "next-undecided": navigation.next_undecided,
@@ -107,10 +108,13 @@ def press(state: ReviewState, key: str, action: Bound) -> Feedback:
         key: The key's name.
         action: What the key is bound to, for the modes in which bindings hold.
     """
+    is_done = state.mode is Mode.REVIEW and action is not None and action.id == "done"
+    if is_done and state.clock() - state.done_at < DOUBLE_SECONDS:
+        state.end_key(None, is_done)  # a key that is held down is one press, however long
+        return problem(f"{key_of('done')} came twice: the second one decided nothing")
     refused = state.refused
     feedback = _press(state, key, action)
-    if state.refused is refused:
-        state.refused = None
+    state.end_key(refused, is_done)
     return feedback
 
 
@@ -118,13 +122,12 @@ def _press(state: ReviewState, key: str, action: Bound) -> Feedback:
     # Only a and & may still speak of the mention that was decided before this key.
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
-        state.alike = None
+        state.decided(state.repeat)
     if state.mode is Mode.COUNTING and key not in _WAITING:
         state.leave_mode()  # the person does not wait: the count runs alongside
     if state.mode is not Mode.REVIEW:
-        return _in_mode(state, key, action)
-    # Every other key takes back the question whether the abstract is done.
-    asked, state.asked_done = state.asked_done, False
+        handle = IN_MODE[type(state.doing)]
+        return _escape(state) if key == "escape" else handle(state, state.doing, key, action)
     if action is None:
         return (
             bulk.stop(state)
@@ -135,16 +138,7 @@ def _press(state: ReviewState, key: str, action: Bound) -> Feedback:
         return Feedback(request=action.request)
     if state.view is None and action.id not in _WITHOUT_ABSTRACT:
         return problem("No abstract is open")
-    state.asked_done = asked and action.id == "done"
-    feedback = HANDLERS[action.id](state, action)
-    state.done_at = state.clock() if action.id == "done" else -inf
-    return feedback
-
-
-def _in_mode(state: ReviewState, key: str, action: Bound) -> Feedback:
-    if key == "escape":
-        return _escape(state)
-    return IN_MODE[type(state.doing)](state, state.doing, key, action)
+    return HANDLERS[action.id](state, action)
 
 
 def _escape(state: ReviewState) -> Feedback:

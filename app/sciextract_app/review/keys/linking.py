@@ -139,9 +139,8 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     found = document_view.considered(view, state.candidates, mention)[:MOST_OFFERS]
     name = named(view.surface(mention), 28)
     if not found:
-        return problem(
-            f"The model considered nothing else for {name}; {key_of('relate')} relates, {key_of('join')} links it"
-        )
+        by_hand = f"{key_of('relate')} relates, {key_of('join')} links it"
+        return problem(f"The model considered nothing else for {name}; {by_hand}")
     places: dict[str, int] = {}
     for letter, each in zip(LETTERS, found, strict=False):
         place = view.by_id[each.tail if each.head == mention else each.head].char_start
@@ -210,7 +209,8 @@ def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
     if chosen is None:
         return problem("Focus a mention first")
     state.after_action(state.project.actions.join(state.number, chosen, cluster, state.seconds()))
-    state.repeat, state.last_cluster = partial(join, cluster=cluster), cluster
+    state.decided(partial(join, cluster=cluster))
+    state.use_cluster(cluster)
     _keep_focus(state, EntityRef(chosen))
     name, letter = named(state.open_view.surface(chosen)), state.letters.of(cluster)
     return Feedback(f"{name} is in cluster {letter}", changed=True)
@@ -247,7 +247,7 @@ def _make_cluster(state: ReviewState, mention: str, companion: str) -> Feedback:
     mentions = (companion, mention)
     state.after_action(state.project.actions.new_cluster(state.number, mentions, state.seconds()))
     home = state.open_view.homes.get(mention)
-    state.last_cluster = home[0].cluster_id if home else ""
+    state.use_cluster(home[0].cluster_id if home else "")
     _keep_focus(state, EntityRef(mention))
     return Feedback(f"new cluster {state.letters.of(state.last_cluster)}", changed=True)
 
@@ -258,7 +258,7 @@ def leave(state: ReviewState, action: Bound = None) -> Feedback:
     if mention is None:
         return problem(f"A mention leaves a cluster: {focus_one()}")
     state.after_action(state.project.actions.leave(state.number, mention, state.seconds()))
-    state.repeat = leave
+    state.decided(leave)
     _keep_focus(state, EntityRef(mention))
     return Feedback(f"{named(state.open_view.surface(mention))} is in no cluster", changed=True)
 
@@ -279,7 +279,7 @@ def press_merge(state: ReviewState, doing: Merging, key: str, action: Bound) -> 
         return problem(f"No cluster has the letter {key}; Esc leaves")
     state.leave_mode()
     state.after_action(state.project.actions.merge(state.number, cluster, other, state.seconds()))
-    state.last_cluster = cluster
+    state.use_cluster(cluster)
     mention = state.open_view.mention_of(state.focus) or _mention(state)
     _keep_focus(state, EntityRef(mention) if mention else None)
     left = _undecided_in(state, state.open_view.members.get(cluster))

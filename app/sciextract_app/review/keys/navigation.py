@@ -30,8 +30,6 @@ from sciextract_app.shared.view_models import Feedback, problem
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
-DOUBLE_SECONDS = 0.5
-"""A second ``D`` within that is the same press, bounced or repeated: nobody has seen by then what the first one opened."""
 _COUNTED = frozenset({"done", "completeness"})
 """What changes how many abstracts are done."""
 # Nine digits are more than any project has abstracts.
@@ -170,9 +168,8 @@ def _go_to_finding(state: ReviewState, places: Iterable[int]) -> Feedback:
             )
     if state.number != before:
         state.load(before)
-    return Feedback(
-        f"No further place: {findings.check}; {key_of('checks')} checks again, {key_of('app.queues')} leaves"
-    )
+    more = f"{key_of('checks')} checks again, {key_of('app.queues')} leaves"
+    return Feedback(f"No further place: {findings.check}; {more}")
 
 
 def open_end(state: ReviewState, action: Action) -> Feedback:
@@ -219,23 +216,18 @@ def _open_at(state: ReviewState, place: int) -> Feedback:
 
 def done(state: ReviewState, action: Action) -> Feedback:
     """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
-    if state.clock() - state.done_at < DOUBLE_SECONDS:
-        return problem(f"{key_of(action.id)} came twice: the second one decided nothing")
     waiting, progress = state.undecided_count(), state.open_view.progress
     layers = {progress.entities, progress.relations, progress.coreference}
-    if layers == {Completeness.UNTOUCHED} and not waiting and not state.asked_done:
-        state.asked_done = True
-        return Feedback(
-            f"Nothing was decided here: {key_of(action.id)} again marks it as done as it is"
-        )
-    if waiting and not state.asked_done:
+    again, is_untouched = key_of(action.id), layers == {Completeness.UNTOUCHED}
+    # Only a person who was told can mean that.
+    if (waiting or is_untouched) and not state.insists((action.id,)):
+        if not waiting:
+            return Feedback(f"Nothing was decided here: {again} again marks it as done as it is")
         state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
-        # The same key again rejects them: only a person who was told how many can mean that.
-        state.asked_done = True
-        return Feedback(
-            f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones, "
-            f"{key_of(action.id)} again rejects all and marks as done"
+        told = (
+            f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones"
         )
+        return Feedback(f"{told}, {again} again rejects all and marks as done")
     number, seconds = state.number, state.seconds()
     state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
     rejected = f", {counted(waiting, 'item')} rejected" if waiting else ""
@@ -298,7 +290,6 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
     if number is not None and number != before:
         state.load(number)
     elif not state.read():
-        state.number = 0
         return Feedback(f"{event.kind} {verb}", changed=True, moved=True, recount=recount)
     moved = state.number != before
     # What an undo removed is only in the view before.

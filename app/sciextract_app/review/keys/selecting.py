@@ -47,7 +47,7 @@ def press_jump(state: ReviewState, doing: Jumping, key: str, action: Bound) -> F
 
 def _go(state: ReviewState, token: int) -> None:
     if state.mode in (Mode.SELECT, Mode.FRAGMENT):
-        state.cursor = max(0, min(token, len(state.open_view.tokens) - 1))
+        state.point_at(token)
     else:
         state.move_cursor(token)
 
@@ -69,9 +69,8 @@ def select(state: ReviewState, action: Bound = None) -> Feedback:
     if state.focus is None:
         return Feedback()
     word = named(state.open_view.token_span(state.cursor).of(state.open_view.text))
-    return Feedback(
-        f"selects from {word} on; to begin elsewhere: Esc, move to the word, {key_of('select')}"
-    )
+    elsewhere = f"Esc, move to the word, {key_of('select')}"
+    return Feedback(f"selects from {word} on; to begin elsewhere: {elsewhere}")
 
 
 def press_select(state: ReviewState, doing: Selecting, key: str, action: Bound) -> Feedback:
@@ -154,9 +153,8 @@ def candidate(state: ReviewState, action: Bound = None) -> Feedback:
     found = doing.offers[doing.offer]
     best = max(found.labels, key=lambda each: each.score)
     name = named(found.span.of(state.open_view.text))
-    return Feedback(
-        f"{name}: {suggestion(state)} {best.score:.2f}? {key_of('accept')} or a type adds it"
-    )
+    question = f"{name}: {suggestion(state)} {best.score:.2f}?"
+    return Feedback(f"{question} {key_of('accept')} or a type adds it")
 
 
 def focus_token(state: ReviewState, char: int) -> None:
@@ -175,12 +173,11 @@ def ask_fragment(state: ReviewState, action: Bound = None) -> Feedback:
     state.enter(Pointing(mention))
     # Most parts that are missing stand behind the mention: "left or right arm".
     behind = state.open_view.by_id[mention].char_end
-    state.cursor = state.open_view.token_at(behind)
+    state.point_at(state.open_view.token_at(behind))
     if state.open_view.token_span(state.cursor).char_end <= behind:
         _go(state, state.cursor + 1)
-    return Feedback(
-        f"Move to the part, {key_of('select')} begins a longer one; {_take_keys()} adds it or takes it out"
-    )
+    longer = f"{key_of('select')} begins a longer one"
+    return Feedback(f"Move to the part, {longer}; {_take_keys()} adds it or takes it out")
 
 
 def _take_keys() -> str:
@@ -220,7 +217,6 @@ def _take(state: ReviewState, mention: str) -> Feedback:
     outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
     state.after_action(outcome)
     state.focus_on(state.focus)
-    state.alike = None
     parts = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
     message = f"{named(state.open_view.surface(row.id))}{parts}"
     return Feedback(message, changed=outcome.event_id is not None)

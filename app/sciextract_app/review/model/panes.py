@@ -38,7 +38,7 @@ from sciextract_app.shared.view_models import (
 )
 
 
-def passage(state: ReviewState) -> Passage:
+def passage(state: ReviewState, searched: str) -> Passage:
     """The open abstract as it is drawn."""
     if state.view is None:
         return EMPTY
@@ -51,7 +51,7 @@ def passage(state: ReviewState) -> Passage:
         text=view.text,
         title_end=title_end_of(view.document.stored.document),
         marks=state.marks.of(view, state.letters, focused, _partners(view, focus)),
-        hits=hits(view.text, state.searched),
+        hits=hits(view.text, searched),
         cursor=_edges(view.token_span(state.cursor)),
         selection=_edges(chosen) if chosen else None,
         hints=hints.remaining() if hints else {},

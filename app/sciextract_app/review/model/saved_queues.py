@@ -116,8 +116,8 @@ class Queues:
         if self._active is None:
             return problem("No queue is open")
         left, self._places = self._active, self.places
-        self._active = self._state.findings = None
-        self._state.documents = DocumentOrder(self._state.project.connection)
+        self._active = None
+        self._state.follow(DocumentOrder(self._state.project.connection))
         if left.kind == CHECK:
             return Feedback(f"left the check {left.progress}; {key_of('checks')} checks again")
         return Feedback(f"closed the queue {left.progress}; {key_of('app.queues')} continues it")
@@ -127,8 +127,7 @@ class Queues:
         self._places = self.places
         numbers = tuple(dict.fromkeys(each.number for each in found))
         self._active = DocumentOrder(self._state.project.connection, numbers, CHECK, str(check))
-        self._state.findings = CheckFindings(check, found)
-        self._state.documents = self._active
+        self._state.follow(self._active, CheckFindings(check, found))
 
     @guarded
     def forget(self, name: str) -> Feedback:
@@ -157,9 +156,8 @@ class Queues:
         return Feedback(f"queue {order.progress}; followed by {keys}", moved=first != before)
 
     def _take(self, queue: SavedQueue) -> DocumentOrder:
-        self._state.findings = None
         self._active = self._order(queue, self._places.get(queue.name, 0))
-        self._state.documents = self._active
+        self._state.follow(self._active)
         return self._active
 
     def _order(self, queue: SavedQueue, stopped: int) -> DocumentOrder:

@@ -93,12 +93,10 @@ class ReviewState:
         self.repeat: Repeat | None = None
         self.alike: str | None = None
         self.bulk: BulkDecision | None = None
-        self.asked_done = False
         self.sure: Mapping[str, float] | None = None
         self.unsure = ""
         self.done_at = -inf
         self.rest_by_uncertainty = False
-        self.searched = ""
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
         self.seen = -1
@@ -137,7 +135,6 @@ class ReviewState:
         self.last_cluster, self.cursor = "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
         if not self.read():
-            self.number = 0
             return False
         first = (
             focus if self.open_view.row(focus) else self.open_queue.after(self.open_queue.key_at(0))
@@ -156,6 +153,7 @@ class ReviewState:
             document = None
         if document is None or document.progress is None:
             self.view = self.queue = self.candidates = None
+            self.number = 0
             self.leave_mode()
             return False
         project = self.project
@@ -185,12 +183,16 @@ class ReviewState:
     def move_cursor(self, token: int) -> None:
         """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""
         view = self.open_view
-        self.cursor = max(0, min(token, len(view.tokens) - 1))
+        self.point_at(token)
         under = view.touching(view.token_span(self.cursor))
         # A mention within the focused one does not take the focus away while the cursor moves in both.
         stays = any(row.id == view.mention_of(self.focus) for row in under)
         if not stays or not under:
             self.focus_on(EntityRef(under[0].id) if under else None, cursor=False)
+
+    def point_at(self, token: int) -> None:
+        """Put the cursor on a token; the focus stays."""
+        self.cursor = max(0, min(token, len(self.open_view.tokens) - 1))
 
     def position(self) -> Key:
         """Where the focus is in the order of review."""
@@ -255,6 +257,40 @@ class ReviewState:
         again = self.refused == relation
         self.refused = None if again else relation
         return again
+
+    def end_key(self, refused: Refused | None, is_done: bool) -> None:
+        """Forget what only the very next key may insist on, unless this one was refused; and when ``D`` was pressed."""
+        if self.refused is refused:
+            self.refused = None
+        self.done_at = self.clock() if is_done else -inf
+
+    def decided(self, repeat: Repeat | None, alike: str | None = None) -> None:
+        """Keep what the next key may do again, and the mention whose decision it may spread."""
+        self.repeat, self.alike = repeat, alike
+
+    def use_cluster(self, cluster: str) -> None:
+        """Keep the cluster that was used last."""
+        self.last_cluster = cluster
+
+    def carry(self, decision: BulkDecision | None) -> None:
+        """Keep how far a decision for the whole project is, ``None`` for none."""
+        self.bulk = decision
+
+    def follow(self, documents: DocumentOrder, findings: CheckFindings | None = None) -> None:
+        """Take abstracts in another order, that of a check with what it has found."""
+        self.documents, self.findings = documents, findings
+
+    def walk(self, order: Order, seed: int) -> None:
+        """Take undecided items in another order."""
+        self.order, self.seed, self.rest_by_uncertainty = order, seed, False
+
+    def walk_rest_by_uncertainty(self) -> None:
+        """Take those that are left in the open abstract by uncertainty, whatever the order."""
+        self.rest_by_uncertainty = True
+
+    def promise(self, sure: Mapping[str, float] | None, unsure: str = "") -> None:
+        """Keep from which score on suggestions of a task are right as often as promised."""
+        self.sure, self.unsure = sure, unsure
 
     @property
     def mode(self) -> Mode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
@@ -15,11 +15,12 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from sciextract_app.review.keys.desk import Desk
+from sciextract_app.review.keys.questions import Questions
 from sciextract_app.review.keys.relation_map import Grouping, MapRow, RelationMap
 from sciextract_app.review.view.lower_panes import relation_columns, relation_text
 from sciextract_app.settings import key_name
-from sciextract_app.shared.actions import Bound, action_of, nothing_left
-from sciextract_app.shared.view_models import Feedback, Hint, Mode
+from sciextract_app.shared.actions import action_of, nothing_left
+from sciextract_app.shared.view_models import Feedback, Mode
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import RowsPane, fit
 
@@ -55,16 +56,6 @@ class MapPane(RowsPane[MapRow]):
         return line.append_text(relation_text(row.relation, columns, room, style))
 
 
-class KeyPresenter(Protocol):
-    """What takes the keys of a screen over the review."""
-
-    def press(self, key: str, action: Bound) -> Feedback:
-        """Do what a key means, given what it does at the desk."""
-
-    def footer(self) -> tuple[Hint, ...]:
-        """Keys that mean something now."""
-
-
 class OverReview(Screen[Feedback]):
     """A screen over the review, with the keys and the bars of the desk.
 
@@ -80,7 +71,7 @@ class OverReview(Screen[Feedback]):
     OPENED_BY = ""
     """The action that opens the screen, and leaves it."""
 
-    def __init__(self, desk: Desk, presenter: KeyPresenter) -> None:
+    def __init__(self, desk: Desk, presenter: RelationMap | Questions) -> None:
         super().__init__()
         self._desk = desk
         self._takes_keys = presenter

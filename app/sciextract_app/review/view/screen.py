@@ -196,9 +196,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             self.app.refresh_css(animate=False)  # labels have colours of their own
         self._aim()
         self.set_class(not desk.number, "-empty")
-        desk.state.searched = self.listing.query.words
         if desk.number:
-            self.query_one(PassageView).show(desk.passage())
+            self.query_one(PassageView).show(desk.passage(self.listing.query.words))
 
     def _draw_rest(self) -> None:
         """Draw what is around the text, unless that is done."""
