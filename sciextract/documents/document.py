@@ -159,6 +159,8 @@ class AnnotatedDocument:
         done: Whether a person has decided all of it; ``None`` where nobody began, or nothing is known of that.
         unread: What its file held and a document has no place for, by kind: what reading has lost.
         held_back: Predicted items that a promise of precision does not cover and that are left out, by task and label.
+        bare_offsets: Whether its file gives offsets without a copy of each mention and without tokens, so that only
+            words tell what they count.
     """
 
     document: Document
@@ -168,6 +170,7 @@ class AnnotatedDocument:
     done: bool | None = field(default=None, compare=False)
     unread: Mapping[str, int] = field(default_factory=dict, compare=False)
     held_back: Mapping[str, int] = field(default_factory=dict, compare=False)
+    bare_offsets: bool = field(default=False, compare=False)
 
     def to_dict(self, candidates: bool = False) -> dict[str, Any]:
         """The exchange record in plain Python values: what a line of the format ``jsonl`` holds.

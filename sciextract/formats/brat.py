@@ -263,9 +263,10 @@ def _read_entities(
             if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
                 raise place.error("its fragments overlap", field=name)
             if written.strip():
-                items.check_copy(
-                    written.rstrip("\t"), [span.of(text) for span in fragments], place, name
-                )
+                copies = [span.of(text) for span in fragments]
+                # Behind the copy, files of other programs may have empty columns.
+                written = written if copies[-1].endswith("\t") else written.rstrip("\t")
+                items.check_copy(written, copies, place, name)
             told = exact.get(name, ())
             whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
             by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))

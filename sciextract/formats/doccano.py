@@ -31,7 +31,7 @@ from sciextract.text.analyse import analyse
 class DoccanoWriter(LineWriter):
     """Writes one object a line; counts in ``losses`` what spans and relations cannot hold.
 
-    Offsets count code points. Ids of entities and relations are unique in the file. doccano refuses spans
+    Offsets count code points, as a copy of each mention tells; doccano leaves it aside. Ids of entities and relations are unique in the file. doccano refuses spans
     without a label.
     """
 
@@ -53,8 +53,10 @@ class DoccanoWriter(LineWriter):
         self._entity_count += len(numbers)
         entities, relations = [], []
         for each in layers.entities:
-            place = {"start_offset": each.span.char_start, "end_offset": each.span.char_end}
-            entities.append({"id": numbers[each.id], "label": each.label, **place})
+            span = each.span
+            place = {"start_offset": span.char_start, "end_offset": span.char_end}
+            copy = {"text": span.of(document.document.text)}
+            entities.append({"id": numbers[each.id], "label": each.label, **place, **copy})
         for head, tail, label in layers.relations:
             self._relation_count += 1
             ends = {"from_id": numbers[head.id], "to_id": numbers[tail.id]}
@@ -132,6 +134,7 @@ def _add_entities(
             with items.leaving_out():
                 given.append(_read_span(items, value, f"{column}[{index}]", place))
     spans, remark = to_spans([span for span, *_ in given], text, place)
+    items.bare_offsets = not remark and any(span.mention is None for span, *_ in given)
     if remark:
         items.remarks[remark] += 1
     by_id: dict[object, Entity] = {}
@@ -152,12 +155,12 @@ def _read_span(
     items: CorpusItems, value: object, field: str, place: Place
 ) -> tuple[GivenSpan, str, object]:
     """A span with its label and id."""
-    number = None
+    number = mention = None
     if isinstance(value, list) and len(value) == 3:
         start, end, label = value
     elif isinstance(value, dict):
         start, end, label = (value.get(key) for key in ("start_offset", "end_offset", "label"))
-        number = value.get("id")
+        number, mention = value.get("id"), value.get("text")
     else:
         allowed = "[start, end, label], or an object with start_offset, end_offset and label"
         raise place.unexpected(value, allowed, field=field)
@@ -165,7 +168,7 @@ def _read_span(
         label = str(label)
         items.remarks["label that is a number of doccano, whose name the file does not hold"] += 1
     return (
-        given_span(start, end, None, field, place),
+        given_span(start, end, mention, field, place),
         label_at(label, f"{field} label", place),
         number,
     )

@@ -51,6 +51,7 @@ class CorpusItems:
     Attributes:
         remarks: What was not read as it stands, by kind.
         unread: What the file holds and an annotated document does not, by kind: a loss of reading.
+        bare_offsets: See :class:`~sciextract.documents.document.AnnotatedDocument`.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class CorpusItems:
         self._links: list[tuple[Entity, Entity]] = []
         self.remarks: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
+        self.bare_offsets = False
 
     @property
     def entities(self) -> list[Entity]:
@@ -182,7 +184,13 @@ class CorpusItems:
         unread = Counter({f"not read: {kind}": count for kind, count in self.unread.items()})
         warnings = warnings_of(self.remarks | unread)
         return AnnotatedDocument(
-            document, self.annotations(), None, warnings, done, {**+self.unread}
+            document,
+            self.annotations(),
+            None,
+            warnings,
+            done,
+            {**+self.unread},
+            bare_offsets=self.bare_offsets,
         )
 
     def _relation(self, item_id: str, ends: tuple[str, str, str], score: float | None) -> Relation:

@@ -84,7 +84,9 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
         return spans if are_sound(spans) else []
 
     fields = unknown_fields(record, {key_field, *_SPACY_FIELDS}, place)
-    table = token_table(text, spans_of("tokens"), spans_of("sents"), items.spans)
+    tokens = spans_of("tokens")
+    items.bare_offsets = not tokens
+    table = token_table(text, tokens, spans_of("sents"), items.spans)
     yield items.annotated(Document(key, text, table, fields))
 
 
@@ -120,6 +122,7 @@ def _pubannotation_documents(
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)
     items = CorpusItems(key, source.provenance)
+    items.bare_offsets = True
     for track, field in [(record, ""), *objects_at(record.get("tracks"), "tracks", place)]:
         _add_track(items, track, f"{field}." if field else "", text, place)
     fields = unknown_fields(record, {key_field, *_PUBANNOTATION_FIELDS}, place)

@@ -103,6 +103,7 @@ class ResultReader:
             others, _ = to_spans(longer, self._text, self._place)
             if all(each.mention for each in longer) and all(isinstance(o, Span) for o in others):
                 spans, remark = others, INCLUSIVE_ENDS
+        self.items.bare_offsets = not remark and any(each.mention is None for each in given_spans)
         if remark:
             self.items.remarks[remark] += 1
         for (given, result), span in zip(self._given, spans, strict=True):

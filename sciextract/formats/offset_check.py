@@ -18,7 +18,6 @@ from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit, cuts_wo
 
 _SAMPLE = 20
 _MOST_WAITING = 200
-_REMARKS = tuple(unit.remark for unit in UNITS)
 
 
 def with_fitting_offsets(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
@@ -56,10 +55,10 @@ def _taken(waiting: list[ReadItem]) -> Iterator[ReadItem]:
 
 
 def _is_annotated(item: ReadItem) -> TypeGuard[AnnotatedDocument]:
-    """Whether an item has mentions whose reader did not convert their offsets itself."""
-    if isinstance(item, BadRecord) or not item.annotations.entities:
+    """Whether an item has mentions whose reader could not tell what their offsets count."""
+    if isinstance(item, BadRecord) or not item.bare_offsets:
         return False
-    return not any(warning.startswith(_REMARKS) for warning in item.warnings)
+    return bool(item.annotations.entities)
 
 
 def _unit_of(documents: Sequence[AnnotatedDocument]) -> tuple[Unit, str]:

@@ -78,6 +78,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     tokens = _Tokens([], text, place)
     with items.leaving_out("tokens that do not fit the text"):
         tokens = _Tokens(record.get("tokens"), text, place)
+    items.bare_offsets = not tokens.spans
     task = _Task(text, tokens, items, place)
     if state is None:
         for name in ("spans", "relations"):

@@ -43,8 +43,6 @@ class FormatSpec:
         record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
         training: Whether tools train on its files, so that an abstract without items reads as one that has none.
-        bare_offsets: Whether its files may give offsets without a copy of the mention, so that only words tell what
-            they count.
         hint: The next step, for a kind of file that is known and not read; it has no id.
     """
 
@@ -62,7 +60,6 @@ class FormatSpec:
     extra: str = ""
     record: str = ""
     training: bool = False
-    bare_offsets: bool = False
     hint: str = ""
 
     @property
@@ -85,9 +82,7 @@ class FormatSpec:
         from sciextract.formats.record_check import checked
 
         reader = self._load(self.reader)
-        if self.bare_offsets:
-            return lambda source: checked(with_fitting_offsets(reader(source)))
-        return lambda source: checked(reader(source))
+        return lambda source: checked(with_fitting_offsets(reader(source)))
 
     def load_writer(self) -> WriterFactory:
         """Import and return the maker of writers.
@@ -157,30 +152,25 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("labelstudio", "Label Studio JSON export: tasks with annotations",
         (".json",), reader=".label_studio:read_labelstudio", writer=".label_studio:LabelStudioWriter",
         opening=r"\s*(?:\[" + _inside(r'"(?:annotations|completions|predictions)"\s*:\s*\[')
-        + r"|\{" + _inside(r'"result"\s*:\s*\[') + r"|(?=[\[{])" + _inside(r'"annotation_id"\s*:\s*\d') + ")",
-        bare_offsets=True),
+        + r"|\{" + _inside(r'"result"\s*:\s*\[') + r"|(?=[\[{])" + _inside(r'"annotation_id"\s*:\s*\d') + ")"),
     FormatSpec("prodigy", "Prodigy JSONL: tasks with spans, relations and an answer",
         (".jsonl", ".json"), reader=".prodigy:read_prodigy", writer=".prodigy:ProdigyWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"', r'"ws"\s*:\s*(?:true|false)'),
-        holds=("meta",),
-        bare_offsets=True),
+        holds=("meta",)),
     FormatSpec("spacy-json", "spaCy Docs as JSON (Doc.to_json)",
         (".json", ".jsonl"), reader=".json_annotations:read_spacy_json",
-        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"ents"\s*:\s*\['),
-        bare_offsets=True),
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"ents"\s*:\s*\[')),
     FormatSpec("pubannotation", "PubAnnotation JSON: text with denotations and relations",
         (".json", ".jsonl"), reader=".json_annotations:read_pubannotation",
-        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"denotations"\s*:\s*\['),
-        bare_offsets=True),
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"denotations"\s*:\s*\[')),
     FormatSpec("docred", "DocRED: tokens in sentences, entities with their mentions, relations between entities",
         (".json", ".jsonl"), reader=".json_annotations:read_docred",
         opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"vertexSet"\s*:\s*\[')),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
-        + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:'),
-        bare_offsets=True),
+        + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
     FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
         (".json",), reader=".bioc:read_bioc_json", writer=".bioc:BiocJsonWriter",
         opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\[', r'"documents"\s*:\s*\[\s*$'),

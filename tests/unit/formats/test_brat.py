@@ -51,6 +51,11 @@ def test_an_empty_text_and_empty_annotations_are_a_document(tmp_path: Path) -> N
     assert document_of(tmp_path, "", "").document.text == ""
 
 
+def test_a_mention_may_end_with_a_tab(tmp_path: Path) -> None:
+    found = document_of(tmp_path, "T1\tA 5 7\t;\t\nT2\tA 7 9\tof\t\n", "rank;\t".rjust(7) + "of")
+    assert mentions(found) == [(";\t", "A"), ("of", "A")]
+
+
 def test_offsets_count_code_points_of_the_exact_text(tmp_path: Path) -> None:
     text = "\ufeff😀 e\u0301tude\r\nγ"
     found = document_of(

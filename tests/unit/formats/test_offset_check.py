@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import BadRecord, read
 from sciextract.text.offsets import COMPOSED, GRAPHEMES, UNITS, UTF8, OffsetMap, Unit
-from tests.unit.formats.tool_files import mentions
+from tests.unit.formats.tool_files import documents_of, entity, made, mentions, written
 
 LINES = "Four lines here.\r\nTree kernels rank\r\nproteins in the Département with 🧬 and 👩‍🔬 kernels.\nEnd. Nothing follows, nothing at all."
 
@@ -69,6 +69,13 @@ def test_records_that_their_reader_converted_are_left_alone(tmp_path: Path) -> N
     spans = offsets_in(UTF8, text, ["kernels"])
     documents = read_spans(tmp_path / "a.jsonl", [text, f"{text} and more"], [spans, spans])
     assert [mentions(each)[0][1] for each in documents] == ["kernels", "kernels"]
+
+
+@pytest.mark.parametrize("tool", ["doccano", "labelstudio", "prodigy"])
+def test_own_exports_of_mentions_in_words_come_back(tool: str, tmp_path: Path) -> None:
+    records, losses = written(tool, made(entity("E", (6, 10)), text="No 😀 nano tubes."))
+    (found,) = documents_of(tmp_path, tool, *records)
+    assert (mentions(found), losses) == ([("Task", "ano ")], {})
 
 
 def test_nothing_is_lost_where_the_file_breaks_while_records_wait(tmp_path: Path) -> None:
