@@ -124,12 +124,14 @@ def documents(
 def _decided(item: AnnotatedDocument, prefix: str) -> AnnotatedDocument:
     found = item.annotations
     added = State.ADDED
+    typed = [entity for entity in found.entities if entity.label]  # of STM's clusters some are not
+    kept = {entity.id for entity in typed}
     return replace(
         item,
         annotations=Annotations(
-            tuple(replace(e, label=prefix + e.label, state=added) for e in found.entities),
+            tuple(replace(e, label=prefix + e.label, state=added) for e in typed),
             tuple(replace(e, label=prefix + e.label, state=added) for e in found.relations),
-            tuple(replace(e, state=added) for e in found.clusters),
+            tuple(replace(e.only(kept), state=added) for e in found.clusters),
         ),
     )
 

@@ -273,7 +273,9 @@ class Connection(sqlite3.Connection):
         state: What the file held when it was last looked at, for connections that write through a log.
         stamp: Size and time of change of the file then.
         log_bytes: The size of the log when it was last copied into the file.
-        busy_seconds: How long to wait for another process that writes.
+        silent_seconds: How long to wait for another process that writes before it is said; ``None`` as for reading.
+        patience_seconds: How long to wait after that.
+        log: The path of the log.
     """
 
     file: FileId | None = None
@@ -281,7 +283,9 @@ class Connection(sqlite3.Connection):
     state: FileState | None = None
     stamp: FileStamp | None = None
     log_bytes: int = 0
-    busy_seconds: float = 0.0
+    silent_seconds: float | None = None
+    patience_seconds: float = 0.0
+    log: str = ""
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
         """Run a statement.
@@ -318,7 +322,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
         query = "mode=ro&immutable=1" if mode == "immutable" else "mode=rw"
         uri = f"file:{quote(str(path.resolve()))}?{query}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, factory=Connection)
-        connection.file, connection.busy_seconds = file, busy_seconds
+        connection.file, connection.log = file, f"{path}-wal"
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
         # Off by default in SQLite, for every connection anew.
         connection.execute("PRAGMA foreign_keys = ON")
@@ -336,8 +340,16 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
             connection.execute("PRAGMA wal_autocheckpoint = 0")
             # A log that starts anew is cut, so that its size says how much is in it.
             connection.execute("PRAGMA journal_size_limit = 0")
-            if not network:
-                connection.stamp, connection.state = _stamp(path), _state_of(path)
+            silent = min(_SILENT_SECONDS, busy_seconds)
+            connection.patience_seconds = busy_seconds - silent
+            if network:
+                connection.silent_seconds = silent
+            else:
+                # Beside a log nobody waits to read: only writers do.
+                connection.execute(f"PRAGMA busy_timeout = {round(silent * 1000)}")
+                connection.stamp, connection.state = _stamp(path), _read_state(connection)
+                if has_log(path):  # else what this connection reads is what the file holds
+                    connection.state = _state_of(path)
         return connection
 
 
@@ -481,25 +493,37 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 
 def _begin(connection: Connection, path: Path) -> None:
     """Begin to write. Having to wait for another process is logged after a second."""
-    patience = connection.busy_seconds
-    if patience > _SILENT_SECONDS:
-        connection.execute(f"PRAGMA busy_timeout = {round(_SILENT_SECONDS * 1000)}")
-        try:
+    try:
+        with _waiting(connection, connection.silent_seconds):
             connection.execute("BEGIN IMMEDIATE")
-            return
-        except (ProjectBusyError, sqlite3.OperationalError) as error:
-            cause = error.__cause__ if isinstance(error, ProjectError) else error
-            if not isinstance(cause, sqlite3.Error) or primary_code(cause) != sqlite3.SQLITE_BUSY:
-                raise
-            import logging  # without a set-up it prints to standard error
+        return
+    except (ProjectBusyError, sqlite3.OperationalError) as error:
+        cause = error.__cause__ if isinstance(error, ProjectError) else error
+        is_busy = isinstance(cause, sqlite3.Error) and primary_code(cause) == sqlite3.SQLITE_BUSY
+        if not is_busy or connection.patience_seconds <= 0:
+            raise
+    import logging  # without a set-up it prints to standard error
 
-            name = visible(str(path))
-            logging.getLogger("sciextract").warning(
-                "%s: waiting for another process that writes to the project", name
-            )
-        finally:
-            connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
-    connection.execute("BEGIN IMMEDIATE")
+    name = visible(str(path))
+    logging.getLogger("sciextract").warning(
+        "%s: waiting for another process that writes to the project", name
+    )
+    with _waiting(connection, connection.patience_seconds):
+        connection.execute("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _waiting(connection: Connection, seconds: float | None) -> Iterator[None]:
+    """So long to wait for other processes; ``None`` leaves it as it is, which costs nothing."""
+    if seconds is None:
+        yield
+        return
+    usual = first_value(connection, "PRAGMA busy_timeout")
+    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 @contextmanager
@@ -560,14 +584,23 @@ def _state_of(path: Path, earlier: FileState | None = None) -> FileState | None:
     """What a file holds without its log; ``None`` where it cannot be read or holds ``earlier`` no more."""
     try:
         with closing(connect(path, "immutable")) as file:
-            project = first_value(file, "SELECT value FROM meta WHERE key = 'project'")
-            last = file.execute("SELECT id, hash FROM event ORDER BY id DESC LIMIT 1").fetchone()
-            if earlier is not None:
+            state = _read_state(file)
+            if earlier is not None and state is not None:
                 kept = first_value(file, "SELECT hash FROM event WHERE id = ?", earlier.event)
-                if (project, kept) != (earlier.project, earlier.hash):
+                if (state.project, kept) != (earlier.project, earlier.hash):
                     return None
+            return state
+    except (sqlite3.Error, ProjectError):
+        return None
+
+
+def _read_state(connection: sqlite3.Connection) -> FileState | None:
+    """What a connection reads; ``None`` where that is no project."""
+    try:
+        project = first_value(connection, "SELECT value FROM meta WHERE key = 'project'")
+        last = connection.execute("SELECT id, hash FROM event ORDER BY id DESC LIMIT 1").fetchone()
         return FileState(project, *last)
-    except (sqlite3.Error, ProjectError, TypeError):
+    except (sqlite3.Error, TypeError):
         return None
 
 
@@ -578,9 +611,8 @@ def _copy_long_log(connection: Connection, path: Path) -> None:
     (:data:`SOUND_WAL`). Under the write lock nobody can; a second connection copies, since one that
     holds the lock cannot.
     """
-    log = path.with_name(path.name + "-wal")
     with suppress(sqlite3.Error, ProjectError, OSError):
-        size = log.stat().st_size
+        size = os.stat(connection.log).st_size
         if size < connection.log_bytes:  # it was started anew
             connection.log_bytes = 0
         if size - connection.log_bytes < _LOG_BYTES:

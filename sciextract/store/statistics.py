@@ -279,17 +279,26 @@ class Status:
 def status_of(project: Project) -> Status:
     """The counts of an open project."""
     connection = project.connection
-    documents, flagged, undecided, decided, imported = connection.execute(
-        """SELECT count(*), coalesce(sum(flagged), 0),
+    begun = [Completeness.IN_PROGRESS, Completeness.DONE]
+    cells = [(layer.value, value.value) for layer in Layer for value in begun]
+    sums = "".join(f", coalesce(sum({layer} = '{value}'), 0)" for layer, value in cells)
+    # One pass over the table, which holds a row an abstract.
+    documents, flagged, undecided, decided, imported, *numbers = connection.execute(
+        f"""SELECT count(*), coalesce(sum(flagged), 0),
             (SELECT coalesce(sum(undecided), 0) FROM summary),
             (SELECT coalesce(sum(decided), 0) FROM summary),
-            (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM progress"""
+            (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'){sums} FROM progress"""
     ).fetchone()
     backups = backup.list_backups(project.path)
-    completeness, none = {}, dict.fromkeys((each.value for each in Completeness), 0)
-    for layer in Layer:
-        query = f"SELECT {layer.value}, count(*) FROM progress GROUP BY 1"
-        completeness[layer.value] = none | dict(connection.execute(query).fetchall())
+    found = dict(zip(cells, numbers, strict=True))
+    completeness = {
+        layer.value: {
+            Completeness.UNTOUCHED.value: documents
+            - sum(found[layer.value, value] for value in begun),
+            **{value.value: found[layer.value, value] for value in begun},
+        }
+        for layer in Layer
+    }
     return Status(
         project=str(project.path),
         schema=project.schema.name,
