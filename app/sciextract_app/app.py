@@ -152,7 +152,7 @@ class DeskApp(TerminalApp):
             self.push_screen(ErrorDialog("This project cannot be opened", error))
             return
         keymap = load_keymap({*BY_ID, *SHELL_IDS})
-        notice = "; ".join(filter(None, (wanted.message, *keymap.problems)))
+        notice = "; ".join(filter(None, (self.project.notice, wanted.message, *keymap.problems)))
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
         use_keys(keymap.keys)
         brought = wanted.files, wanted.pasted, notice

@@ -1,4 +1,4 @@
-"""Files of earlier versions: each is converted, step by step, when it is opened.
+"""Files of earlier versions: each is converted, step by step, when it is opened to be written.
 
 A step changes tables and may write what follows from the log, as changes under an event of its own; nothing that was
 logged before is ever rewritten. docs/project-file.md says which versions are read.
@@ -7,60 +7,120 @@ logged before is ever rewritten. docs/project-file.md says which versions are re
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectVersionError
+from sciextract.errors import ProjectError, ProjectVersionError
 from sciextract.store import events, label_changes, state_tables
-from sciextract.store.maintenance.backup import Backup, make_backup
+from sciextract.store.maintenance.backup import Backup, list_backups, make_backup
 from sciextract.store.rows import Completeness, ProgressRow, covered_name, types_in
 from sciextract.store.sqlite import (
     OLDEST_VERSION,
     VERSION,
     Connection,
+    Mode,
     connect,
+    damaged,
     first_value,
-    mode_for,
+    is_sound,
+    primary_code,
     settle,
+    snapshot,
     transaction,
+    translated,
 )
+from sciextract.store.tables import find_alterations
 
 
-def convert(path: Path, author: str, version: int) -> Backup:
+def convert(path: Path, author: str) -> str:
     """Convert a file of an earlier version in one transaction, after a backup.
 
     Args:
-        path: The project.
+        path: The project; it can be written.
         author: Who opens it.
-        version: What the file said when it was looked at.
 
     Returns:
-        The backup.
+        What was done, for the person who opens it; empty where another process did it meanwhile.
 
     Raises:
-        ProjectVersionError: It can only be read.
+        ProjectVersionError: Its tables are not those of its version; the file is as it was.
         ProjectError: There is no room, or another process writes; the file is as it was.
     """
-    if mode_for(path) != "write":
-        raise ProjectVersionError(
-            f"{path} has project version {version}, which is converted to {VERSION} when it is opened; here it can only be read",
-            "copy it to a writable folder and open the copy",
-        )
     with closing(connect(path, "write")) as connection:
-        backup = make_backup(connection, path, f"version {version}")
         try:
             with transaction(connection, path):
-                # Another process may have converted it meanwhile.
-                since = first_value(connection, "PRAGMA user_version") - OLDEST_VERSION
-                for step in _STEPS[since:]:
-                    step(connection, author)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+                version = first_value(connection, "PRAGMA user_version")
+                if version == VERSION:
+                    return ""
+                # Through another connection: SQLite copies no database that is being written by the same one.
+                with closing(connect(path, "read")) as before:
+                    backup = _back_up(before, path, f"version {version}")
+                _take_steps(connection, path, author)
         finally:
             settle(connection)
-    return backup
+    return f"{path} was converted from project version {version} to {VERSION}; as it was, it is kept as {backup.path}"
+
+
+def open_converted(path: Path, mode: Mode, author: str) -> Connection:
+    """A temporary copy of a file of an earlier version as it would be after conversion: the file is only read."""
+    connection = sqlite3.connect("", isolation_level=None, factory=Connection)
+    try:
+        with translated(path):
+            with closing(connect(path, mode)) as source, snapshot(source):
+                connection.file = source.file
+                source.backup(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("BEGIN")
+            _take_steps(connection, path, author)
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _back_up(connection: Connection, path: Path, reason: str) -> Backup:
+    """A backup, or the latest one where that has the same events: tries that fail push no other backup out."""
+    last = "SELECT id, hash FROM event ORDER BY id DESC LIMIT 1"
+    for latest in list_backups(path)[:1]:
+        with suppress(ProjectError, sqlite3.Error), closing(connect(latest.path, "read")) as kept:
+            same = kept.execute(last).fetchall() == connection.execute(last).fetchall()
+            if same and latest.reason == reason.replace(" ", "-") and is_sound(latest.path):
+                return latest
+    return make_backup(connection, path, reason)
+
+
+def _take_steps(connection: Connection, path: Path, author: str) -> None:
+    """Convert within the caller's transaction.
+
+    Raises:
+        ProjectVersionError: The tables are not those of the version.
+        ProjectDamagedError: A trigger, an index or a view was put upon them, which would change what is written.
+    """
+    version = first_value(connection, "PRAGMA user_version")
+    if foreign := find_alterations(connection, earlier=True):
+        raise damaged(path, foreign[0])
+    problem = ""
+    try:
+        for step in _STEPS[version - OLDEST_VERSION :]:
+            step(connection, author)
+        problem = next(iter(find_alterations(connection)), "")
+    except sqlite3.OperationalError as error:
+        if primary_code(error) != sqlite3.SQLITE_ERROR:  # a full disk is one of the others
+            raise
+        problem = str(error)
+    if problem:
+        raise ProjectVersionError(
+            f"{path} says that it has project version {version}, but its tables are not of that version ({problem})",
+            "a sciextract from between two releases wrote it: export it there as jsonl, and import that into a new project",
+        )
+    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _add_coverage(connection: Connection, author: str) -> None:

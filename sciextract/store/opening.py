@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import getpass
+import logging
 import os
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from sciextract.store.sqlite import (
 )
 from sciextract.store.state_tables import save_label_schema
 from sciextract.store.tables import create_tables, find_alterations
+from sciextract.text.characters import visible
 
 USER_VARIABLE = "SCIEXTRACT_USER"
 
@@ -64,7 +66,7 @@ def open_project(
     read: bool = False,
     busy_seconds: float | None = None,
 ) -> Project:
-    """Open a project; a file of an earlier version is converted first, after a backup.
+    """Open a project; a file of an earlier version is converted first, after a backup, or read as if it had been.
 
     Args:
         path: The file.
@@ -75,19 +77,23 @@ def open_project(
     Raises:
         ProjectMissingError: There is no such file.
         NotAProjectError: It is not a project.
-        ProjectVersionError: A SciExtract with other tables wrote it.
+        ProjectVersionError: A newer sciextract wrote it, or one from between two releases.
         ProjectDamagedError: It is damaged.
         ProjectReadOnlyError: It cannot be read.
         ProjectBusyError: Another process keeps it.
     """
     file = Path(path)
-    if (version := check_project(file)) < VERSION:
-        from sciextract.store.migrations import convert  # hardly ever needed
-
-        convert(file, person(author), version)
-    mode = mode_for(file)
+    version, mode, notice = check_project(file), mode_for(file), ""
     mode = "read" if read and mode == "write" else mode
-    connection = connect(file, mode, busy_seconds)
+    if version < VERSION:
+        from sciextract.store import migrations  # hardly ever needed
+
+        if mode == "write":
+            notice = migrations.convert(file, person(author))
+    if version < VERSION and mode != "write":
+        connection = migrations.open_converted(file, mode, person(author))
+    else:
+        connection = connect(file, mode, busy_seconds)
     try:
         with translated(file):
             # A trigger would change what is written, and a view in a table's place may never end.
@@ -96,10 +102,14 @@ def open_project(
         if mode == "write":
             # Some versions of SQLite let only trusted triggers fill a full-text index.
             connection.execute("PRAGMA trusted_schema = ON")
-        return Project(file, connection, person(author), mode)
+        project = Project(file, connection, person(author), mode)
     except BaseException:
         connection.close()
         raise
+    if notice:
+        logging.getLogger("sciextract").warning(visible(notice))  # to standard error by default
+        project.notice = notice
+    return project
 
 
 def person(name: str | None = None) -> str:

@@ -29,6 +29,7 @@ from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
+    VERSION,
     WRONG_VALUES,
     Connection,
     Mode,
@@ -36,6 +37,7 @@ from sciextract.store.sqlite import (
     first_value,
     is_overwritten,
     is_replaced,
+    newer,
     overwritten,
     read_only,
     replaced,
@@ -74,6 +76,7 @@ class Project:
         mode: ``write``, ``read`` or ``immutable``.
         pressed: Keys to decide and keys to move since the last event, ``None`` where nobody counts them; the
             next event of :meth:`perform` takes them.
+        notice: What opening did to the file, for the person who opened it; empty for nothing.
     """
 
     def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
@@ -83,6 +86,7 @@ class Project:
         self.author = author
         self.mode = mode
         self.pressed: tuple[int, int] | None = None
+        self.notice = ""
         self._wrote = False
         self._closed = False
         # One document's rows: an action on a long document costs no reading of what it does not change.
@@ -175,6 +179,9 @@ class Project:
         if self.mode != "write":
             raise read_only(self.path)
         with transaction(self.connection, self.path):
+            version = first_value(self.connection, "PRAGMA user_version")
+            if version != VERSION:  # a newer sciextract has converted it since it was opened here
+                raise newer(self.path, version)
             # Actions note here what they wrote last, so that it need not be read again.
             self._saved = None
             yield self.connection

@@ -187,6 +187,14 @@ def overwritten(path: Path, log: Path | None = None) -> ProjectReplacedError:
     )
 
 
+def newer(path: Path, version: int) -> ProjectVersionError:
+    """A newer sciextract made or converted the file."""
+    return ProjectVersionError(
+        f"{path} was made by a newer sciextract: it has project version {version}, SciExtract {__version__} has version {VERSION}",
+        "open it with the SciExtract that wrote it: pip install --upgrade sciextract",
+    )
+
+
 def damaged(path: Path, problem: str) -> ProjectDamagedError:
     """SQLite found the file damaged."""
     return ProjectDamagedError(
@@ -405,10 +413,7 @@ def check_project(path: Path) -> int:
         problem = f"{path} is not a project: it is empty, or an SQLite file of another program"
         raise NotAProjectError(problem, no_project_hint(path))
     if version > VERSION:
-        raise ProjectVersionError(
-            f"{path} was made by a newer sciextract: it has project version {version}, SciExtract {__version__} has version {VERSION}",
-            "open it with the SciExtract that wrote it: pip install --upgrade sciextract",
-        )
+        raise newer(path, version)
     if version < OLDEST_VERSION:
         raise ProjectVersionError(
             f"{path} has project version {version}; SciExtract {__version__} reads versions {OLDEST_VERSION} to {VERSION}",

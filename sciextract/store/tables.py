@@ -223,19 +223,24 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def find_alterations(connection: sqlite3.Connection) -> list[str]:
+def find_alterations(connection: sqlite3.Connection, *, earlier: bool = False) -> list[str]:
     """What is in a file's structure against sciextract's own: changed, missing, or put upon its tables.
+
+    Args:
+        connection: Of the project.
+        earlier: Whether the file has an earlier version: then only what was put upon its tables.
 
     Tables and views of other programs that touch nothing of sciextract's are none of its business, nor are
     plain indexes: they change no result.
     """
     own, there = _own_statements(), _statements(connection)
-    wrong = [f"the {kind} {name} is missing" for kind, name, _ in own.keys() - there.keys()]
+    missing = () if earlier else own.keys() - there.keys()
+    wrong = [f"the {kind} {name} is missing" for kind, name, _ in missing]
     for (kind, name, table), sql in there.items():
         if (kind, name, table) in own:
             # Each version of SQLite makes the tables behind a full-text index in its own words.
             shadow = name.startswith(("document_words", "surface_words"))
-            if own[kind, name, table] != sql and not shadow:
+            if own[kind, name, table] != sql and not shadow and not earlier:
                 wrong.append(f"the {kind} {name} differs from the schema of sciextract")
         elif kind == "index" and ("table", table, table) in own:
             if not _PLAIN_INDEX.fullmatch(sql):

@@ -23,6 +23,7 @@ from tests.app.screens_support import (
     until,
     until_shown,
 )
+from tests.unit.store.released import SCRIPT, load
 
 pytestmark = pytest.mark.asyncio
 
@@ -53,6 +54,14 @@ class TestBrokenProjects:
         async with opened(project) as (app, pilot):
             assert isinstance(app.screen, ErrorDialog)
             assert "project version 99" in " ".join(shown(pilot).split())
+
+    async def test_one_of_an_earlier_version_is_converted_and_the_backup_named(
+        self, tmp_path: Path
+    ) -> None:
+        old = load(tmp_path / "p.sciextract", SCRIPT.with_name("version_1.sql"))
+        async with opened(old) as (app, pilot):
+            assert isinstance(app.screen, ReviewScreen)
+            await until_shown(pilot, "converted from project version 1")
 
 
 class TestReadOnly:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -156,6 +157,46 @@ def fill(path: str, kind: str, limit: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 
 
+def open_within(path: str, limit: str) -> None:
+    """Open a project for writing with a limit on the size of files, as on a full disk."""
+    import resource
+    import signal
+
+    from sciextract.errors import ProjectError
+    from sciextract.store import open_project
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))
+    try:
+        open_project(path).close()
+    except ProjectError as error:
+        _say(type(error).__name__)
+
+
+def convert(path: str, most: str) -> None:
+    """Open a project for writing, and be killed before its statement or replacement of a file of this number."""
+    import signal
+
+    from sciextract.store import open_project, sqlite
+
+    count = 0
+
+    def counting(doing: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*words: Any) -> Any:
+            nonlocal count
+            count += 1
+            if count == int(most):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return doing(*words)
+
+        return counted
+
+    setattr(sqlite.Connection, "execute", counting(sqlite.Connection.execute))  # noqa: B010
+    os.replace = counting(os.replace)
+    open_project(path).close()
+    _say(str(count))
+
+
 def _say(text: str) -> None:
     print(text, flush=True)
 
@@ -181,6 +222,8 @@ WORK: dict[str, Callable[..., None]] = {
         keep_noting,
         show_mode,
         fill,
+        open_within,
+        convert,
     )
 }
 
