@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
+from sciextract import atomic
 from sciextract.documents.bibliography import Bibliography
 from sciextract.documents.papers import PaperIndex, PaperRecord, described_paper
-from sciextract.errors import ExitCode, FormatError, UsageError
+from sciextract.errors import (
+    NOTHING_CHANGED,
+    ExitCode,
+    FormatError,
+    UsageError,
+    explain_write_errors,
+)
 from sciextract.formats.base import BadRecord
 from sciextract.graph.database import (
     DERIVED,
+    VERSION,
     open_graph,
     property_of,
     run_statements,
     set_property,
     transaction,
     unpacked,
+    version_of,
 )
 from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
-from sciextract.graph.repairs import repair_names, repair_nodes
+from sciextract.graph.repairs import keep_repair, repair_names, repair_nodes, repairs_of
 
 _BATCH = 500
 # New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
@@ -85,6 +95,22 @@ class GraphTotals(NamedTuple):
     ambiguous: int
 
 
+class FormerGraph(NamedTuple):
+    """A graph of an earlier version, in whose place a new one was begun.
+
+    Attributes:
+        version: Its version.
+        kept: Where it is now.
+        documents: How many abstracts it has.
+        repairs: How many repairs were taken over.
+    """
+
+    version: int
+    kept: Path
+    documents: int
+    repairs: int
+
+
 class BuildReport(NamedTuple):
     """What a build did.
 
@@ -93,17 +119,24 @@ class BuildReport(NamedTuple):
         totals: What is in the graph now.
         reading_seconds: For reading and keeping extractions.
         deriving_seconds: For nodes and edges; 0 where nothing had changed.
+        former: What stood in the graph's place; ``None`` for nothing, or a graph of this version.
     """
 
     changes: Changes
     totals: GraphTotals
     reading_seconds: float
     deriving_seconds: float
+    former: FormerGraph | None = None
+
+    @property
+    def lacks_abstracts(self) -> bool:
+        """Whether abstracts of the former graph are not in this one: their inputs were not given."""
+        return self.former is not None and self.totals.documents < self.former.documents
 
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.changes.bad:
+        if not (self.changes.bad or self.lacks_abstracts):
             return ExitCode.DONE
         return ExitCode.PARTIAL if self.changes.usable else ExitCode.FAILED
 
@@ -114,6 +147,7 @@ class BuildReport(NamedTuple):
             "graph": self.totals._asdict(),
             "reading_seconds": round(self.reading_seconds, 3),
             "deriving_seconds": round(self.deriving_seconds, 3),
+            "former": self.former and {**self.former._asdict(), "kept": str(self.former.kept)},
         }
 
 
@@ -146,7 +180,8 @@ def build_graph(
 ) -> BuildReport:
     """Add abstracts to a graph file, which is created if it does not exist.
 
-    After a build that was killed, the next one continues with what was kept.
+    After a build that was killed, the next one continues with what was kept. A graph of an earlier version, which holds
+    names in other normal forms, is set aside; the new one begins with its repairs.
 
     Args:
         graph: The file.
@@ -162,6 +197,7 @@ def build_graph(
         UsageError: The graph was built with other generic labels, or another minimum score.
     """
     settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
+    former = _set_aside_earlier(graph)
     with open_graph(graph, write=True) as connection:
         started = time.monotonic()
         # The same counts in all builds of one graph, or its numbers would mean two things.
@@ -190,7 +226,29 @@ def build_graph(
             make_nodes_and_edges(connection, settings)
             set_property(connection, "understanding", settings.to_json())
             seconds = time.monotonic() - read
-        return BuildReport(facts.changes, totals_of(connection), read - started, seconds)
+        totals = totals_of(connection)
+        return BuildReport(facts.changes, totals, read - started, seconds, former)
+
+
+def _set_aside_earlier(graph: Path) -> FormerGraph | None:
+    """Put an empty graph with the same repairs in the place of one of an earlier version, which is kept beside it."""
+    if not graph.exists() or not graph.stat().st_size:
+        return None
+    with open_graph(graph, earlier=True) as connection:
+        version, repairs = version_of(connection), repairs_of(connection)
+        if version == VERSION:
+            return None
+        (documents,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    place = graph.with_name(f"{graph.name}.version-{version}")
+    names = chain([place], (place.with_name(f"{place.name}-{number}") for number in count(2)))
+    kept = next(name for name in names if not name.exists())
+    problem = explain_write_errors(graph, "choose another file", kept=NOTHING_CHANGED)
+    with problem, atomic.replacing(graph) as fresh:
+        with open_graph(fresh, write=True) as connection, transaction(connection):
+            for repair in repairs:
+                keep_repair(connection, repair)
+        shutil.copy2(graph, kept)
+    return FormerGraph(version, kept, documents, len(repairs))
 
 
 def _read(connection: Connection, reading: Reading, facts: Facts, listener: BuildListener) -> None:

@@ -155,12 +155,15 @@ _PROBLEMS = {
 
 
 @contextmanager
-def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]:
+def open_graph(
+    path: Path | str, *, write: bool = False, earlier: bool = False
+) -> Iterator[Connection]:
     """The connection to a graph, in autocommit mode.
 
     Args:
         path: The file.
         write: Whether to make it where there is none, and to open what a killed build left unfinished.
+        earlier: Whether only repairs are wanted, which have the same table in all earlier versions.
 
     Raises:
         GraphMissingError: There is no such file.
@@ -191,7 +194,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[Connection]
                     connection.execute(f"PRAGMA user_version={VERSION}")
                     run_statements(connection, FACTS)
                     set_property(connection, "state", "unfinished")
-            _check(connection, file, write=write)
+            _check(connection, file, write=write, earlier=earlier)
             connection.execute(_MEANING)
             yield connection
     except sqlite3.Error as error:
@@ -237,16 +240,23 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-def _check(connection: Connection, file: Path, *, write: bool) -> None:
+def version_of(connection: Connection) -> int:
+    """The version of a graph's tables."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check(connection: Connection, file: Path, *, write: bool, earlier: bool) -> None:
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         problem = f"{file} is an SQLite file of another program"
         raise GraphError(problem, "name a graph, or a new file, with --graph")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version != VERSION:
+    version = version_of(connection)
+    if version > VERSION:
+        problem = f"{file} was made by a newer sciextract: version {version} found, this one reads up to {VERSION}"
+        raise GraphError(problem, "pip install --upgrade sciextract")
+    if version < VERSION and not earlier:
         problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
-        newer = "a newer sciextract made it: pip install --upgrade sciextract"
-        hint = newer if version > VERSION else "build the graph again, into another file"
+        hint = "build it again with all its inputs: the file is kept under another name, and its repairs are taken over"
         raise GraphError(problem, hint)
-    if not write and property_of(connection, "state") != "finished":
+    if not (write or earlier) and property_of(connection, "state") != "finished":
         problem = f"{file}: its last build was not finished"
         raise GraphError(problem, "repeat the same sciextract graph build to resume it")

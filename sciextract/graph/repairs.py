@@ -37,7 +37,9 @@ class Repair:
 
 
 def repairs_of(connection: Connection) -> list[Repair]:
-    """All repairs of a graph, in the order in which they are applied."""
+    """All repairs of a graph, in the order in which they are applied; the first versions had none."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'repair'").fetchone():
+        return []
     rows = connection.execute("SELECT kind, name, other, id FROM repair ORDER BY id")
     return [Repair(*row) for row in rows]
 
@@ -81,9 +83,14 @@ def add_repair(connection: Connection, repair: Repair) -> bool:
     if problem:
         raise GraphError(problem, hint)
     _change_names(connection, repair)
-    row = (repair.kind, name, other)
-    connection.execute("INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", row)
+    keep_repair(connection, repair)
     return repair.kind in ("merge", "split")
+
+
+def keep_repair(connection: Connection, repair: Repair) -> None:
+    """Write a repair down, for the next time that nodes are made."""
+    row = (repair.kind, repair.name, repair.other)
+    connection.execute("INSERT INTO repair (kind, name, other) VALUES (?, ?, ?)", row)
 
 
 def undo_repair(connection: Connection, number: int) -> bool:

@@ -117,6 +117,13 @@ def build(options: BuildOptions) -> None:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()
+    if former := found.former:
+        say(
+            "Warning" if found.lacks_abstracts else "Note",
+            f"the graph had version {former.version} and was begun anew: it had {counted(former.documents, 'abstract')} and has "
+            f"{found.totals.documents:,}; {counted(former.repairs, 'repair')} taken over; the former one is {former.kept}",
+            "build the other inputs into it, too" if found.lacks_abstracts else "",
+        )  # fmt: skip
     if found.totals.documents and not found.totals.nodes:
         say(
             "Warning", "no entity was found in any of the abstracts",

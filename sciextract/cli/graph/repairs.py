@@ -141,7 +141,7 @@ def repairs(
         repair_graph(graph, add_all)
         for error in unfit:
             say("Warning", f"left out: {error.message}", error.hint)
-    with open_graph(graph) as connection:
+    with open_graph(graph, earlier=True) as connection:
         known = repairs_of(connection)
     if output is not None:
         checked_ending(output, (".tsv",))

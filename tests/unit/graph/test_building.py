@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
-from sciextract.graph.building import BuildListener, Facts, build_graph
+from sciextract.graph.building import BuildListener, Facts, build_graph, repair_graph
 from sciextract.graph.database import VERSION, GraphError, GraphMissingError, open_graph
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.extraction import CountSettings, Extraction, extract
+from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.reading import Reading
+from sciextract.graph.repairs import Repair, add_repair, repairs_of
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
 from tests.graph_samples import abstract, build, field, write
@@ -343,20 +346,41 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], CountSettings()))
 
 
-def test_versions(tmp_path: Path) -> None:
+def _set_version(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version={version}")
+
+
+def test_a_graph_of_a_newer_version(tmp_path: Path) -> None:
     path = tmp_path / "g.graph"
     build(path, *field())
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version=99")
-    connection.close()
-    with pytest.raises(GraphError, match=f"this sciextract needs {VERSION}"), open_graph(path):
+    _set_version(path, 99)
+    before = path.read_bytes()
+    for opening in (open_graph(path), open_graph(path, write=True), open_graph(path, earlier=True)):
+        with pytest.raises(GraphError, match="newer"), opening:
+            pass
+    assert path.read_bytes() == before
+
+
+def test_repairs_of_an_earlier_version_are_read_and_go_into_the_next_build(tmp_path: Path) -> None:
+    path = tmp_path / "g.graph"
+    build(path, *field())
+    wanted = Repair("merge", "neural networks", "SVM")
+    repair_graph(path, lambda connection: add_repair(connection, wanted))
+    _set_version(path, VERSION - 1)
+    with pytest.raises(GraphError, match=f"version {VERSION - 1} found"), open_graph(path):
         pass
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version=1")
-    connection.close()
-    with pytest.raises(GraphError, match="version 1 found") as caught, open_graph(path):
-        pass
-    assert "build the graph again" in caught.value.hint
+    with open_graph(path, earlier=True) as connection:
+        assert [each.name for each in repairs_of(connection)] == ["neural networks"]
+    report = build(path, *field()[:3])
+    assert report.former is not None
+    assert report.former[2:] == (4, 1)
+    assert report.exit_code is ExitCode.PARTIAL  # one abstract was not given again
+    with open_graph(path) as connection:
+        assert find_node(connection, "neural network") == find_node(connection, "SVM")
+    with open_graph(report.former.kept, earlier=True) as connection:
+        assert connection.execute("SELECT count(*) FROM document").fetchone() == (4,)
+    assert build(path, *field()).former is None
 
 
 def test_the_only_file_is_unusable(tmp_path: Path) -> None:
