@@ -35,8 +35,10 @@ def merge(
 ) -> None:
     """Merge another annotator's project into this one, text by text.
 
-    Decisions in this project are kept. Where both sides worked on a text, resolve the differences with adjudicate.
-    Saved queues are merged, too. Merging the same file again changes nothing.
+    What only the other annotator has finished or decided is taken over, with its author; what only this project has
+    stays. Where both have looked, nothing changes: resolve the differences with adjudicate. Types that were renamed on
+    either side are the same types. Notes, flags and saved queues are merged, too. Merging the same file again changes
+    nothing, and undo takes the whole merge back.
 
     Examples:
 
@@ -63,10 +65,9 @@ def merge(
 def agree(
     first: str = argument("A.db", "One annotator's project."),
     second: str = argument("B.db", "The other annotator's project."),
-    done: bool = flag("Only abstracts whose entities both marked as done.", "--done"),
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the agreement of two annotators on the abstracts that both worked on.
+    """Measure the agreement of two annotators, in the abstracts and types that both have finished.
 
     Measures: span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on all and on shared spans, and the
     coreference scores, with 95 % intervals over abstracts.
@@ -75,13 +76,13 @@ def agree(
 
         sciextract agree anna.sciextract ben.sciextract
 
-        sciextract agree anna.sciextract ben.sciextract --done --json
+        sciextract agree anna.sciextract ben.sciextract --json
     """
     from sciextract.store import open_project
     from sciextract.workflows.agreement import agree as compare
 
     with open_project(first, read=True) as one, open_project(second, read=True) as two:
-        agreement = compare(one, two, done_only=done)
+        agreement = compare(one, two)
     print_report(agreement, agreement_lines(agreement), as_json)
 
 

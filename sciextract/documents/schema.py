@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
@@ -225,6 +225,27 @@ def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
 def _names(types: Iterable[EntityType | RelationType]) -> dict[str, str]:
     now = {each.label for each in types}
     return {name: each.label for each in types for name in each.formerly if name not in now}
+
+
+def match_names(
+    mine: Sequence[EntityType | RelationType], theirs: Sequence[EntityType | RelationType]
+) -> dict[str, str]:
+    """What another schema's types are called in this one, by their names there where those differ.
+
+    A type that was renamed, in one of the two schemas or in both, is the same type.
+
+    >>> match_names([EntityType("Pronoun", "p", "#000", formerly=("Generic",))], [EntityType("Generic", "g", "#000")])
+    {'Generic': 'Pronoun'}
+    """
+    own = _names(mine) | {known.label: known.label for known in mine}
+    taken = {other.label for other in theirs}
+    found: dict[str, str] = {}
+    for other in theirs:
+        former = {own[name] for name in other.formerly if name in own} - taken
+        label = own.get(other.label) or (former.pop() if len(former) == 1 else other.label)
+        names = {other.label, *(name for name in other.formerly if name not in taken)}
+        found |= dict.fromkeys(names - {label}, label)
+    return found
 
 
 def _matches(pairs: Iterable[tuple[str, str]], head_label: str, tail_label: str) -> bool:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection
+from dataclasses import replace
 
-from sciextract.documents.annotations import Layer
+from sciextract.documents.annotations import Annotations, Layer
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.store.rows import covered_name, types_in
 
 Type = tuple[Layer, str]
+
+
+def covered_view(document: AnnotatedDocument, covered: Collection[str]) -> AnnotatedDocument:
+    """A document with the items of what was looked for, as in :attr:`ProgressRow.looked_for`."""
+    said = document.annotations
+    entities = [
+        each for each in said.entities if covered_name(Layer.ENTITIES, each.label) in covered
+    ]
+    kept = {each.id for each in entities}
+    relations = [
+        each
+        for each in said.relations
+        if covered_name(Layer.RELATIONS, each.label) in covered and {each.head, each.tail} <= kept
+    ]
+    clusters = said.clusters if Layer.COREFERENCE in covered else ()
+    left = Annotations(
+        tuple(entities), tuple(relations), tuple(each.only(kept) for each in clusters)
+    )
+    return replace(document, annotations=left)
 
 
 def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Type, list[int]]:

@@ -364,6 +364,7 @@ def _find_twins(
 
 
 WITH_UNDECIDED = IN_VIEW | {State.UNDECIDED}
+DECIDED = IN_VIEW | {State.REJECTED}
 EVERYTHING = frozenset(State)
 _TWO = 2
 
@@ -377,6 +378,11 @@ def annotated(
     mentions, unless they were imported so. A rejected link makes no mention, whatever the states.
     """
     return _view(doc, sources, states, states - {State.REJECTED})
+
+
+def decided(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
+    """A document with what persons decided, rejected places in clusters, too, and what files said."""
+    return _view(doc, sources, DECIDED, DECIDED)
 
 
 def whole(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:

@@ -10,7 +10,7 @@ import sys
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -247,8 +247,8 @@ def texts_by_name(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
     return found
 
 
-def encode_annotations(annotations: Annotations) -> bytes:
-    """Annotations with their candidates as bytes; equal ones give equal bytes."""
+def encode_annotations(annotations: Annotations, covered: Iterable[str] | None = None) -> bytes:
+    """Annotations with their candidates as bytes, perhaps with what was looked for; equal ones give equal bytes."""
     entities = []
     for each in annotations.entities:
         fragments, more = [_edges(span) for span in each.fragments], _labels(each.alternatives)
@@ -271,7 +271,11 @@ def encode_annotations(annotations: Annotations) -> bytes:
             [[_edges(c.mention), _edges(c.antecedent), c.score] for c in found.links],
         ]
     names = ("entities", "relations", "clusters", "candidates")
-    plain = dict(zip(names, (entities, relations, clusters, candidates), strict=True))
+    plain: dict[str, Any] = dict(
+        zip(names, (entities, relations, clusters, candidates), strict=True)
+    )
+    if covered is not None:
+        plain["covered"] = sorted(covered)
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
 
 
@@ -306,6 +310,12 @@ def decode_annotations(body: bytes) -> Annotations:
             tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
         )
     return Annotations(entities, relations, clusters, considered)
+
+
+def decode_covered(body: bytes) -> list[str] | None:
+    """What was looked for, in bytes that :func:`encode_annotations` made; ``None`` where they do not say it."""
+    found: list[str] | None = json.loads(zlib.decompress(body)).get("covered")
+    return found
 
 
 def _edges(span: Span) -> list[int]:

@@ -151,7 +151,9 @@ SUGGESTIONS = "suggestions"
 """What the log calls the file of imported suggestions."""
 
 UNDO, REDO, MODEL, CONVERT = "undo", "redo", "model", "convert"
-NO_ACTIONS = (UNDO, REDO, MODEL, CONVERT, "schema")
+MERGED = "decided elsewhere"
+"""What one author decided in a merged project: items that came with the merge carry this event, and so their author."""
+NO_ACTIONS = (UNDO, REDO, MODEL, CONVERT, MERGED, "schema")
 """Kinds of events that cannot be undone: they change no rows of documents, are turns of others, or of a new version."""
 
 PRESSED = "pressed"

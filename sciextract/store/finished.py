@@ -12,7 +12,7 @@ from sciextract.store import documents, events, label_changes
 from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, annotated
 from sciextract.store.documents import Stored
 from sciextract.store.project_settings import read_annotations
-from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values
+from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values, rename_covered
 from sciextract.store.sqlite import decoded
 
 if TYPE_CHECKING:
@@ -84,29 +84,35 @@ def finished_abstracts(project: Project) -> list[Finished]:
     return sorted((each for each in found if each), key=lambda each: each.event_id)
 
 
-def document_before(project: Project, number: int, event_id: int) -> AnnotatedDocument:
-    """The current view of an abstract as it was before an event.
+def document_before(
+    project: Project, number: int, event_id: int
+) -> tuple[AnnotatedDocument, frozenset[str]]:
+    """The current view of an abstract as it was before an event, and what somebody had looked for by then.
 
     Raises:
         ProjectDamagedError: The log does not fit together.
     """
     query = "SELECT body FROM change WHERE document_id = ? AND event_id < ? ORDER BY seq"
-    connection = project.connection
+    connection, schema = project.connection, project.schema
     with decoded(connection, f"the changes of abstract {number}"):
         bodies = connection.execute(query, (number, event_id))
         changes = [change for (body,) in bodies for change in events.decode(body)]
-        return _replayed(project, documents.load(connection, number), changes)
+        doc = _replayed(documents.load(connection, number), changes)
+    looked_for = (doc.progress or ProgressRow()).looked_for
+    names = schema.entity_names, schema.relation_names
+    return _view(project, doc), frozenset(rename_covered(looked_for, *names))
 
 
-def _replayed(
-    project: Project,
-    stored: Stored,
-    changes: list[events.Change],
-    states: frozenset[State] = IN_VIEW,
-) -> AnnotatedDocument:
+def _replayed(stored: Stored, changes: list[events.Change]) -> DocumentState:
     """What the changes from the beginning made of an abstract."""
     rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
-    found = annotated(DocumentState(stored, rows), project.sources, states)
+    return DocumentState(stored, rows)
+
+
+def _view(
+    project: Project, doc: DocumentState, states: frozenset[State] = IN_VIEW
+) -> AnnotatedDocument:
+    found = annotated(doc, project.sources, states)
     schema = project.schema  # types may have had other names by then
     annotations = found.annotations.renamed(schema.entity_names, schema.relation_names)
     return replace(found, annotations=annotations)
@@ -130,7 +136,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
             # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
-                before = _replayed(project, stored, changes, WITH_UNDECIDED)
+                before = _view(project, _replayed(stored, changes), WITH_UNDECIDED)
             # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)

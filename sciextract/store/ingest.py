@@ -18,7 +18,7 @@ from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
-from sciextract.store.project_settings import read_annotations
+from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now, to_sql
 from sciextract.store.state_tables import load_rows
@@ -46,7 +46,7 @@ def find_or_insert(connection: sqlite3.Connection, document: Document) -> Docume
 
 def keep_annotations(
     project: Project, context: Context, number: int, annotations: Annotations | None,
-    records: Iterable[Record] = (),
+    records: Iterable[Record] = (), covered: Iterable[str] | None = None,
 ) -> None:  # fmt: skip
     """Keep what one source says about a document as it says it, inside :meth:`Project.writing`.
 
@@ -56,13 +56,14 @@ def keep_annotations(
         number: The document.
         annotations: What the source said; equal ones are kept once.
         records: Bibliographic records that the document came with.
+        covered: What the source has looked for, where that is known.
     """
     connection = project.connection
     for record in records:
         source_id = context.source_of(record.source)
         documents.add_record(connection, number, record, source_id, context.event_id)
     if annotations is not None:
-        body = encode_annotations(annotations)
+        body = encode_annotations(annotations, covered)
         connection.execute(
             "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
             (number, context.source_id, context.event_id, digest_of(body), body),
@@ -381,10 +382,18 @@ def annotations_of_source(
     connection: sqlite3.Connection, number: int, source_id: int
 ) -> Annotations | None:
     """The latest annotations of a document by a source."""
+    found = latest_of_source(connection, number, source_id)
+    return found and found[0]
+
+
+def latest_of_source(
+    connection: sqlite3.Connection, number: int, source_id: int
+) -> tuple[Annotations, frozenset[str] | None] | None:
+    """The same with what the source has looked for; ``None`` where that is unknown."""
     query = """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
         ORDER BY id DESC LIMIT 1"""
     body = first_value(connection, query, number, source_id)
-    return body and read_annotations(connection, body)
+    return body and (read_annotations(connection, body), read_covered(connection, body))
 
 
 def need_prediction(

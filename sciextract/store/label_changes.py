@@ -199,7 +199,7 @@ def _rename(
         changes = []
         for _, item, *columns in group:
             before = dict(zip(("label", "was", "alternatives"), columns, strict=True))
-            after = _relabelled(before, old, new)
+            after = relabelled(before, {old: new})
             if after:
                 items += "label" in after
                 changes.append(Change(kind, (item,), {name: before[name] for name in after}, after))
@@ -245,15 +245,16 @@ def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSche
     return parse_schema(plain, _PLACE)
 
 
-def _relabelled(values: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """Those columns of an item that hold a label, with the new one."""
-    found: dict[str, Any] = {"label": new} if values["label"] == old else {}
+def relabelled(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Those columns of an item that hold a label with a new name, with that."""
+    label = values["label"]
+    found: dict[str, Any] = {"label": names[label]} if label in names else {}
     was = json.loads(values["was"]) if values["was"] else {}
-    if was.get("label") == old:
-        found["was"] = json.dumps({**was, "label": new})
+    if was.get("label") in names:
+        found["was"] = json.dumps({**was, "label": names[was["label"]]})
     said = json.loads(values["alternatives"]) if values["alternatives"] else []
-    if any(label == old for label, _ in said):
-        plain = [[new if label == old else label, score] for label, score in said]
+    if any(each in names for each, _ in said):
+        plain = [[names.get(each, each), score] for each, score in said]
         found["alternatives"] = json.dumps(plain, separators=(",", ":"))
     return found
 

@@ -1,27 +1,40 @@
-"""Another project's documents and decisions into this one: how two annotators work without a server."""
+"""Another project's documents and decisions into this one: how two annotators work without a server.
+
+What decides is who has looked for what: in an abstract, for each type, a side has looked where it has finished that
+type, and at the places that it has decided. What only they looked at is taken over, what only this project looked at
+stays, and what both looked at is compared (:mod:`sciextract.workflows.disagreements`).
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sciextract.documents.annotations import State
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.annotations import Annotations, Layer, State
+from sciextract.documents.schema import LabelSchema, match_names
 from sciextract.store import documents, events
-from sciextract.store.document_state import Context, DocumentState, annotated, find_broken_rules
-from sciextract.store.incoming import free_id, same_relations
+from sciextract.store.document_state import Context, DocumentState, decided, find_broken_rules
+from sciextract.store.incoming import free_id, relation_by_original, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
+from sciextract.store.label_changes import relabelled
 from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
 from sciextract.store.rows import (
+    BY_PERSONS,
     ClusterRow,
     Completeness,
     EntityRow,
     LinkRow,
     ProgressRow,
     RelationRow,
+    covered_name,
+    edited_from,
+    from_values,
+    original_of,
+    rename_covered,
+    to_values,
 )
 
 if TYPE_CHECKING:
@@ -30,21 +43,30 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item", EntityRow, RelationRow)
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
+_TWO = 2
+_DECIDED_BY = f"""SELECT s.name, count(*), min(coalesce(json_extract(e.params, '$.first'), e.at)),
+        max(coalesce(json_extract(e.params, '$.last'), e.at))
+    FROM (SELECT event_id, state FROM entity UNION ALL SELECT event_id, state FROM relation
+          UNION ALL SELECT event_id, state FROM link) i
+    JOIN event e ON e.id = i.event_id JOIN source s ON s.id = e.author_id
+    WHERE i.state IN ({", ".join(f"'{state}'" for state in sorted(BY_PERSONS))}) GROUP BY s.id ORDER BY s.id"""
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A document of the other project.
+    """A document of the other project, with this project's names of types.
 
     Attributes:
-        item: The document with its current view.
         doc: All its rows, rejected and undecided ones too.
+        progress: How far the other side has come with it.
+        said: What was decided there.
         sources: Names of the other project's sources.
         records: Its bibliographic records.
     """
 
-    item: AnnotatedDocument
     doc: DocumentState
+    progress: ProgressRow
+    said: Annotations
     sources: Mapping[int, str]
     records: tuple[documents.Record, ...]
 
@@ -55,8 +77,8 @@ class MergeCounts:
 
     Attributes:
         documents: Texts that this project did not have.
-        taken: Texts of both projects that nobody had worked on here: the other side's decisions hold.
-        compared: Texts that both sides worked on: both stay, differences wait for adjudication.
+        taken: Texts of both projects for which something was taken over that only the other side had looked at.
+        compared: Texts of which both sides worked on the same layer: differences wait for adjudication.
         items: Items added or decided.
     """
 
@@ -66,14 +88,35 @@ class MergeCounts:
     items: int = 0
 
 
-def foreign_documents(other: Project) -> Iterator[Foreign]:
-    """All documents of the other project, one by one."""
-    sources = other.sources
+def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
+    """All documents of the other project, one by one, with the names that its types have in a schema."""
+    sources, theirs = other.sources, other.schema
+    names = {
+        EntityRow.TABLE: match_names(schema.entities, theirs.entities),
+        RelationRow.TABLE: match_names(schema.relations, theirs.relations),
+    }
     for number in other.numbers():
-        doc = other.document_state(number)
+        doc = _renamed(other.document_state(number), names)
         if doc.progress is not None:
             records = tuple(documents.records(other.connection, number))
-            yield Foreign(annotated(doc, sources), doc, sources, records)
+            said = decided(doc, sources).annotations
+            yield Foreign(doc, doc.progress, said, sources, records)
+
+
+def _renamed(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
+    if not any(names.values()):
+        return doc
+    rows: list[EntityRow | RelationRow] = [*doc.entities, *doc.relations]
+    for row in rows:
+        values = to_values(row)
+        if new := relabelled(values, names[row.TABLE]):
+            doc.put(from_values(row.TABLE, values | new))
+    if doc.progress is not None:
+        covered = rename_covered(
+            doc.progress.covered, names[EntityRow.TABLE], names[RelationRow.TABLE]
+        )
+        doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
+    return doc
 
 
 @dataclass(eq=False)
@@ -81,15 +124,27 @@ class ProjectMerge(Batches):
     """One merge of another project.
 
     Attributes:
-        source: The other one, as ``import:FILE``.
+        other: The other project.
+        source: It, as ``import:FILE``.
         counts: What it did so far.
     """
 
+    other: Project
     source: str
     counts: MergeCounts = field(default_factory=MergeCounts, init=False)
+    _authors: dict[int, int] = field(default_factory=dict, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
-        """Write the event."""
+        """Write the event, and before it one for each author, which that author's items carry."""
+        theirs, own = self.other.connection, {}
+        for author, count, first, last in theirs.execute(_DECIDED_BY).fetchall():
+            params = {"source": self.source, "decisions": count, "first": first, "last": last}
+            author_id = self.project.source_id(author)
+            own[author] = events.append(connection, author_id, events.MERGED, params)
+        query = "SELECT e.id, s.name FROM event e JOIN source s ON s.id = e.author_id"
+        self._authors = {
+            event: own[author] for event, author in theirs.execute(query) if author in own
+        }
         author, params = self.project.author_id, {"source": self.source}
         event_id = events.append(connection, author, "merge project", params)
         return self.project.context(event_id, self.project.source_id(self.source))
@@ -104,7 +159,7 @@ class ProjectMerge(Batches):
         with self.batch() as context:
             before = context.items
             for each in foreign:
-                doc = find_or_insert(self.project.connection, each.item.document)
+                doc = find_or_insert(self.project.connection, each.doc.stored.document)
                 if self._add_one(context, doc, each, counts):
                     to_compare.append(doc.number)
             counts.items += context.items - before
@@ -115,112 +170,236 @@ class ProjectMerge(Batches):
         self, context: Context, doc: DocumentState, foreign: Foreign, counts: MergeCounts
     ) -> bool:
         """Whether both sides have something to say, so that they have to be compared."""
-        mine, theirs = doc.progress, foreign.doc.progress or ProgressRow()
-        said = foreign.item.annotations
-        keep_annotations(self.project, context, doc.number, said, foreign.records)
-        if mine is not None and _is_begun(mine):
-            counts.compared += 1
-            return True
-        if mine is not None and not (_is_begun(theirs) or said.entities):
-            return False
-        before, progress = context.items, theirs
-        if mine is not None:
-            flagged, note = mine.flagged or progress.flagged, mine.note or progress.note
-            progress = replace(progress, flagged=flagged, note=note)
-        doc.put(progress)
-        _RowMerge(doc, context, foreign).merge()
-        # What was imported here may not go together with the other side's decisions.
+        mine, theirs, covered = doc.progress, foreign.progress, foreign.progress.looked_for
+        keep_annotations(self.project, context, doc.number, foreign.said, foreign.records, covered)
+        both = mine is not None and any(
+            _is_begun(mine, each) and _is_begun(theirs, each) for each in Layer
+        )
+        before, items = doc.as_saved(), context.items
+        _RowMerge(doc, context, foreign, self._authors).merge()
         symmetric = context.schema.symmetric_labels
-        broken = find_broken_rules(doc, symmetric) if mine is not None else ()
-        if any(not problem.by_import for problem in broken):
-            context.items = before
-            counts.compared += 1
-            return True
-        self.project.save(doc, context)
+        if mine is not None and any(
+            not problem.by_import for problem in find_broken_rules(doc, symmetric)
+        ):
+            # What is here does not go together with the other side's decisions: all of them wait.
+            doc, context.items, both = DocumentState.of(doc.stored, before), items, True
+            doc.put(_with_remarks(mine, theirs))
+        changed = self.project.save(doc, context)
         counts.documents += mine is None
-        counts.taken += mine is not None
-        return False
+        counts.taken += mine is not None and changed
+        counts.compared += both
+        return both
+
+
+def _with_remarks(mine: ProgressRow, theirs: ProgressRow) -> ProgressRow:
+    """With flag and note of the other side, which is no decision about items."""
+    # A flag that an import set for its warnings came here with the same import, and may be cleared by now.
+    flagged = mine.flagged or (theirs.flagged and not 0 < theirs.warned == mine.warned)
+    notes = [mine.note, theirs.note]
+    if mine.note in theirs.note or theirs.note in mine.note:
+        notes = [max(notes, key=len)]
+    return replace(mine, flagged=flagged, note="; ".join(notes))
+
+
+_ORDER = list(Completeness)
+_REJECTED = State.REJECTED
 
 
 @dataclass(eq=False)
 class _RowMerge:
-    """The other side's rows into a document that nobody has worked on here.
-
-    What is undecided here goes, since the other side has decided; what was imported here stays, and takes
-    the other side's decision about the same thing.
-    """
+    """The other side's rows into a document: what this side has not looked at, and they have."""
 
     _doc: DocumentState
     _context: Context
     _foreign: Foreign
+    _authors: Mapping[int, int]
     _ids: dict[str, str] = field(default_factory=dict, init=False)
+    _new: set[Layer] = field(default_factory=set, init=False)
+    _known: frozenset[str] = field(default=frozenset(), init=False)
+    _taken: set[str] = field(default_factory=set, init=False)
 
     def merge(self) -> None:
         """Merge everything."""
-        self._drop_undecided()
-        theirs = self._foreign.doc
-        for entity in theirs.entities:
-            twins = self._doc.on_fragments(entity.fragments)
-            twin = next((row for row in twins if row.label == entity.label), None)
-            self._ids[entity.id] = self._take(entity, twin)
-        for relation in theirs.relations:
-            ends = (self._ids[relation.head], self._ids[relation.tail])
-            known = same_relations(self._doc, ends, symmetric=False, label=relation.label)
-            self._take(replace(relation, head=ends[0], tail=ends[1]), known[0] if known else None)
-        for cluster in theirs.clusters:
-            self._take_cluster(cluster)
+        progress, theirs = self._doc.progress, self._foreign.progress
+        mine = progress or ProgressRow()
+        self._known = mine.looked_for
+        self._new = {
+            layer
+            for layer in Layer
+            if progress is None or (_is_begun(theirs, layer) and not _is_begun(mine, layer))
+        }
+        finished = {
+            layer
+            for layer in Layer
+            if getattr(mine, layer) is not Completeness.DONE is getattr(theirs, layer)
+        }
+        self._drop_undecided(self._new | finished)
+        for entity in self._foreign.doc.entities:
+            self._merge_entity(entity)
+        for relation in self._foreign.doc.relations:
+            self._merge_relation(relation)
+        for cluster in self._foreign.doc.clusters:
+            self._merge_cluster(cluster)
+        self._merge_progress(progress)
+
+    def _merge_progress(self, mine: ProgressRow | None) -> None:
+        theirs = self._foreign.progress
+        if mine is not None:
+            states = {layer: (getattr(mine, layer), getattr(theirs, layer)) for layer in Layer}
+            layers = {layer.value: max(both, key=_ORDER.index) for layer, both in states.items()}
+            covered = tuple(sorted({*mine.covered, *theirs.covered}))
+            theirs = replace(_with_remarks(mine, theirs), **layers, covered=covered)
+        if theirs != mine:
+            self._doc.put(theirs)
+
+    def _merge_entity(self, row: EntityRow) -> None:
+        rows = [
+            each for each in self._doc.on_fragments(row.fragments) if each.id not in self._taken
+        ]
+        same = [each for each in rows if each.label == row.label]
+        same.sort(key=lambda each: (each.state is _REJECTED) != (row.state is _REJECTED))
+        twin = same[0] if same else self._find_edited(row)
+        # One place has one type: what is here under another one is compared, not joined by a second.
+        has_rival = any(each.in_view and each is not twin for each in rows)
+        if self._is_free(row, twin, Layer.ENTITIES) and not has_rival:
+            self._ids[row.id] = self._take(row, twin)
+            if row.state is _REJECTED:
+                self._drop_suggestions_on(self._ids[row.id])
+        elif twin is not None:
+            self._ids[row.id] = twin.id
+
+    def _find_edited(self, row: EntityRow) -> EntityRow | None:
+        """What is here as it was there before an edit, or was here before one what it is there."""
+        was, now = original_of(row), json.loads(edited_from(replace(row, was=None)))
+        for each in self._doc.all_entities:
+            if original_of(each) == now or (
+                was and json.loads(edited_from(replace(each, was=None))) == was
+            ):
+                return each
+        return None
+
+    def _merge_relation(self, row: RelationRow) -> None:
+        if not {row.head, row.tail} <= self._ids.keys():
+            return
+        doc, was = self._doc, original_of(row)
+        row = replace(row, head=self._ids[row.head], tail=self._ids[row.tail])
+        if was:
+            was |= {end: self._ids.get(was[end], was[end]) for end in ("head", "tail")}
+            row = replace(row, was=json.dumps(was))
+        ends, symmetric = (row.head, row.tail), row.label in self._context.schema.symmetric_labels
+        rows = [each for each in same_relations(doc, ends, symmetric) if each.id not in self._taken]
+        twins = [each for each in rows if each.label == row.label]
+        if was:
+            twins += same_relations(
+                doc, (was["head"], was["tail"]), symmetric=False, label=was["label"]
+            )
+        twin = twins[0] if twins else relation_by_original(doc, ends, row.label)
+        has_rival = any(each.in_view and each is not twin for each in rows)
+        stands = row.state is _REJECTED or all(self._carries(end, row) for end in ends)
+        if stands and self._is_free(row, twin, Layer.RELATIONS) and not has_rival:
+            self._take(row, twin)
+
+    def _carries(self, entity_id: str, row: RelationRow | LinkRow) -> bool:
+        """Whether a mention here is at least as certain as what the other side has on it."""
+        mention = self._doc.entity(entity_id)
+        return mention is not None and (mention.in_view or mention.state is row.state)
+
+    def _is_free(self, row: _Item, twin: _Item | None, layer: Layer) -> bool:
+        """Whether the other side has something there that nobody has looked at here."""
+        if row.state is State.UNDECIDED:
+            return twin is None and layer in self._new
+        if row.state is State.IMPORTED and twin is not None:
+            return False
+        decided_here = twin is not None and twin.state in BY_PERSONS
+        return not decided_here and covered_name(layer, row.label) not in self._known
 
     def _take(self, row: _Item, twin: _Item | None) -> str:
-        row = self._own(row)
-        if twin is None:
-            row = replace(row, id=free_id(self._doc, row.id))
-        # The other side has not decided it, so that what is here needs no change.
-        elif row.state in (State.IMPORTED, State.UNDECIDED):
-            return twin.id
-        else:
-            row = replace(row, id=twin.id)
-        self._doc.put(row)
+        own = replace(self._own(row), id=free_id(self._doc, row.id) if twin is None else twin.id)
+        self._doc.put(own)
+        self._taken.add(own.id)
         self._context.items += 1
-        return row.id
+        return own.id
 
-    def _take_cluster(self, cluster: ClusterRow) -> None:
-        links = [each for each in self._foreign.doc.links if each.cluster_id == cluster.id]
-        mentions = {self._ids[each.entity_id] for each in links}
-        for own in self._doc.clusters:
-            if mentions <= {link.entity_id for link in self._doc.members(own.id)}:
-                return
-        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id)))
-        self._doc.put(row)
-        for link in links:
-            mention = self._ids[link.entity_id]
-            self._doc.put(self._own(replace(link, cluster_id=row.id, entity_id=mention)))
-            self._context.items += 1
+    def _merge_cluster(self, cluster: ClusterRow) -> None:
+        """A cluster comes as a whole: where anybody has decided a link of its mentions here, it is compared."""
+        doc, is_new = self._doc, Layer.COREFERENCE in self._new
+        links = {
+            self._ids[link.entity_id]: link
+            for link in self._foreign.doc.links
+            if link.cluster_id == cluster.id
+            and link.entity_id in self._ids
+            and (is_new or link.state is not State.UNDECIDED)
+            and (link.state is _REJECTED or self._carries(self._ids[link.entity_id], link))
+        }
+        here = [
+            each
+            for mention in links
+            for each in doc.links_of(mention)
+            if each.cluster_id not in self._taken
+        ]
+        homes = {each.cluster_id for each in here if each.state is not _REJECTED}
+        decided_here = any(each.state in BY_PERSONS for each in here)
+        if Layer.COREFERENCE in self._known or decided_here or len(homes) > 1:
+            return
+        live = sum(link.state is not _REJECTED for link in links.values())
+        if not homes and live < (1 if cluster.state is State.IMPORTED else _TWO):
+            return
+        home = homes.pop() if homes else free_id(doc, cluster.id)
+        if doc.cluster(home) is None or cluster.state in BY_PERSONS:
+            doc.put(replace(self._own(cluster), id=home))
+        for mention, link in links.items():
+            if link.state in BY_PERSONS or doc.link(home, mention) is None:
+                doc.put(self._own(replace(link, cluster_id=home, entity_id=mention)))
+                self._context.items += 1
+        self._taken.add(home)
 
     def _own(self, row: _Kind) -> _Kind:
-        """The row under this event, with its source by this project's number."""
-        source_id = self._context.source_of(self._foreign.sources[row.source_id])
-        return replace(row, source_id=source_id, event_id=self._context.event_id)
+        """The row with its source by this project's number, under this event or the one of its author."""
+        source_id, event_id = (
+            self._context.source_of(self._foreign.sources[row.source_id]),
+            self._context.event_id,
+        )
+        if row.state in BY_PERSONS:
+            event_id = self._authors.get(row.event_id, event_id)
+        return replace(row, source_id=source_id, event_id=event_id)
 
-    def _drop_undecided(self) -> None:
+    def _drop_undecided(self, layers: Collection[Layer]) -> None:
+        """Drop what waits here in layers that the other side has worked on: what is right of it comes from there."""
         doc = self._doc
-        for link in doc.links:
-            if link.state is State.UNDECIDED:
-                doc.drop(link)
-        for cluster in doc.clusters:
-            if not any(link.cluster_id == cluster.id for link in doc.links):
-                doc.drop(cluster)
-        for relation in doc.relations:
-            if relation.state is State.UNDECIDED:
-                doc.drop(relation)
-        for entity in doc.entities:
+        if Layer.COREFERENCE in layers:
+            self._drop_links(doc.links)
+        if Layer.RELATIONS in layers:
+            self._drop_relations(doc.relations)
+        for entity in doc.entities if Layer.ENTITIES in layers else ():
             needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
             if entity.state is State.UNDECIDED and not needed:
                 doc.drop(entity)
 
+    def _drop_suggestions_on(self, entity_id: str) -> None:
+        self._drop_links(self._doc.links_of(entity_id))
+        self._drop_relations(self._doc.relations_of(entity_id))
 
-def _is_begun(progress: ProgressRow) -> bool:
-    layers = (progress.entities, progress.relations, progress.coreference)
-    return any(layer is not Completeness.UNTOUCHED for layer in layers)
+    def _drop_relations(self, relations: Iterable[RelationRow]) -> None:
+        for relation in relations:
+            if relation.state is State.UNDECIDED:
+                self._doc.drop(relation)
+
+    def _drop_links(self, links: Iterable[LinkRow]) -> None:
+        """Drop undecided links, and clusters that are left without one, or with one undecided."""
+        doc = self._doc
+        for link in links:
+            if link.state is State.UNDECIDED:
+                doc.drop(link)
+        for cluster in doc.clusters:
+            left = [link for link in doc.links if link.cluster_id == cluster.id]
+            if len(left) == 1 and left[0].state is State.UNDECIDED:
+                doc.drop(left.pop())
+            if not left:
+                doc.drop(cluster)
+
+
+def _is_begun(progress: ProgressRow, layer: Layer) -> bool:
+    return getattr(progress, layer) is not Completeness.UNTOUCHED
 
 
 _TEXTS = "SELECT d.id, d.sha256 FROM json_each(?) j JOIN document d ON d.id = j.value"

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations
-from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType, match_names
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
-from sciextract.store.documents import decode_annotations
+from sciextract.store.documents import decode_annotations, decode_covered
+from sciextract.store.rows import rename_covered
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
+
+_Type = TypeVar("_Type", EntityType, RelationType)
 
 
 # Readable on light and dark terminals; they repeat from the eleventh type on.
@@ -37,6 +41,16 @@ def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations
     return said.renamed(schema.entity_names, schema.relation_names)
 
 
+def read_covered(connection: sqlite3.Connection, body: bytes) -> frozenset[str] | None:
+    """What the source of annotations has looked for, with the names that types have now; ``None`` where it is unknown."""
+    covered, schema = decode_covered(body), label_schema(connection)
+    return (
+        None
+        if covered is None
+        else frozenset(rename_covered(covered, schema.entity_names, schema.relation_names))
+    )
+
+
 def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:
     """The schema with more types, each with a free key and a colour; known ones are passed over."""
     for label in entities:
@@ -48,6 +62,48 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
             link = RelationType(label, *_choose_look([each.key for each in schema.relations]))
             schema = replace(schema, relations=(*schema.relations, link))
     return parse_schema(schema.to_mapping(), f"schema {schema.name!r}")
+
+
+def merge_schemas(mine: LabelSchema, theirs: LabelSchema) -> tuple[LabelSchema, list[str]]:
+    """One schema with the types of another one as well, and which those are.
+
+    They keep their look and definition. Types of both take a missing definition from there, and a name that a type
+    has there becomes one of its former names here.
+    """
+    names = match_names(mine.entities, theirs.entities)
+
+    def join(own: Sequence[_Type], others: Sequence[_Type]) -> tuple[_Type, ...]:
+        called, by_label = match_names(own, others), {each.label: each for each in own}
+        for other in others:
+            label = called.get(other.label, other.label)
+            if label in by_label:
+                here: _Type = by_label[label]
+                former = tuple(sorted({*here.formerly, other.label} - {label}))
+                definition = here.definition or other.definition
+                by_label[label] = replace(here, definition=definition, formerly=former)
+            else:
+                taken = [each.key for each in by_label.values()]
+                key = other.key if other.key not in taken else _choose_look(taken)[0]
+                by_label[label] = replace(other, key=key)
+        return tuple(by_label.values())
+
+    relations = tuple(
+        replace(
+            each,
+            pairs=tuple(
+                (names.get(head, head), names.get(tail, tail)) for head, tail in each.pairs
+            ),
+        )
+        for each in theirs.relations
+    )
+    merged = replace(
+        mine,
+        entities=join(mine.entities, theirs.entities),
+        relations=join(mine.relations, relations),
+    )
+    lacking = [label for label in merged.entity_labels if label not in mine.entity_labels]
+    lacking += [label for label in merged.relation_labels if label not in mine.relation_labels]
+    return parse_schema(merged.to_mapping(), f"schema {mine.name!r}"), lacking
 
 
 def _choose_look(taken: list[str]) -> tuple[str, str]:

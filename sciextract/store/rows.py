@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -13,6 +13,8 @@ from sciextract.documents.schema import LabelSchema
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
+BY_PERSONS = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
+"""States that only a person's decision gives."""
 
 
 class Completeness(StrEnum):
@@ -62,6 +64,12 @@ class ProgressRow:
         """There is one such row a document."""
         return ()
 
+    @property
+    def looked_for(self) -> frozenset[str]:
+        """What somebody has looked for: the covered types, and coreference, which has none."""
+        is_done = self.coreference is Completeness.DONE
+        return frozenset([*self.covered, *([Layer.COREFERENCE.value] if is_done else [])])
+
 
 def covered_name(layer: Layer, label: str) -> str:
     """How a type stands in :attr:`ProgressRow.covered`."""
@@ -71,6 +79,16 @@ def covered_name(layer: Layer, label: str) -> str:
 def layer_of(name: str) -> Layer:
     """The layer of a type in :attr:`ProgressRow.covered`."""
     return Layer(name.partition(":")[0])
+
+
+def rename_covered(
+    covered: Iterable[str], entities: Mapping[str, str], relations: Mapping[str, str]
+) -> Iterator[str]:
+    """What was looked for, with new names of types by old ones."""
+    for name in covered:
+        layer, _, label = name.partition(":")
+        names = entities if layer == Layer.ENTITIES else relations
+        yield f"{layer}:{names[label]}" if label in names else name
 
 
 def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:

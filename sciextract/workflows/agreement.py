@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema, match_names
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
-from sciextract.store import Completeness, Project, label_changes, open_project
+from sciextract.store import Project, label_changes, open_project
+from sciextract.store.coverage import covered_view
+from sciextract.store.document_state import annotated
 from sciextract.store.finished import document_before
-from sciextract.store.ingest import BATCH, annotations_of_source
+from sciextract.store.ingest import BATCH, latest_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
-from sciextract.store.project_settings import read_annotations, with_labels
+from sciextract.store.project_settings import merge_schemas, read_annotations, read_covered
+from sciextract.store.rows import ProgressRow, rename_covered
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
 
@@ -57,25 +63,24 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
     if other.exists() and project.path.samefile(other):
         raise ProjectError(f"{other} is the project itself", "name another project to merge")
     with open_project(other, read=True) as theirs:
-        mine, other_schema = project.schema, theirs.schema
-        lacking = [
-            *(label for label in other_schema.entity_labels if label not in mine.entity_labels),
-            *(label for label in other_schema.relation_labels if label not in mine.relation_labels),
-        ]
+        merged, lacking = merge_schemas(project.schema, theirs.schema)
         if lacking and not add_labels:
             raise SchemaError(
                 f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
                 "the same command with --add-labels adds them to this project's schema",
             )
-        if lacking:
-            labels = (list(other_schema.entity_labels), list(other_schema.relation_labels))
-            project.set_schema(with_labels(mine, *labels))
         if project.numbers():
             project.backup("before merge")
+        if merged != project.schema:
+            project.set_schema(merged)
         source = f"import:{other.name}"
-        join, disagreements, decisions = ProjectMerge(project, source), 0, Decisions(project)
+        join, disagreements, decisions = (
+            ProjectMerge(project, theirs, source),
+            0,
+            Decisions(project),
+        )
         # In batches: each is one transaction, so that others can write in between and memory stays constant.
-        documents = foreign_documents(theirs)
+        documents = foreign_documents(theirs, merged)
         while batch := list(islice(documents, BATCH)):
             for number in join.add(batch):
                 disagreements += refresh_disagreements(project, number, decisions)
@@ -89,8 +94,8 @@ class Agreed:
 
     Attributes:
         report: The figures.
-        only_first: Texts that only the first project has worked on.
-        only_second: Texts that only the second one has worked on.
+        only_first: Texts that only the first project has finished, or in other types than the second.
+        only_second: The same of the second one.
     """
 
     report: AgreementReport
@@ -103,40 +108,57 @@ class Agreed:
         return self.report.to_json() | own
 
 
-def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed:
-    """Compare the current views of two projects, on the texts that both have worked on.
-
-    Args:
-        done_only: Compare only texts whose entities both sides have marked as done.
+def agree(first: Project, second: Project) -> Agreed:
+    """Compare the current views of two projects, in the types that both have looked for.
 
     Raises:
-        UsageError: There is no such text.
+        UsageError: There is no text in which both have looked for a type.
     """
-    mine, theirs = _find_worked(first, done_only), _find_worked(second, done_only)
-    shared = [sha for sha in mine if sha in theirs]
-    if not shared:
-        which = "marked as done" if done_only else "annotated"
+    mine, theirs = _find_covered(first, first.schema), _find_covered(second, first.schema)
+    shared = {sha: mine[sha][1] & covered for sha, (_, covered) in theirs.items() if sha in mine}
+    both = {sha: covered for sha, covered in shared.items() if covered}
+    if not both:
         raise UsageError(
-            f"{first.path} and {second.path} have no text in common that both have {which}",
-            "both annotators must have worked on the same abstracts",
+            f"{first.path} and {second.path} have no text in common in which both have finished the same types",
+            "finish abstracts with D at the desk, or import annotated files with --done all",
         )
-    ours = [first.document(mine[sha]) for sha in shared]
-    others = [second.document(theirs[sha]) for sha in shared]
+    names = _names_in(first.schema, second.schema)
+    ours = [covered_view(first.document(mine[sha][0]), both[sha]) for sha in both]
+    others = [
+        covered_view(_renamed(second.document(theirs[sha][0]), names), both[sha]) for sha in both
+    ]
     symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
     report = agreement(ours, others, symmetric)
-    return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
+    return Agreed(report, len(mine) - len(both), len(theirs) - len(both))
 
 
-def _find_worked(project: Project, done_only: bool) -> dict[str, int]:
-    """Hash and number of the texts that have annotations or were worked on."""
-    done = f"p.entities = '{Completeness.DONE}'"
-    touched = f"""(p.entities <> '{Completeness.UNTOUCHED}' OR EXISTS (
-        SELECT 1 FROM tally t WHERE t.document_id = d.id AND t.state IN ('imported', 'accepted', 'edited', 'added')))"""
+Names = tuple[dict[str, str], dict[str, str]]
+
+
+def _names_in(schema: LabelSchema, other: LabelSchema) -> Names:
+    """What the types of another schema are called in this one."""
+    relations = match_names(schema.relations, other.relations)
+    return match_names(schema.entities, other.entities), relations
+
+
+def _renamed(document: AnnotatedDocument, names: Names) -> AnnotatedDocument:
+    return replace(document, annotations=document.annotations.renamed(*names))
+
+
+def _find_covered(project: Project, schema: LabelSchema) -> dict[str, tuple[int, frozenset[str]]]:
+    """Numbers of the texts in which somebody has looked for a type, and those types by their names in a schema."""
     rows = project.connection.execute(
-        f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
-        WHERE {done if done_only else touched} ORDER BY d.id"""
+        """SELECT d.sha256, d.id, p.covered, p.coreference = 'done' FROM document d
+        JOIN progress p ON p.document_id = d.id ORDER BY d.id"""
     )
-    return dict(rows.fetchall())
+    names, found = _names_in(schema, project.schema), {}
+    for sha, number, body, with_clusters in rows:
+        covered = frozenset(rename_covered(json.loads(body), *names))
+        if with_clusters:
+            covered |= {Layer.COREFERENCE.value}
+        if covered:
+            found[sha] = number, covered
+    return found
 
 
 def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:
@@ -154,11 +176,15 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
     mine, theirs = [], []
     for number, event_id, body in first.values():
-        before = document_before(project, number, event_id)
-        other = decided_part(read_annotations(project.connection, body))
-        if before.annotations.entities and other.entities:
-            mine.append(before)
-            theirs.append(AnnotatedDocument(before.document, other))
+        before, looked_for = document_before(project, number, event_id)
+        covered = read_covered(project.connection, body)
+        both = looked_for if covered is None else looked_for & covered
+        if both:
+            other = AnnotatedDocument(
+                before.document, decided_part(read_annotations(project.connection, body))
+            )
+            mine.append(covered_view(before, both))
+            theirs.append(covered_view(other, both))
     return agreement(mine, theirs, project.schema.symmetric_labels) if mine else None
 
 
@@ -248,15 +274,20 @@ def agree_with(
     for place, number in enumerate(wanted):
         if not on_progress(place, len(wanted)):
             raise Cancelled
-        annotations = annotations_of_source(project.connection, number, side.source_id)
-        if annotations is None:
+        found = latest_of_source(project.connection, number, side.source_id)
+        if found is None:
             continue
         if side.name.startswith("import:"):
             rows = project.connection.execute(decided, (number, *_NO_DECISION))
             if rows.fetchone() is None:
                 continue
-        mine.append(project.document(number))
-        theirs.append(AnnotatedDocument(mine[-1].document, decided_part(annotations)))
+        doc = project.document_state(number)
+        both = (doc.progress or ProgressRow()).looked_for
+        both = both if found[1] is None else both & found[1]
+        if both:
+            here = annotated(doc, project.sources)
+            mine.append(covered_view(here, both))
+            theirs.append(covered_view(replace(here, annotations=decided_part(found[0])), both))
     if not mine:
         return WithSource(side.name, None, 0)
     symmetric = project.schema.symmetric_labels

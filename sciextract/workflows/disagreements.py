@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,13 @@ from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import AnnotatedItem, Difference, differences
+from sciextract.snapshot.documents import mention_states
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions.editing import Edit
-from sciextract.store.document_state import Context, annotated
+from sciextract.store.document_state import Context, annotated, whole
 from sciextract.store.events import REDO, UNDO, UNDONE
-from sciextract.store.ingest import annotations_of_source
-from sciextract.store.rows import IN_VIEW
+from sciextract.store.ingest import latest_of_source
+from sciextract.store.rows import BY_PERSONS, IN_VIEW, original_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,17 @@ def compare_with_source(
         doc: The document as it is, or would be.
         source_id: The other source.
     """
-    annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
+    found = latest_of_source(project.connection, doc.stored.number, source_id)
     sources = project.sources
-    if annotations is None or doc.progress is None:
+    if found is None or doc.progress is None:
         return None
+    annotations, covered = found
     mine = annotated(doc, sources, IN_VIEW)
-    theirs = AnnotatedDocument(mine.document, decided_part(annotations))
+    view = decided_part(annotations) if covered is None else annotations.in_states(IN_VIEW)
+    theirs = AnnotatedDocument(mine.document, view)
     differing = differences([mine], [theirs], project.schema.symmetric_labels)
+    if covered is not None:
+        differing = [*_were_looked_at(differing, doc, annotations, covered)]
     number, source, sha = doc.stored.number, sources[source_id], mine.document.text_sha256
     listed: dict[str, Dispute] = {}
     for one in differing:
@@ -99,6 +104,59 @@ def compare_with_source(
             cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
         listed[key] = Dispute(number, source, key, one, cluster)
     return DocumentComparison(source, mine, theirs, tuple(listed.values()))
+
+
+def _were_looked_at(
+    found: Iterable[Difference], doc: DocumentState, said: Annotations, covered: frozenset[str]
+) -> Iterator[Difference]:
+    """The differences at which the other side has looked: elsewhere nothing differs.
+
+    Args:
+        found: All differences.
+        doc: The document here.
+        said: All that the other side decided, rejected items too, and what files said there.
+        covered: What the other side has looked for.
+    """
+    decided_there = _places(said, BY_PERSONS)
+    here = _places(whole(doc, defaultdict(str)).annotations, frozenset(State))
+    for row in doc.edited:
+        spans = original_of(row).get("fragments", ())
+        here.add((Layer.ENTITIES, frozenset([tuple(Span(*each) for each in spans)])))
+    for one in found:
+        sides = [side for side in (one.first, one.second) if side is not None]
+        types = {f"{one.layer}:{side.label}" if side.label else str(one.layer) for side in sides}
+        places = [{(one.layer, place) for place in _places_of(one.layer, side)} for side in sides]
+        # What a file said there, and nobody decided, differs only where it has never been here.
+        is_new = one.second is not None and here.isdisjoint(places[-1])
+        if types & covered or is_new or not decided_there.isdisjoint(set().union(*places)):
+            yield one
+
+
+_Place = frozenset[tuple[Span, ...]]
+
+
+def _places(annotations: Annotations, states: Collection[State]) -> set[tuple[Layer, _Place]]:
+    """Where items of some states stand: a mention, two that are related, and one that is in a cluster."""
+    at = {each.id: each.fragments for each in annotations.entities}
+    found = {
+        (Layer.ENTITIES, frozenset([each.fragments]))
+        for each in annotations.entities
+        if each.state in states
+    }
+    for relation in annotations.relations:
+        if relation.state in states:
+            found.add((Layer.RELATIONS, frozenset([at[relation.head], at[relation.tail]])))
+    for cluster in annotations.clusters:
+        for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
+            if state in states:
+                found.add((Layer.COREFERENCE, frozenset([at[mention]])))
+    return found
+
+
+def _places_of(layer: Layer, item: AnnotatedItem) -> list[_Place]:
+    if layer is Layer.COREFERENCE:
+        return [frozenset([place]) for place in item.fragments]
+    return [frozenset(item.fragments)]
 
 
 def decided_part(annotations: Annotations) -> Annotations:

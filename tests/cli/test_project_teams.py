@@ -13,6 +13,7 @@ import pytest
 from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, RelationRef, open_project
+from sciextract.store.label_changes import rename_type
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,
@@ -57,6 +58,7 @@ def _work(opened: Any, *, ben: bool) -> None:
         actions.leave(1, it.id)
     else:
         actions.move_edge(1, task.id, "end", 1)
+    actions.mark_done(1)
     for number in (2, 3):
         text = opened.document_state(number).text
         names = (
@@ -160,12 +162,43 @@ def test_agree(command: Command, project: Path, ben: Path) -> None:
     assert everything(project.parent) == before
 
 
-def test_agree_on_what_both_have_done(command: Command, project: Path, ben: Path) -> None:
-    found = json.loads(command("agree", project, ben, "--done", "--json").out)
-    assert (found["documents"], found["only_first"]) == (2, 0)
+def test_divided_work_comes_together(command: Command, project: Path, work: Path) -> None:
+    """Ann finishes the first abstract, Ben the second; merged both ways, and again, nothing differs or doubles."""
+    ben = Path(shutil.copy(project, work / "ben.sciextract"))
+    with open_project(project, "ann") as opened:
+        opened.actions.mark_done(1)
+    with open_project(ben, "ben") as opened:
+        text = opened.document_state(2).text
+        opened.actions.add_entity(2, span(text, "kernels"), "Method")
+        opened.actions.mark_done(2)
+        opened.actions.note(1, "see the tables")
+    assert command("agree", project, ben).code == ExitCode.USAGE
+    merged = command("merge", ben, "--project", project, "--author", "ann").err
+    assert "2 taken over; 0 worked on by both, 0 differences" in merged
+    assert command("adjudicate", "--project", project, "--take", "theirs").code == ExitCode.DONE
+    both = view(project)
+    assert both[text] == view(ben)[text]
+    with open_project(project, read=True) as opened:
+        progress = opened.document_state(1).progress
+        assert progress is not None and progress.note == "see the tables"
+    for mine, other in ((ben, project), (project, ben), (ben, project)):
+        assert " 0 differences" in command("merge", other, "--project", mine).err
+        assert view(mine) == both
 
 
-def test_agree_with_oneself(command: Command, project: Path) -> None:
+def test_agree_after_a_rename(command: Command, project: Path, ben: Path) -> None:
+    before = json.loads(command("agree", project, ben, "--json").out)
+    with open_project(ben, "ben") as opened:
+        rename_type(opened, "entity", "Material", "Substance")
+    after = json.loads(command("agree", project, ben, "--json").out)
+    assert after == before
+    merged = command("merge", ben, "--project", project)
+    assert merged.code == ExitCode.DONE
+    with open_project(project, read=True) as opened:
+        assert "Substance" not in opened.schema.entity_labels
+
+
+def test_agree_with_oneself(command: Command, project: Path, ben: Path) -> None:
     found = json.loads(command("agree", project, project, "--json").out)
     assert set(f1s(found)) <= {100.0, 1.0, None}
 
@@ -174,7 +207,7 @@ def test_agree_needs_common_work(command: Command, project: Path) -> None:
     command("init", "empty.sciextract")
     result = command("agree", project, "empty.sciextract")
     assert (result.code, "no text in common" in result.err) == (ExitCode.USAGE, True)
-    assert command("agree", project, project, "--done").code == ExitCode.USAGE
+    assert command("agree", project, project).code == ExitCode.USAGE
 
 
 def test_the_list_of_differences(command: Command, project: Path, ben: Path) -> None:

@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from sciextract.documents.annotations import Span
+from sciextract.documents.annotations import Layer, Span
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.workflows.agreement import merge_projects
 from tests.app.review.abstracts import AGAIN, TEXT, gold, place, project_with
@@ -38,10 +38,12 @@ def _merged(folder: Path) -> Path:
     ben = Path(shutil.copy(path, folder / "ben.sciextract"))
     with open_project(path, "ann") as project:
         _add(project, 2, AGAIN, "graph tagger", 0, "Method")
+        project.actions.mark_done(2, (Layer.ENTITIES,))
         _add(project, 3, LAST, "taggers", 0, "Method")
     with open_project(ben, "ben") as project:
         _bens_first(project)
         _add(project, 2, AGAIN, "graph tagger", 1, "Generic")
+        project.actions.mark_done(2, (Layer.ENTITIES,))
         _add(project, 3, LAST, "taggers", 0, "Method")
     with open_project(path, "ann") as project:
         merge_projects(project, ben)

@@ -8,15 +8,18 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import Completeness, EntityRef, Project, open_project
+from sciextract.store.coverage import find_missing
+from sciextract.store.label_changes import add_type
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
 from sciextract.store.state_tables import differing
+from sciextract.workflows.adjudicate import disputes
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 
 
 def merged(mine: Project, theirs: Project) -> tuple[MergeCounts, list[int]]:
     """Merge one project into another; the log must agree with the state afterwards."""
-    join = ProjectMerge(mine, "import:theirs.sciextract")
-    compared = join.add(list(foreign_documents(theirs)))
+    join = ProjectMerge(mine, theirs, "import:theirs.sciextract")
+    compared = join.add(list(foreign_documents(theirs, mine.schema)))
     assert differing(mine.connection) == []
     return join.counts, compared
 
@@ -62,6 +65,70 @@ def test_where_both_worked_mine_stays_and_theirs_waits(tmp_path: Path, theirs: P
         counts, compared = merged(mine, theirs)
         assert (counts.compared, compared) == (1, [1])
         assert states(mine.document_state(1)) == {"e": State.ACCEPTED}
+        assert len([*disputes(mine)]) == 1
+
+
+def test_what_nobody_looked_at_on_the_other_side_is_no_difference(
+    tmp_path: Path, theirs: Project
+) -> None:
+    """Ann has finished the abstract; Ben has rejected one of her mentions, and made one where she found none."""
+    put(theirs, guess("seen", place("net", 1)), source="model:first")
+    with new_project(tmp_path) as mine:
+        put(mine, entity("e", place("net")), entity("f", place("graph")))
+        mine.actions.mark_done(1)
+        assert merged(mine, theirs)[1] == []
+        theirs.actions.reject(1, EntityRef("e"))
+        theirs.actions.add_entity(1, [place("parts")], "Task")
+        before = states(mine.document_state(1))
+        assert merged(mine, theirs)[1] == [1]
+        assert states(mine.document_state(1)) == before
+        found = [each.difference for each in disputes(mine)]
+        assert [(each.first is None, each.second is None) for each in found] == [
+            (False, True),
+            (True, False),
+        ]
+
+
+def test_a_type_that_only_they_looked_for_is_taken_over(tmp_path: Path, theirs: Project) -> None:
+    with new_project(tmp_path) as mine:
+        put(mine, entity("e", place("net")))
+        for project in (mine, theirs):
+            project.actions.mark_done(1)
+            add_type(project, "entity", "Metric")
+        theirs.actions.add_entity(1, [place("learns")], "Metric")
+        theirs.actions.add_entity(1, [place("parts")], "Task")
+        theirs.actions.mark_done(1)
+        counts, compared = merged(mine, theirs)
+        assert (counts.taken, compared) == (1, [1])
+        assert {each.label for each in mine.document_state(1).entities} == {"Method", "Metric"}
+        assert find_missing(mine.connection, mine.schema) == {}
+        found = [each.difference.second for each in disputes(mine)]
+        assert [side and side.label for side in found] == ["Task"]
+
+
+def test_an_edit_of_what_both_had_makes_no_second_mention(tmp_path: Path, theirs: Project) -> None:
+    theirs.actions.set_label(1, EntityRef("e"), "Task")
+    with new_project(tmp_path) as mine:
+        put(mine, entity("here", place("net")))
+        merged(mine, theirs)
+        assert [(each.id, each.label) for each in mine.document_state(1).entities] == [
+            ("here", "Task")
+        ]
+
+
+def test_notes_flags_and_authors_come_along(tmp_path: Path, theirs: Project) -> None:
+    theirs.actions.note(1, "odd")
+    theirs.actions.flag(1)
+    theirs.actions.accept(1, EntityRef("e"))
+    put(theirs, guess("g", place("net")), text="Another net.", doc_key="b")
+    with new_project(tmp_path) as mine:
+        put(mine, entity("e", place("net")))
+        mine.actions.note(1, "short")
+        mine.actions.accept(1, EntityRef("e"))
+        merged(mine, theirs)
+        merged(mine, theirs)
+        progress = mine.document_state(1).progress
+        assert progress is not None and progress.flagged and progress.note == "short; odd"
 
 
 def test_decisions_that_contradict_what_was_imported_here_wait(
