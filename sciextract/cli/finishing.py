@@ -1,4 +1,4 @@
-"""``sciextract done`` and ``reopen``: finished abstracts, many at once."""
+"""``sciextract done``, ``reopen`` and ``remove``: many abstracts at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sciextract.cli.console import (
     option,
     report,
 )
+from sciextract.errors import ExitCode
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -90,6 +91,38 @@ def reopen(
     words = f"{counted(made.documents, 'abstract')} opened again: {' and '.join(made.layers)}"
     report(made.to_json(), words, as_json)
     raise typer.Exit(made.exit_code)
+
+
+def remove(
+    queue: str | None = _Queue,
+    keys: Path | None = _Keys,
+    since: str | None = _Since,
+    by: str | None = _By,
+    project: ProjectOption = None,
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove abstracts from the project. The log keeps them, and one undo brings them back with all decisions.
+
+    No export, count, split or search has them any more, and import leaves them out (import --again takes them).
+    export --former writes them.
+
+    Examples:
+
+        sciextract remove --keys off-topic.txt --project parsing.sciextract
+
+        sciextract remove --queue "not about parsing"
+    """
+    from sciextract.store.text_versions import remove as take_out
+    from sciextract.workflows.finishing import chosen_numbers
+
+    chosen = selection(queue, keys, since, by)
+    with open_chosen_project(project, author) as opened:
+        made = take_out(opened, chosen_numbers(opened, chosen))
+    words = f"{counted(made.documents, 'abstract')} removed; undo brings them back"
+    summary = {"documents": made.documents, "event": made.event_id}
+    report(summary, words, as_json)
+    raise typer.Exit(ExitCode.of(made.documents, False))
 
 
 def selection(

@@ -29,7 +29,7 @@ _LARGEST = 2**63 - 1
 # The commands in their order, as ``--help`` shows them.
 _SECTIONS = {
     "Abstracts": "annotate convert evaluate",
-    "Projects": "init import suggest tui done reopen export status search stats queue schema",
+    "Projects": "init import suggest tui done reopen remove export status search stats queue schema",
     "Safety of a project": "log undo redo backup doctor",
     "Several annotators": "merge agree adjudicate",
     "Models and training": "learn models retrain jobs",
@@ -41,7 +41,7 @@ _COMMANDS = " ".join(_SECTIONS.values()).split()
 _MODULES = {
     "project_files": "convert init import export",
     "status": "search stats",
-    "finishing": "done reopen",
+    "finishing": "done reopen remove",
     "maintenance": "log undo redo backup doctor",
     "teams": "merge agree adjudicate",
     "training": "learn retrain",

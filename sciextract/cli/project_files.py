@@ -88,6 +88,10 @@ def import_(
     keep_duplicates: bool = flag(
         "Keep further texts of papers that the project has.", "--keep-duplicates"
     ),
+    update: bool = flag(
+        "Where the text of an abstract changed, take the new one; decisions move along.", "--update"
+    ),
+    again: bool = flag("Bring back abstracts that were removed.", "--again"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -96,7 +100,9 @@ def import_(
 
     A text that the project already has is not duplicated: its record is kept and its annotations are added. Nor is a
     paper, by DOI, PubMed id, or title with year and first author: the project keeps both records and the longer
-    abstract. Decisions in the project, and the texts that they are about, are never changed.
+    abstract. Decisions in the project, and the texts that they are about, are only changed by --update: where the text
+    of an abstract (by key, DOI, PubMed id or paper) changed, decisions move to the new one. What was decided about
+    words that changed becomes undecided. One undo takes it back.
 
     Examples:
 
@@ -107,6 +113,8 @@ def import_(
         sciextract import gold.jsonl --done all
 
         sciextract import plmarker.json --fields predicted
+
+        sciextract import search-of-this-year.ris --update
     """
     from sciextract.workflows.import_files import import_files, layers_named
 
@@ -118,6 +126,7 @@ def import_(
             imported = import_files(
                 opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
                 done=layers_named(done), fields=fields, keep_duplicates=keep_duplicates,
+                update=update, again=again,
             )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
@@ -146,6 +155,10 @@ def export(
         "--predicted",
     ),
     everything: bool = flag("Write unfinished abstracts to training formats, too.", "--all"),
+    former: bool = flag(
+        "Write removed abstracts and earlier texts instead, with what held in them last.",
+        "--former",
+    ),
     release: str | None = option(
         "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
     ),
@@ -194,8 +207,9 @@ def export(
         problem = "no format is named, or --licence, --citation or --no-text without --release"
         raise UsageError(problem, "--to jsonl, for instance; or --release FOLDER")
     job = ExportJob(
-        export_format, output, strict, undecided, source, force, with_base, predicted, everything
-    )
+        export_format, output, strict, undecided, source, force, with_base, predicted, everything,
+        former,
+    )  # fmt: skip
     # Read only: an export must work on a project that somebody else is writing.
     with open_chosen_project(project, read=True) as opened:
         done = job.run(opened)
@@ -235,7 +249,7 @@ def _describe_import(done: ImportReport) -> str:
     parts = [f"{counted(counts.documents, 'new abstract')}"]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
-    parts += done.papers
+    parts += [*done.papers, *done.versions]
     if counts.items:
         parts.append(counted(counts.items, "annotation"))
     if done.added_labels:

@@ -166,12 +166,14 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
         )
 
 
-def known_papers(connection: sqlite3.Connection) -> PaperIndex:
-    """The papers of the documents in the project, with all records that came with each."""
+def known_papers(
+    connection: sqlite3.Connection, removed: Sequence[int] | None = None
+) -> PaperIndex:
+    """The papers of the documents in the project, or of some that were removed, with all records that came with each."""
 
     def load_paper(number: int) -> PaperRecord | None:
         query = "SELECT 1 FROM progress WHERE document_id = ?"
-        if first_value(connection, query, number) is None:
+        if removed is None and first_value(connection, query, number) is None:
             return None
         return paper_of(load(connection, number).document)
 
@@ -180,7 +182,9 @@ def known_papers(connection: sqlite3.Connection) -> PaperIndex:
             # Whole bytes: one that is cut cannot be decoded.
             f"""SELECT d.id, d.doc_key, d.title, d.doi, d.pmid,
                 CASE typeof(d.text) WHEN 'text' THEN substr(d.text, 1, {SEEN}) ELSE d.text END
-            FROM document d JOIN progress p ON p.document_id = d.id"""
+            FROM document d WHERE d.id IN (SELECT value FROM json_each(?1))
+                OR ?1 IS NULL AND d.id IN (SELECT document_id FROM progress)""",
+            (None if removed is None else json.dumps(removed),),
         )
         for number, key, title, doi, pmid, text in rows:
             known = Bibliography(doi, pmid, from_sql(title))

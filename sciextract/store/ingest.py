@@ -22,6 +22,7 @@ from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now, to_sql
 from sciextract.store.state_tables import load_rows
+from sciextract.store.text_versions import REMOVE, Alignment, move_decisions, take_out, why_gone
 
 if TYPE_CHECKING:
     from sciextract.store.document_state import Context
@@ -116,6 +117,11 @@ class ImportCounts:
         against_decisions: Imported items that a person had rejected; they stay rejected.
         already: PaperIndex that the project had with another text, by the source of that.
         longer: Those of them whose text is now the longer one that came.
+        changed: Texts that differ from those of their abstracts here, which stay.
+        updated: Texts that took the place of those of their abstracts.
+        refused: Texts that should have done so, but have hardly a word in common with the abstract of their key.
+        removed: Abstracts that a person removed before; they stay out.
+        moved: What became of decisions about updated abstracts: see :func:`~sciextract.store.text_versions.move_decisions`.
     """
 
     documents: int = 0
@@ -125,6 +131,11 @@ class ImportCounts:
     against_decisions: int = 0
     already: Counter[str] = field(default_factory=Counter)
     longer: int = 0
+    changed: int = 0
+    updated: int = 0
+    refused: int = 0
+    removed: int = 0
+    moved: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(eq=False)
@@ -136,6 +147,8 @@ class Import(Batches):
         params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
         papers: Those of the project, to keep each once; ``None`` keeps every text.
+        removed: Those that were removed from it, to keep them out; ``None`` brings them back.
+        update: Whether another text of an abstract takes the place of the one that is here.
         counts: What it did so far.
         remarks: Keys of documents and what there is to say about their papers, since the last batch.
     """
@@ -144,8 +157,11 @@ class Import(Batches):
     params: Mapping[str, Any]
     done: Collection[Layer] = ()
     papers: PaperIndex | None = None
+    removed: PaperIndex | None = None
+    update: bool = False
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
     remarks: list[tuple[str, str]] = field(default_factory=list, init=False)
+    _came: set[int] = field(default_factory=set, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event."""
@@ -158,7 +174,8 @@ class Import(Batches):
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts = replace(self.counts, already=Counter(self.counts.already))
+        counts, own = replace(self.counts), self.counts
+        counts.already, counts.moved = Counter(own.already), Counter(own.moved)
         self.remarks.clear()
         with self.batch() as context:
             for item, warnings in items:
@@ -173,14 +190,12 @@ class Import(Batches):
         has_items = bool(said.entities or said.relations or said.clusters)
         text_sha256 = item.document.text_sha256
         paper = paper_of(item.document) if self.papers else None
-        if documents.known_by_text(self.project.connection, text_sha256) is None:
-            known = self._find_paper(item.document, paper)
-            if known is not None and paper and not has_items:
-                self._add_paper(self._keep_once(context, known, item, paper, counts), paper)
-                return
-            self._name_other(item.document, known)
+        updated = counts.updated
+        is_new = documents.known_by_text(self.project.connection, text_sha256) is None
+        if is_new and not self._is_wanted(context, item, paper, counts):
+            return
         doc = find_or_insert(self.project.connection, item.document)
-        counts.known += doc.progress is not None
+        counts.known += doc.progress is not None and counts.updated == updated
         counts.documents += doc.progress is None
         counts.flagged += bool(warnings)
 
@@ -198,7 +213,47 @@ class Import(Batches):
             counts.against_decisions += imported.against_decisions
         Edit(doc, context).finish(self.done)
         self.project.save(doc, context)
+        self._came.add(doc.number)
         self._add_paper(doc.number, paper)
+
+    def _is_wanted(
+        self, context: Context, item: AnnotatedDocument, paper: PaperRecord | None,
+        counts: ImportCounts,
+    ) -> bool:  # fmt: skip
+        """Whether a text that the project does not have goes into it; where not, all is done that there was to do."""
+        document, said = item.document, item.annotations
+        known, same_key = self._find_paper(document, paper), self._find_key(document)
+        if known is None and same_key and paper and same_key[1].is_alike:
+            known = same_key[0]
+        gone = why_gone(self.project.connection, document.text_sha256)
+        if (
+            known is None
+            and self.removed
+            and (gone == REMOVE or (paper and self.removed.find(paper)))
+        ):
+            counts.removed += 1
+            return False
+        if self.update and known is not None and self._is_changed(known, document):
+            return self._replace(context, known, item, counts)
+        if self.update and known is None and same_key and not _is_numbered(document.doc_key):
+            self._refuse(document, counts)
+            return False
+        has_items = bool(said.entities or said.relations or said.clusters)
+        is_earlier = gone == "import"
+        if known is not None and paper and (is_earlier or not has_items):
+            if has_items:
+                self._remark(
+                    document, "an earlier text of an abstract here: its annotations stay out"
+                )
+            self._add_paper(self._keep_once(context, known, item, paper, counts), paper)
+            return False
+        if known is not None:
+            counts.changed += 1
+            words = "its paper is here with another text: both are kept, for it has annotations"
+            self._remark(document, words)
+        elif same_key:
+            self._remark(document, "another text here has the same key: both are kept")
+        return True
 
     def _find_paper(self, document: Document, paper: PaperRecord | None) -> int | None:
         """The document of the same paper in the project."""
@@ -210,9 +265,58 @@ class Import(Batches):
             self._remark(document, "another paper here has its DOI or PubMed id: both are kept")
         return known
 
+    def _find_key(self, document: Document) -> tuple[int, Alignment] | None:
+        """The document that has the key with another text, and how far both are the same."""
+        query = """SELECT d.id FROM document d JOIN progress p ON p.document_id = d.id
+            WHERE d.doc_key = ? AND d.sha256 != ?"""
+        name = to_sql(document.doc_key), document.text_sha256
+        number = first_value(self.project.connection, query, *name)
+        if number is None:
+            return None
+        text = documents.load(self.project.connection, number).text
+        return number, Alignment(text, document.text)
+
     def _add_paper(self, number: int, paper: PaperRecord | None) -> None:
         if self.papers and paper:
             self.papers.add(number, paper)
+
+    def _is_changed(self, number: int, came: Document) -> bool:
+        """Whether a text is a new version of a document: no earlier one, and not what another database wrote before."""
+        connection = self.project.connection
+        kept = documents.load(connection, number).document
+        keys = {each.doc_key for each in documents.records(connection, number)} - {kept.doc_key}
+        return (
+            number not in self._came
+            and came.doc_key not in keys
+            and why_gone(connection, came.text_sha256) != "import"
+            and paper_of(came).text != paper_of(kept).text
+        )
+
+    def _replace(
+        self, context: Context, number: int, item: AnnotatedDocument, counts: ImportCounts
+    ) -> bool:
+        """Make a text the new version of a document, to which its decisions move; says whether that was possible."""
+        connection, came = self.project.connection, item.document
+        old = self.project.document_state(number)
+        alignment = Alignment(old.text, came.text)
+        if not alignment.shared:
+            self._refuse(came, counts)
+            return False
+        # The key stays: scripts and papers name the abstract by it.
+        kept = replace(came, doc_key=old.stored.document.doc_key)
+        new = DocumentState(find_or_insert(connection, kept).stored, [])
+        known = documents.records(connection, number)
+        keep_annotations(self.project, context, new.number, None, [*known])
+        counts.moved += move_decisions(old, new, alignment, context)
+        counts.updated += 1
+        self.project.save(old, context)
+        self.project.save(new, context)
+        return True
+
+    def _refuse(self, document: Document, counts: ImportCounts) -> None:
+        counts.refused += 1
+        words = "hardly a word of it is in the abstract of that key here: not taken; give it another key, or remove that one first"
+        self._remark(document, words)
 
     def _keep_once(
         self, context: Context, number: int, item: AnnotatedDocument, paper: PaperRecord,
@@ -227,36 +331,28 @@ class Import(Batches):
         kept = doc.stored.document
         source = known[0].source.removeprefix("import:") if known else ""
         counts.already[source] += 1
+        is_changed = self._is_changed(number, came)
         record = Record(came.doc_key, self.source, came.fields, item.warnings)
         keep_annotations(self.project, context, number, None, [record])
         before, is_open = paper_of(kept), _is_untouched(doc)
-        if is_open and paper.says_more_than(before):
+        is_earlier = why_gone(connection, came.text_sha256) == "import"
+        if is_open and not is_earlier and paper.says_more_than(before):
             counts.longer += 1
             # The key stays: scripts and papers name the abstract by it.
             number = find_or_insert(connection, replace(came, doc_key=kept.doc_key)).number
             keep_annotations(self.project, context, number, None, [*known, record])
             longer = self.project.document_state(number)
             longer.put(doc.progress or ProgressRow())
-            for row in (*doc.items_of(), *doc.clusters, *filter(None, [doc.progress])):
-                doc.drop(row)
+            take_out(doc)
             self.project.save(doc, context)
             self.project.save(longer, context)
-        elif not is_open and paper.text != before.text:
-            self._remark(came, f"here already as {kept.doc_key!r}, annotated: its text stays")
+        elif is_changed:
+            counts.changed += not is_open or came.doc_key == kept.doc_key
+            if not is_open:
+                self._remark(came, f"here already as {kept.doc_key!r}, annotated: its text stays")
+            elif came.doc_key == kept.doc_key:
+                self._remark(came, "here already with another text, which stays")
         return number
-
-    def _name_other(self, document: Document, known: int | None) -> None:
-        """Say of a text that comes into the project that another one has its key, or is of its paper."""
-        query = """SELECT 1 FROM document d JOIN progress p ON p.document_id = d.id
-            WHERE d.doc_key = ? AND d.sha256 != ?"""
-        name = to_sql(document.doc_key), document.text_sha256
-        if known is not None:
-            self._remark(
-                document,
-                "its paper is here with another text: both are kept, for it has annotations",
-            )
-        elif first_value(self.project.connection, query, *name) is not None:
-            self._remark(document, "another text here has the same key: both are kept")
 
     def _remark(self, document: Document, words: str) -> None:
         self.remarks.append((document.doc_key, words))
@@ -367,6 +463,11 @@ class ModelRun(Batches):
         if self._context is not None:
             with self.project.writing() as connection:
                 connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
+
+
+def _is_numbered(key: str) -> bool:
+    """Whether a key is a place in a file, which means another record in its next version."""
+    return key.rpartition(":")[2].isdecimal()
 
 
 def _is_untouched(doc: DocumentState) -> bool:

@@ -54,6 +54,13 @@ _LONGEST_NAME = 60
 _LIST = """SELECT substr(key, ?), iif(json_valid(value), json_array_length(value, '$.numbers'), 0)
     FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"""
 
+_NEXT_VERSION = """WITH RECURSIVE version(id) AS (
+        SELECT ? UNION SELECT d.id FROM version v JOIN document g ON g.id = v.id
+        JOIN document d ON d.doc_key = g.doc_key AND d.id != g.id JOIN change c ON c.document_id = d.id
+        WHERE c.event_id = (SELECT event_id FROM change WHERE document_id = g.id ORDER BY seq DESC LIMIT 1))
+    SELECT v.id FROM version v JOIN progress p ON p.document_id = v.id LIMIT 1"""
+"""The document in the project that took the place of one by the event with which that went, or of its successor."""
+
 
 @dataclass(frozen=True, slots=True)
 class SavedQueue:
@@ -134,10 +141,13 @@ def queue_lengths(project: Project) -> dict[str, int]:
 
 
 def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Those of some documents that are in the project now, in the same order."""
+    """Those of some documents that are in the project now, in the same order; of earlier texts the present ones."""
     query = "SELECT p.document_id FROM json_each(?) j JOIN progress p ON p.document_id = j.value"
-    there = {row[0] for row in connection.execute(query, (json.dumps(numbers),))}
-    return tuple(each for each in numbers if each in there)
+    there = {row[0]: row[0] for row in connection.execute(query, (json.dumps(numbers),))}
+    for gone in {*numbers} - there.keys():
+        if version := first_value(connection, _NEXT_VERSION, gone):
+            there[gone] = version
+    return tuple(dict.fromkeys(there[each] for each in numbers if each in there))
 
 
 def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:

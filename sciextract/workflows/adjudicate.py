@@ -255,18 +255,17 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
         refresh_disagreements(project, turned.params["number"], decisions)
     elif turned.kind == MERGE:
         # A merge that was taken back may have brought documents, which are gone now.
-        present, decisions = set(project.numbers()), decisions or Decisions(project)
+        decisions = decisions or Decisions(project)
         for number in documents_of(project, [project.source_id(turned.params["source"])]):
-            if number in present:
-                refresh_disagreements(project, number, decisions)
+            refresh_disagreements(project, number, decisions)
 
 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
-    """Numbers of the documents that one of these sources has annotated."""
+    """Numbers of the documents in the project that one of these sources has annotated."""
     marks = ", ".join("?" * len(source_ids))
     rows = project.connection.execute(
-        f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
-        ORDER BY document_id""",
+        f"""SELECT DISTINCT a.document_id FROM annotation_set a JOIN progress p ON p.document_id = a.document_id
+        WHERE a.source_id IN ({marks}) ORDER BY a.document_id""",
         tuple(source_ids),
     )
     return [row[0] for row in rows]

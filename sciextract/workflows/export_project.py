@@ -21,6 +21,7 @@ from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
+from sciextract.store.text_versions import stream_former
 from sciextract.workflows.output import check_target, refuse_standard_output, write_whole
 
 
@@ -79,6 +80,7 @@ class ExportJob:
         predicted: Whether predictions are written next to the current view: those of ``source``, else the
             latest ones of a model; abstracts without predictions are left out.
         everything: Whether a training format holds unfinished abstracts, too.
+        former: Whether removed abstracts and earlier texts are written instead of those in the project.
     """
 
     format: str
@@ -90,6 +92,7 @@ class ExportJob:
     base: str | None = None
     predicted: bool = False
     everything: bool = False
+    former: bool = False
 
     def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
         """Refuse what cannot be written, before anything is done.
@@ -111,6 +114,9 @@ class ExportJob:
         if self.base is not None and (self.undecided or self.source is not None):
             problem = "--with-base writes a training set; it cannot be combined with --undecided and --source"
             raise UsageError(problem, "leave them out")
+        if self.former and (self.base or self.predicted or self.source or self.undecided):
+            problem = "--former writes what held last in abstracts that are gone"
+            raise UsageError(problem, "leave out the other choices")
         if self.predicted and "gold" not in spec.options:
             problem = f"--predicted writes predicted_* fields, which {spec.id} does not have"
             raise UsageError(problem, "name --to scierc")
@@ -148,7 +154,9 @@ class ExportJob:
         training = None if self.base is None else Augmented(project, self.base)
         predictions = _PredictionsWithGold(project, source) if self.predicted else None
         finished = self._only_finished(spec)
-        if training or predictions:
+        if self.former:
+            documents = stream_former(project)
+        elif training or predictions:
             documents = (training or predictions).documents()  # type: ignore[union-attr]
         elif finished:
             documents = map(project.document, finished_numbers(project))
@@ -171,7 +179,7 @@ class ExportJob:
             left_out = dict(training.left_out)
         elif predictions and predictions.missing:
             left_out = {"no model has predicted them": predictions.missing}
-        plain = not (training or predictions or self.undecided) and source is None
+        plain = not (training or predictions or self.undecided or self.former) and source is None
         from_base, bad = (training.from_base, training.bad) if training else (0, 0)
         undecided = project.undecided_items() if plain else 0
         uncovered = len(uncovered_numbers(project)) if finished else 0
@@ -184,7 +192,7 @@ class ExportJob:
 
     def _only_finished(self, spec: FormatSpec) -> bool:
         """Whether a tool that is trained on the output would learn that unfinished abstracts hold nothing."""
-        chosen = self.everything or self.undecided or self.predicted
+        chosen = self.everything or self.undecided or self.predicted or self.former
         return spec.training and not chosen and self.source is None and self.base is None
 
 

@@ -72,7 +72,7 @@ def mark_done(
         Edit(doc, context).mark_done(chosen, "reject" if undecided == "skip" else undecided)
 
     params = {"layers": sorted(chosen), "undecided": undecided}
-    outcome = project.perform("done", params, _numbers(project, selection), work, backup=True)
+    outcome = project.perform("done", params, chosen_numbers(project, selection), work, backup=True)
     return Finishing(outcome.documents, tuple(chosen), outcome.event_id, waiting)
 
 
@@ -90,7 +90,7 @@ def reopen(project: Project, selection: Selection, layers: str | None) -> Finish
             Edit(doc, context).set_completeness(finished, Completeness.IN_PROGRESS)
 
     params = {"layers": sorted(chosen), "completeness": Completeness.IN_PROGRESS}
-    numbers = _numbers(project, selection)
+    numbers = chosen_numbers(project, selection)
     outcome = project.perform("completeness", params, numbers, work, backup=True)
     return Finishing(outcome.documents, tuple(chosen), outcome.event_id)
 
@@ -99,7 +99,12 @@ def _layers(project: Project, named: str | None) -> tuple[Layer, ...]:
     return tuple(sorted(layers_named(named))) if named else layers_in_use(project)
 
 
-def _numbers(project: Project, selection: Selection) -> list[int]:
+def chosen_numbers(project: Project, selection: Selection) -> list[int]:
+    """The abstracts of a selection that names some.
+
+    Raises:
+        UsageError: It names none.
+    """
     if selection.is_all:
         raise UsageError(
             "no abstracts are named",

@@ -25,6 +25,8 @@ from sciextract.store import Project
 from sciextract.store.documents import known_papers
 from sciextract.store.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project_settings import with_labels
+from sciextract.store.text_versions import removed_numbers
+from sciextract.text.english import counted
 
 _PREDICTED = "#predicted"
 _Item = TypeVar("_Item", Entity, Relation, Cluster)
@@ -93,7 +95,32 @@ class ImportReport:
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
         counts = self.counts
-        return ExitCode.of(counts.documents + counts.known + counts.already.total(), self.bad)
+        usable = counts.documents + counts.known + counts.already.total()
+        usable += counts.updated + counts.removed
+        return ExitCode.of(usable, self.bad + counts.refused)
+
+    @property
+    def versions(self) -> list[str]:
+        """What came of new texts of abstracts, and of removed ones, in words; empty where there were none."""
+        counts, moved, found = self.counts, self.counts.moved, []
+        if counts.updated:
+            found.append(f"{counts.updated:,} updated: {counted(moved['kept'], 'decision')} kept")
+            found[-1] += f", {moved['undecided']:,} undecided as their words changed" * bool(
+                moved["undecided"]
+            )
+            found[-1] += f", {moved['gone']:,} gone with their words" * bool(moved["gone"])
+            found[-1] += f", {counted(moved['reopened'], 'finished abstract')} open again" * bool(
+                moved["reopened"]
+            )
+        if counts.changed:
+            found.append(f"{counts.changed:,} with another text than here (--update takes it)")
+        if counts.refused:
+            found.append(
+                f"{counts.refused:,} refused: no new version of the abstract with their key"
+            )
+        if counts.removed:
+            found.append(f"{counts.removed:,} removed earlier, left out (--again takes them)")
+        return found
 
     @property
     def papers(self) -> list[str]:
@@ -128,6 +155,8 @@ def import_files(
     done: Collection[Layer] = (),
     fields: Side | None = None,
     keep_duplicates: bool = False,
+    update: bool = False,
+    again: bool = False,
 ) -> ImportReport:
     """Import files, folders or standard input (``-``); one event in the log for each of them.
 
@@ -148,14 +177,18 @@ def import_files(
             source of their own, ``import:FILE#predicted``. ``None`` reads the gold, and imports the
             predictions of records without gold as if they were gold.
         keep_duplicates: Whether other texts of papers that the project has are kept, too.
+        update: Whether another text of an abstract (of the same key, DOI, PubMed id or paper) takes its place.
+        again: Whether abstracts come back that were removed.
 
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
-        UsageError: No record of a file has the ``fields``; nothing of that file was imported.
+        UsageError: No record of a file has the ``fields``; nothing of that file was imported. Or words exclude each other.
         FormatError: The only file is unusable.
         InputMissingError: A path does not exist, or nothing matches a pattern.
         ProjectError: The project cannot be written.
     """
+    if keep_duplicates and update:
+        raise UsageError("--update and --keep-duplicates exclude each other", "leave one out")
     paths = expand_inputs(paths)
     for path in paths:
         # Another reader of the project's own file would cost SQLite its locks (see ``store.peek``).
@@ -168,7 +201,10 @@ def import_files(
         (path, read([path], format_id, choice), choice, "")
         for path, choice in zip(paths, choices, strict=True)
     ]
-    job = _Job(project, listener or ImportListener(), at_a_time, add_labels, done, keep_duplicates)
+    job = _Job(
+        project, listener or ImportListener(), at_a_time, add_labels, done, keep_duplicates,
+        update, again,
+    )  # fmt: skip
     return job.run_all(sources)
 
 
@@ -200,7 +236,10 @@ class _Job:
     add_labels: bool = False
     done: Collection[Layer] = ()
     keep_duplicates: bool = False
+    update: bool = False
+    again: bool = False
     papers: PaperIndex | None = None
+    removed: PaperIndex | None = None
     report: ImportReport = field(default_factory=ImportReport)
     seen: int = 0
 
@@ -212,6 +251,9 @@ class _Job:
             self.project.backup("before import")
         if not self.keep_duplicates:
             self.papers = known_papers(self.project.connection)
+        if not self.again:
+            gone = removed_numbers(self.project.connection)
+            self.removed = known_papers(self.project.connection, gone)
         for path, items, choice, source in sources:
             try:
                 self.run(path, items, choice, source)
@@ -227,7 +269,9 @@ class _Job:
         readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":
             readable, source = map(propose, readable), f"{source}{_PREDICTED}"
-        target = Import(self.project, source, {"path": path}, self.done, self.papers)
+        target = Import(
+            self.project, source, {"path": path}, self.done, self.papers, self.removed, self.update
+        )
         try:
             while batch := list(islice(readable, self.at_a_time)):
                 schema = self._schema_for(path, batch, readable)
