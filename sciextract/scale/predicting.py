@@ -16,7 +16,7 @@ from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Work
 from sciextract.workflows.annotate import (
     RecordProblem,
-    Relating,
+    RelationPredictor,
     RunCounts,
     annotate,
     warning_of,
@@ -44,9 +44,9 @@ class RecordOutcome:
     warning: str = ""
 
 
-def load_predictor(work: Work) -> Relating:
+def load_predictor(work: Work) -> RelationPredictor:
     """The model that the work names."""
-    return cast(Relating, work.choice.load())
+    return cast(RelationPredictor, work.choice.load())
 
 
 class RecordPredictor:
@@ -62,7 +62,7 @@ class RecordPredictor:
 
     def __init__(self, work: Work) -> None:
         module, _, name = work.predictor.partition(":")
-        self._predictor: Relating = getattr(import_module(module), name)(work)
+        self._predictor: RelationPredictor = getattr(import_module(module), name)(work)
         self._given = work.given
         self._candidates = work.choice.candidates
         if self._predictor.model != work.model:

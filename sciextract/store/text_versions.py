@@ -73,7 +73,7 @@ def stream_former(project: Project) -> Iterator[AnnotatedDocument]:
     """Removed abstracts, and earlier texts of those that are in the project, with what held in them last."""
     for number, event_id, kind in project.connection.execute(_GONE).fetchall():
         if kind in (REMOVE, "import"):
-            yield document_before(project, number, event_id)
+            yield document_before(project, number, event_id)[0]
 
 
 class Alignment:

@@ -33,7 +33,7 @@ class Predictor(Protocol):
         """Predicts documents in order, taking only as many ahead as one batch holds."""
 
 
-class Relating(Predictor, Protocol):
+class RelationPredictor(Predictor, Protocol):
     """A predictor that also relates given entities."""
 
     def stream_given(self, items: Iterable[AnnotatedDocument], /) -> Iterator[AnnotatedDocument]:
