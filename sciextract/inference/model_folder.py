@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from sciextract import atomic
-from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
+from sciextract.errors import (
+    ModelDamagedError,
+    ModelNotFoundError,
+    SciextractError,
+    UsageError,
+    as_command,
+)
 from sciextract.inference.model_config import ModelConfig
 from sciextract.resources import bundled_models, user_models
 
@@ -24,6 +30,8 @@ HEADS, STRINGS = "heads.safetensors", "strings.json"
 
 BASE = "base"
 """The folder in an adapter's that holds its base, where that travels with it."""
+KEPT_BASES = "bases"
+"""The folder in the user's folder of models that holds the bases of adapters, each under its hash."""
 
 GRAPHS = {
     "int8": "model.int8.onnx",
@@ -63,21 +71,33 @@ class ModelFolder:
         wanted = self.config.adapter
         if wanted is None:
             return self
+        place = self._find_base()
+        if place is None:
+            edition = f"{wanted.name}-{wanted.hash[:HASH_CHARACTERS]}"
+            raise ModelNotFoundError(
+                f"{self.config.name} is an adapter on {edition}, which is not here",
+                f"learn again on a model that is here ({', '.join(known_words())}), or get the base: "
+                "whoever has it writes both with sciextract models export NAME FILE --with-base",
+            )
+        found = open_folder(place, hashes=hashes)
+        if found.config.adapter:
+            raise _damaged(place / CONFIG, f": {place} is itself an adapter")
+        return found
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is no adapter, or its base is here."""
+        return self.config.adapter is None or self._find_base() is not None
+
+    def _find_base(self) -> Path | None:
+        hash_ = self.config.adapter.hash if self.config.adapter else ""
         others = [Path(each.folder) for each in installed() if not each.problem]
         known = [self.path / BASE, *bundled_folders(), *others, *registered_folders()]
-        for path in known:
+        for path in (*known, user_models() / KEPT_BASES / hash_):
             with suppress(OSError):
-                if manifest_hash(path) == wanted.hash:
-                    found = open_folder(path, hashes=hashes)
-                    if found.config.adapter:
-                        raise _damaged(path / CONFIG, f": {path} is itself an adapter")
-                    return found
-        edition = f"{wanted.name}-{wanted.hash[:HASH_CHARACTERS]}"
-        raise ModelNotFoundError(
-            f"{self.config.name} is an adapter on {edition}, which is not here",
-            f"learn again on a model that is here ({', '.join(known_words())}), or get the base: "
-            "whoever has it writes both with sciextract models export NAME FILE --with-base",
-        )
+                if manifest_hash(path) == hash_:
+                    return path
+        return None
 
     def graph(self, precision: str | None, preferred: Sequence[str] = tuple(GRAPHS)) -> Path:
         """The encoder graph of a precision, or the first preferred one that is present.
@@ -313,9 +333,18 @@ def _registered_at(folder: Path) -> int:
 
 
 def known_words() -> list[str]:
-    """A name for each model that is there, as commands take it."""
-    others = [each.name for each in installed() if not each.problem]
-    return [*bundled_names(), *others, *(path.name for path in registered_folders())]
+    """A name for each model that can be used, as commands take it."""
+    folders = {path.name: path for path in bundled_folders()}
+    folders |= {each.name: each.folder for each in installed() if not each.problem}
+    folders |= {path.name: path for path in registered_folders()}
+    return [name for name, folder in folders.items() if _is_usable(folder)]
+
+
+def _is_usable(folder: Path) -> bool:
+    try:
+        return open_folder(folder, hashes=False).is_complete
+    except SciextractError:
+        return False
 
 
 def unchanged(folder: Path) -> Path:

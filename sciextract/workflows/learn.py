@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.errors import ModelDamagedError, ModelNotFoundError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
@@ -58,16 +59,28 @@ def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     return learn(training_documents(project, MOST_FINISHED), project.schema, states)
 
 
-def base_model(project: Project, named: str | None = None) -> Extractor:
-    """The encoder to learn on: the named model or the one in use where it knows the labels, else the bundled one that
-    fits the texts. That of an adapter is its base.
+def base_model(project: Project, named: str | None = None) -> tuple[Extractor, str]:
+    """The encoder to learn on, and why it is not the one of the model in use, where that cannot be used.
+
+    It is the named model or the one in use where it knows the labels, else the bundled one that fits the texts. That of
+    an adapter is its base.
     """
-    found = ModelChoice(named, options=RunOptions(threads=1)).load(project)
-    if not isinstance(found, Extractor) or (
-        named is None and found.config.labels_unknown_to(project.schema)
+    options, problem = RunOptions(threads=1), ""
+    try:
+        found = ModelChoice(named, options=options).load(project)
+    except (ModelNotFoundError, ModelDamagedError) as error:
+        if named is not None:
+            raise
+        problem = error.message
+    if (
+        problem
+        or not isinstance(found, Extractor)
+        or (named is None and found.config.labels_unknown_to(project.schema))
     ):
-        return Extractor.load(base_for(project), RunOptions(threads=1))
-    return found.base()
+        bundled = base_for(project)
+        words = f"learned on {bundled} instead: {problem}" if problem else ""
+        return Extractor.load(bundled, options), words
+    return found.base(), ""
 
 
 def compare_bases(
@@ -168,7 +181,7 @@ class Learned:
         use: Whether each layer's suggestions are used, and why.
         numbers: Untouched abstracts that it can suggest for.
         sure: From which score on suggestions are right as often as promised.
-        change: Why it stands on another base than the adapter before; empty where it does not.
+        change: Why it stands on another base than the adapter before or the model in use; empty where it does not.
     """
 
     model: ModelId
@@ -220,7 +233,10 @@ class Learner:
             SciextractError: The project cannot be read, or no model is there.
         """
         with open_project(self._path, read=True) as project:
-            states = self._states = self._states or EncoderStates(base_model(project, self._model))
+            if self._states is None:
+                base, self._change = base_model(project, self._model)
+                self._states = EncoderStates(base)
+            states = self._states
             known = not states.extractor.config.labels_unknown_to(project.schema)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)

@@ -17,11 +17,11 @@ from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
-from sciextract.inference.model_folder import CONFIG, HEADS, STRINGS, write_manifest
+from sciextract.inference.model_folder import CONFIG, HEADS, KEPT_BASES, STRINGS, write_manifest
 from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.inference.promise import NoPromiseError
 from sciextract.learning.adapter import SUGGESTED, WRITTEN
-from sciextract.resources import user_models
+from sciextract.resources import bundled_models, user_models
 from sciextract.retraining.run import prepare
 from sciextract.retraining.run_folder import RetrainRequest, new_run
 from sciextract.retraining.status import StatusWriter
@@ -29,7 +29,8 @@ from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
 from sciextract.store.label_changes import add_type
 from sciextract.text.analyse import make_document
-from sciextract.workflows.learn import learn_from_project
+from sciextract.workflows.learn import Learner, learn_from_project
+from sciextract.workflows.models.registry import register
 from tests.unit.workflows.alloys import ALLOYS, OWN, finish, text
 
 
@@ -283,6 +284,40 @@ def test_a_promise_that_no_label_keeps_ends_before_predicting(tmp_path: Path) ->
     words = ["annotate", "--sample", "--model", "sci", "--promise", "entity=0.99", "--quiet"]
     refused = CliRunner().invoke(make_app(), [*words, "--output", str(output)])
     assert isinstance(refused.exception, NoPromiseError) and not output.exists()
+
+
+def test_another_edition_of_the_base_disables_nothing(
+    learned: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    copied = shutil.copy(project, tmp_path / "metals.sciextract")
+    own = ["--project", str(copied)]
+    runner, app = CliRunner(), make_app()
+    registered = register(learned, "metals")
+    runner.invoke(app, ["models", "use", registered.id, *own])
+    annotate = ["annotate", "--to", "jsonl", "-", "--model", "metals"]
+    before = runner.invoke(app, annotate, input=text("steel"))
+    assert before.exit_code == 0, before.output
+
+    editions = tmp_path / "editions"
+    shutil.copytree(bundled_models(), editions)
+    for name in ("sci", "science", "bio"):
+        (editions / name / "README.md").write_text("the next edition")
+        write_manifest(editions / name)
+    for place in ("inference.model_folder", "workflows.models.choice", "workflows.models.registry"):
+        monkeypatch.setattr(f"sciextract.{place}.bundled_models", lambda: editions)
+    assert runner.invoke(app, annotate, input=text("steel")).stdout == before.stdout
+
+    shutil.rmtree(user_models() / KEPT_BASES)
+    lost = runner.invoke(app, annotate, input=text("steel")).exception
+    assert isinstance(lost, ModelNotFoundError)
+    assert registered.id not in lost.hint, "it is no model to learn again on"
+    assert "sci, science" in lost.hint
+    again = runner.invoke(app, ["learn", *own, "--output", str(tmp_path / "again")])
+    assert again.exit_code == 0, again.output
+    assert "is an adapter on" in again.stderr
+    change = Learner(Path(copied), None).learn().change
+    assert "instead" in change
 
 
 @pytest.mark.parametrize("more", [[], ["--workers", "2"]])

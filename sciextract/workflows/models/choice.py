@@ -29,6 +29,7 @@ from sciextract.workflows.models.registry import (
     WRITABLE_HOME,
     KnownModel,
     find_model,
+    keep_base,
     known_at,
     known_models,
     register,
@@ -160,6 +161,8 @@ def use(word: str, project: Project | None = None) -> KnownModel:
     # A folder of the user's may change or go; its copy in the registry does not.
     if not (model.packaged or model.registered):
         model = register(model.folder, model.name)
+    else:
+        keep_base(opened)
     choice = Choice(model.name, model.hash, model.packaged)
     if _standing(project) != choice:
         _add(asdict(choice), project)

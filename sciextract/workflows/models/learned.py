@@ -45,7 +45,7 @@ class LearnedModel:
         documents: Abstracts that it was trained on.
         gate: The comparison with the model that knows the labels already; ``None`` where none does.
         unseen: Types of the schema that none of these abstracts has.
-        bases: On which base it stands and how each one did; empty where none were compared.
+        bases: On which base it stands and why: how each one did, or that the model in use cannot be used; else empty.
     """
 
     model: KnownModel
@@ -88,12 +88,13 @@ def learn_model(
     check_name(name)
     if output is not None and output.exists():
         raise OutputError(f"{output} exists already", "choose another --output")
-    states = EncoderStates(base_model(project, model), limit_mib=2048)
+    found, bases = base_model(project, model)
+    states = EncoderStates(found, limit_mib=2048)
     comparison = compare_bases(project, states, model)
-    bases = ""
     if comparison and (best := comparison.best()):
         states = best if best is states else EncoderStates(best.extractor, limit_mib=2048)
-        bases = f"it stands on {best.extractor.model.name}; {comparison.words()}"
+        stands = f"it stands on {best.extractor.model.name}; {comparison.words()}"
+        bases = "; ".join(filter(None, (bases, stands)))
     base = states.extractor
     validation = validate(finished, project.schema, states, on_progress)
     started = time.monotonic()

@@ -27,6 +27,7 @@ from sciextract.inference.model_folder import (
     BASE,
     CARD,
     HASH_CHARACTERS,
+    KEPT_BASES,
     MANIFEST,
     InstalledModel,
     ModelFolder,
@@ -186,7 +187,7 @@ def _of_distribution(model: InstalledModel) -> KnownModel:
 
 
 def register(folder: Path, name: str | None = None) -> KnownModel:
-    """Copy a model folder into the user's folder of models, whole or not at all.
+    """Copy a model folder into the user's folder of models, whole or not at all; before an adapter its base.
 
     A model that is registered already stays as it is, but is the newest of its name from now on; one that was damaged since
     is made whole.
@@ -206,21 +207,44 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
     model = open_folder(folder)
     called = check_name(model.config.name if name is None else name)
     target = user_models() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
-    if not _is_whole(target, model.hash):
-        with explain_write_errors(target, WRITABLE_HOME, kept=NOTHING_CHANGED):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
-            shutil.rmtree(target, ignore_errors=True)  # a damaged one
-            # Of two processes that copy the same model one wins, and the other has nothing left to do.
-            with suppress(FileExistsError), atomic.creating(target, durable=True) as fresh:
-                fresh.mkdir()
-                for place, file in _files(model, with_base=(folder / BASE).is_dir()):
-                    (fresh / place).parent.mkdir(exist_ok=True)
-                    shutil.copyfile(file, fresh / place)
+    with_base = (folder / BASE).is_dir()
+    if not with_base:
+        keep_base(model)
+    _copy_whole(_files(model, with_base=with_base), target, model.hash)
     if folders_called(called)[:1] != [target]:
         with suppress(OSError):  # where nothing can be written, it keeps its age
             os.utime(target / MANIFEST)
     return KnownModel(called, model.hash, target)
+
+
+def keep_base(model: ModelFolder) -> None:
+    """Copy the base of an adapter into the user's folder of models, once: the next edition in its package has another hash.
+
+    Raises:
+        ModelNotFoundError: The base is not here.
+        OutputError: It cannot be written.
+    """
+    base = model.base()
+    if base is model or base.path == model.path / BASE or _lies_in(base.path, user_models()):
+        return
+    target = user_models() / KEPT_BASES / base.hash
+    _copy_whole(_files(base, with_base=False), target, base.hash)
+
+
+def _copy_whole(files: list[tuple[str, Path]], target: Path, hash_: str) -> None:
+    """Copy the files of a model, whole or not at all, unless they are there."""
+    if _is_whole(target, hash_):
+        return
+    with explain_write_errors(target, WRITABLE_HOME, kept=NOTHING_CHANGED):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
+        shutil.rmtree(target, ignore_errors=True)  # a damaged one
+        # Of two processes that copy the same model one wins, and the other has nothing left to do.
+        with suppress(FileExistsError), atomic.creating(target, durable=True) as fresh:
+            fresh.mkdir()
+            for place, file in files:
+                (fresh / place).parent.mkdir(exist_ok=True)
+                shutil.copyfile(file, fresh / place)
 
 
 def _files(model: ModelFolder, *, with_base: bool) -> list[tuple[str, Path]]:
