@@ -284,7 +284,10 @@ class Import(Batches):
         """Whether a text is a new version of a document: no earlier one, and not what another database wrote before."""
         connection = self.project.connection
         kept = documents.load(connection, number).document
-        keys = {each.doc_key for each in documents.records(connection, number)} - {kept.doc_key}
+        others = (
+            each for each in documents.records(connection, number) if each.source != self.source
+        )
+        keys = {each.doc_key for each in others} - {kept.doc_key}
         return (
             number not in self._came
             and came.doc_key not in keys
@@ -347,7 +350,7 @@ class Import(Batches):
             self.project.save(doc, context)
             self.project.save(longer, context)
         elif is_changed:
-            counts.changed += not is_open or came.doc_key == kept.doc_key
+            counts.changed += 1
             if not is_open:
                 self._remark(came, f"here already as {kept.doc_key!r}, annotated: its text stays")
             elif came.doc_key == kept.doc_key:
