@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from math import fsum
 from shlex import quote
 from typing import TYPE_CHECKING, Literal
@@ -128,6 +129,9 @@ def stats(
         "Show how good predictions were before you corrected them, with the adapter and without it.",
         "--learning",
     ),
+    by: Literal["author"] | None = typer.Option(
+        None, help="Show who made the decisions that hold, also in merged projects."
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Show how well you accepted the model's predictions: rates, calibration, time.
@@ -135,6 +139,8 @@ def stats(
     Examples:
 
         sciextract stats --project parsing.sciextract
+
+        sciextract stats --by author
 
         sciextract stats --learning
 
@@ -147,8 +153,17 @@ def stats(
             curve = learning_curve(opened)
             print_report(curve, _learning_lines(curve), as_json)
             return
-        from sciextract.store.statistics import stats_of
+        from sciextract.store.statistics import decisions_by_author, stats_of
 
+        if by is not None:
+            for row in decisions_by_author(opened.connection):
+                states = (
+                    f"{getattr(row, each):,} {each}"
+                    for each in ("accepted", "edited", "added", "rejected")
+                )
+                line = f"{row.author}: {', '.join(states)} in {counted(row.abstracts, 'abstract')}, {row.first[:10]} to {row.last[:10]}"
+                print_row(asdict(row), line, as_json)
+            return
         statistics = stats_of(opened)
     print_report(statistics, _stats_lines(statistics), as_json)
 

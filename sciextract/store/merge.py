@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sciextract.documents.annotations import Annotations, Layer, State
@@ -36,6 +36,7 @@ from sciextract.store.rows import (
     rename_covered,
     to_values,
 )
+from sciextract.store.statistics import decisions_by_author
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -44,12 +45,6 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", EntityRow, RelationRow)
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
 _TWO = 2
-_DECIDED_BY = f"""SELECT s.name, count(*), min(coalesce(json_extract(e.params, '$.first'), e.at)),
-        max(coalesce(json_extract(e.params, '$.last'), e.at))
-    FROM (SELECT event_id, state FROM entity UNION ALL SELECT event_id, state FROM relation
-          UNION ALL SELECT event_id, state FROM link) i
-    JOIN event e ON e.id = i.event_id JOIN source s ON s.id = e.author_id
-    WHERE i.state IN ({", ".join(f"'{state}'" for state in sorted(BY_PERSONS))}) GROUP BY s.id ORDER BY s.id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +132,10 @@ class ProjectMerge(Batches):
     def begin(self, connection: sqlite3.Connection) -> Context:
         """Write the event, and before it one for each author, which that author's items carry."""
         theirs, own = self.other.connection, {}
-        for author, count, first, last in theirs.execute(_DECIDED_BY).fetchall():
-            params = {"source": self.source, "decisions": count, "first": first, "last": last}
-            author_id = self.project.source_id(author)
-            own[author] = events.append(connection, author_id, events.MERGED, params)
+        for row in decisions_by_author(theirs):
+            params = {"source": self.source} | asdict(row)
+            author_id = self.project.source_id(params.pop("author"))
+            own[row.author] = events.append(connection, author_id, events.MERGED, params)
         query = "SELECT e.id, s.name FROM event e JOIN source s ON s.id = e.author_id"
         self._authors = {
             event: own[author] for event, author in theirs.execute(query) if author in own

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.store.coverage import find_missing
+from sciextract.store.events import MERGED
 from sciextract.store.maintenance import backup
 from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value
@@ -25,6 +26,11 @@ BINS = 10
 _ITEMS = """SELECT score, state, source_id FROM entity
     UNION ALL SELECT score, state, source_id FROM relation
     UNION ALL SELECT score, state, source_id FROM link"""
+DECIDED = " UNION ALL ".join(
+    f"SELECT document_id, event_id, state FROM {table} WHERE state IN ('accepted', 'edited', 'added', 'rejected')"
+    for table in ("entity", "relation", "link")
+)
+"""In SQL: all items that a person decided."""
 _ADDED = """
     SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
     UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
@@ -128,7 +134,8 @@ def stats_of(project: Project) -> Stats:
     ).fetchone()
     actions = connection.execute(
         """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
-        GROUP BY s.id ORDER BY 2 DESC"""
+        WHERE e.kind <> ? GROUP BY s.id ORDER BY 2 DESC""",
+        (MERGED,),
     )
     return Stats(
         labels=_count_labels(connection),
@@ -140,6 +147,43 @@ def stats_of(project: Project) -> Stats:
         done_by_day=done_by_day(project),
         actions_by_author=dict(actions.fetchall()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorRow:
+    """What one person decided, as far as it holds: of several who decided about an item, the last one counts.
+
+    Attributes:
+        author: ``person:NAME``.
+        abstracts: Abstracts with such items.
+        accepted: Items that were right as they stood.
+        edited: Items that were right after an edit.
+        added: Items that the person added.
+        rejected: Items that were wrong.
+        first: UTC time of the first decision; of what came with a merge, as the other project has it.
+        last: UTC time of the last one.
+    """
+
+    author: str
+    abstracts: int
+    accepted: int
+    edited: int
+    added: int
+    rejected: int
+    first: str
+    last: str
+
+
+def decisions_by_author(connection: sqlite3.Connection) -> list[AuthorRow]:
+    """Who decided what holds in a project, with what came by merging, the first one first."""
+    rows = connection.execute(
+        f"""SELECT s.name, count(DISTINCT i.document_id), sum(i.state = 'accepted'), sum(i.state = 'edited'),
+            sum(i.state = 'added'), sum(i.state = 'rejected'),
+            min(coalesce(json_extract(e.params, '$.first'), e.at)), max(coalesce(json_extract(e.params, '$.last'), e.at))
+        FROM ({DECIDED}) i JOIN event e ON e.id = i.event_id JOIN source s ON s.id = e.author_id
+        GROUP BY s.id ORDER BY 7"""
+    )
+    return [AuthorRow(*row) for row in rows]
 
 
 def done_by_day(project: Project) -> dict[str, int]:

@@ -19,11 +19,13 @@ from sciextract.metrics.report import AgreementReport
 from sciextract.store import Project, label_changes, open_project
 from sciextract.store.coverage import covered_view
 from sciextract.store.document_state import annotated
+from sciextract.store.events import MERGED
 from sciextract.store.finished import document_before
 from sciextract.store.ingest import BATCH, latest_of_source
 from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
 from sciextract.store.project_settings import merge_schemas, read_annotations, read_covered
 from sciextract.store.rows import ProgressRow, rename_covered
+from sciextract.store.statistics import DECIDED
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part
 
@@ -94,7 +96,7 @@ class Agreed:
 
     Attributes:
         report: The figures.
-        only_first: Texts that only the first project has finished, or in other types than the second.
+        only_first: Texts that only the first project has finished, or in other types, or that came from the second.
         only_second: The same of the second one.
     """
 
@@ -116,7 +118,8 @@ def agree(first: Project, second: Project) -> Agreed:
     """
     mine, theirs = _find_covered(first, first.schema), _find_covered(second, first.schema)
     shared = {sha: mine[sha][1] & covered for sha, (_, covered) in theirs.items() if sha in mine}
-    both = {sha: covered for sha, covered in shared.items() if covered}
+    copied = _find_copied(first, second)
+    both = {sha: covered for sha, covered in shared.items() if covered and sha not in copied}
     if not both:
         raise UsageError(
             f"{first.path} and {second.path} have no text in common in which both have finished the same types",
@@ -130,6 +133,29 @@ def agree(first: Project, second: Project) -> Agreed:
     symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
     report = agreement(ours, others, symmetric)
     return Agreed(report, len(mine) - len(both), len(theirs) - len(both))
+
+
+def _find_copied(*projects: Project) -> set[str]:
+    """Texts in which all that one of two projects has is the work of the other's authors, which came by merging."""
+    sides = []
+    for project in projects:
+        rows = project.connection.execute(
+            f"""SELECT d.sha256, group_concat(DISTINCT e.author_id), min(e.kind = '{MERGED}') FROM ({DECIDED}) i
+            JOIN event e ON e.id = i.event_id JOIN document d ON d.id = i.document_id GROUP BY d.id"""
+        )
+        names = project.sources
+        sides.append(
+            {
+                sha: ({names[int(each)] for each in ids.split(",")}, merged)
+                for sha, ids, merged in rows
+            }
+        )
+    one, other = sides
+    return {
+        sha
+        for sha in one.keys() & other.keys()
+        if (one[sha][1] or other[sha][1]) and not one[sha][0].isdisjoint(other[sha][0])
+    }
 
 
 Names = tuple[dict[str, str], dict[str, str]]
