@@ -186,6 +186,18 @@ def evaluate_file(
             predictions = [*predicted.stream_given(documents)]
         else:
             predictions = [*predicted.stream(each.document for each in documents)]
+    if schema is not None:  # types that were renamed are the same types
+        known = load_schema(schema)
+        documents, predictions = (
+            [
+                replace(
+                    each,
+                    annotations=each.annotations.renamed(known.entity_names, known.relation_names),
+                )
+                for each in side
+            ]
+            for side in (documents, predictions)
+        )
     result = evaluate(
         documents, predictions, labels.symmetric, bootstrap=bootstrap,
         extra_allowed=extra_allowed, only=only, singletons=singletons,

@@ -269,6 +269,7 @@ class _Job:
         readable, source = self._read(items), source or source_of(path)
         if choice.side == "predicted":
             readable, source = map(propose, readable), f"{source}{_PREDICTED}"
+        readable = map(self._with_current_names, readable)
         target = Import(
             self.project, source, {"path": path}, self.done, self.papers, self.removed, self.update
         )
@@ -314,6 +315,13 @@ class _Job:
                 self.bad(item.error)
             else:
                 yield item
+
+    def _with_current_names(self, document: AnnotatedDocument) -> AnnotatedDocument:
+        """The document with the names that types have now where a file has former ones."""
+        schema, found = self.project.schema, document.annotations
+        return replace(
+            document, annotations=found.renamed(schema.entity_names, schema.relation_names)
+        )
 
     def _schema_for(
         self, path: str, batch: list[AnnotatedDocument], rest: Iterator[AnnotatedDocument]

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from sciextract.documents.annotations import State
+from sciextract.documents.schema_file import schema_to_toml
 from sciextract.errors import ExitCode
 from sciextract.formats.registry import writable
 from sciextract.resources import data_root
 from sciextract.store import documents as stored
 from sciextract.store import open_project
+from sciextract.store.label_changes import rename_type
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,
@@ -96,6 +98,25 @@ def test_a_format_that_is_named(command: Command, project: Path, work: Path) -> 
     )
     wrong = command("import", "two.txt", "--format", "nosuch")
     assert (wrong.code, "formats to read" in wrong.err) == (ExitCode.USAGE, True)
+
+
+def test_former_names_of_types_are_understood(command: Command, project: Path, work: Path) -> None:
+    with open_project(project, "ann") as opened:
+        rename_type(opened, "entity", "Generic", "Pronoun")
+    said = {
+        **GOLD,
+        "doc_key": "more",
+        "sentences": [["It", "is", "quick", "."]],
+        "ner": [[[0, 0, "Generic"]]],
+    }
+    again = write_lines(work / "again.jsonl", {**said, "relations": [[]], "clusters": []})
+    assert command("import", again).code == ExitCode.DONE
+    assert [each.label for each in documents(project)[-1].annotations.entities] == ["Pronoun"]
+    with open_project(project, read=True) as opened:
+        (work / "own.toml").write_text(schema_to_toml(opened.schema))
+    command("export", "--to", "jsonl", "--output", "gold.jsonl")
+    scores = command("evaluate", "gold.jsonl", again, "--schema", "own.toml", "--json")
+    assert json.loads(scores.out)["ner"]["all"]["correct"] == 1
 
 
 def test_unknown_labels_stop(command: Command, project: Path, work: Path) -> None:
