@@ -37,10 +37,10 @@ from sciextract.cli.main import main
 
 press = Desk.press
 
-def crash(desk, key):
+def crash(desk, key, action=None):
     if key == "D":
         raise RuntimeError("secret: " + desk.passage().text)
-    return press(desk, key)
+    return press(desk, key, action)
 
 Desk.press = crash
 main()
@@ -53,12 +53,12 @@ from sciextract.cli.main import main
 
 press = Desk.press
 
-def forever(desk, key):
+def forever(desk, key, action=None):
     if key == "D":
         Path("busy").touch()
         while True:
             pass
-    return press(desk, key)
+    return press(desk, key, action)
 
 Desk.press = forever
 main()
