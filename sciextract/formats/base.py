@@ -25,6 +25,8 @@ from sciextract.text.english import counted
 STDIN = "-"
 MAX_LINE_BYTES = 64 << 20
 """A longer line is not a record: it is skipped, so that one line never fills the memory."""
+MOST_LINES_TO_HEADER = 10
+"""Above a table, and its header."""
 _PIECE_BYTES = 1 << 20
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60

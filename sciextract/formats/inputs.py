@@ -48,6 +48,7 @@ from sciextract.formats.registry import (
     recognise_export,
     recognise_folder,
 )
+from sciextract.text.english import counted
 
 JOURNAL = "journal.log"
 """What makes a folder a folder of parts."""
@@ -257,6 +258,7 @@ def _read_archive(path: str, spec: FormatSpec | None, parsed: Records) -> Iterat
 
     with open_archive(path) as folder:
         names = Names(path, folder)
+        yield from (names.item(BadRecord(error)) for error in _left_out(str(folder), spec))
         try:
             for source, found in _sources(str(folder), spec):
                 items = _read_one(names.source(source), found, alone=False, records=parsed)
@@ -353,7 +355,9 @@ def _files_below(folder: str) -> Iterator[str]:
         yield from (os.path.join(parent, name) for name in results_in(names))
 
 
+_MOST_NAMES = 5
 _PLAIN = (".txt", ".text")
+_BRAT_FILES = (_STANDOFF, *_PLAIN, "sciextract.jsonl")  # the last is of our own exports
 _NO_ABSTRACT = re.compile(
     r"(?:requirements|constraints)(?:[-_.](?:dev|test|docs?|ci))?|readme|changelog|copying|notice|authors"
     r"|licen[cs]e(?:[-_.](?:mit|bsd|apache|l?gpl)\W?[\w.-]*)?|cmakelists|top_level|entry_points"
@@ -388,7 +392,20 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
                     hint="name the link itself on the command line, not its folder only, to read it",
                 )
     # Where a format is named, every file of its suffixes is read.
-    if spec or recognise_folder(name for *_, names in _walk(path) for name in names):
+    if spec:
+        return
+    if whole := recognise_folder(name for *_, names in _walk(path) for name in names):
+        others = [
+            os.path.relpath(file, path)
+            for file in _files_below(path)
+            if has_suffix(unpacked_name(file), suffixes) and not has_suffix(file, _BRAT_FILES)
+        ]
+        if others and whole.id == "brat":
+            more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+            named = ", ".join(map(repr, others[:_MOST_NAMES])) + more
+            problem = f"the folder is read as brat, without {counted(len(others), 'other file')} in it: {named}"
+            hint = "give them without the .ann files to read them; --from brat leaves them out without a word"
+            yield FormatError(problem, path=path, hint=hint)
         return
     for file in _files_below(path):
         if os.path.isfile(file) and holds_no_abstract(file):

@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from pathlib import PurePath
 from typing import Any, Literal, cast
 
 from sciextract.documents.bibliography import NAMES
 from sciextract.errors import FormatError, MissingExtraError, UsageError
-from sciextract.formats.base import Reader, WriterFactory
+from sciextract.formats.base import MOST_LINES_TO_HEADER, Reader, WriterFactory
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,10 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("s2", "Semantic Scholar records: JSON, or JSON lines",
         (".json", ".jsonl"), reader=".json_records:read_semantic_scholar",
         opening=r"\s*[\[{]" + _inside(r'"(?:paperId|corpusId|corpusid)"\s*:')),
-    FormatSpec("csl", "CSL JSON, as Zotero exports it",
+    FormatSpec("csl", "CSL JSON, as Zotero exports it, and replies of the Crossref API",
         (".json",), reader=".json_records:read_csl",
-        opening=r"\s*\[\s*\{" + _inside(r'"(?:container-title|citation-key|issued|DOI)"\s*:')),
+        opening=r"\s*(?:\[\s*\{" + _inside(r'"(?:container-title|citation-key|issued|DOI)"\s*:')
+        + r"|\{" + _inside(r'"message-type"\s*:\s*"work') + ")"),
     FormatSpec("pubmed-xml", "PubMed XML (efetch)",
         (".xml",), reader=".pubmed_xml:read_pubmed_xml",
         opening=r"\s*(?=<)" + _inside(r"<(?:PubmedArticle|PubmedArticleSet|MedlineCitation)\b")),
@@ -361,6 +363,7 @@ def recognise(name: str, head: str) -> FormatSpec:
     raise FormatError("the format cannot be recognised", path=name, hint="name it with --from")
 
 
+_TABLES = ("tsv", "csv")
 _TAGGED = ("bibtex", "ris", "nbib", "wos", "endnote")
 _PUBMED_TEXT = re.compile(r"(?m)\s*\d+[.:] .*\b\d{4}\b(?s:.*?)^PMID: ?\d")
 _FIELD = re.compile(
@@ -391,6 +394,9 @@ def recognise_export(name: str, start: str) -> FormatSpec:
     }
     if found:
         return get_format(min(found, key=found.__getitem__))
+    for line, spec in product(start.splitlines()[:MOST_LINES_TO_HEADER], map(get_format, _TABLES)):
+        if re.match(spec.opening, line):
+            return spec
     if re.match(r"(?:[^\t\n]*\t){2}.*\n(?:[^\t\n]*\t){2}", start):
         return get_format("tsv")
     if re.match(r'"[^"\n]*"([,;])"[^"\n]*"\1"', start):

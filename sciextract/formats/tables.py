@@ -18,6 +18,7 @@ from sciextract.documents.bibliography import NAMES, described, key_of_row, plai
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
+    MOST_LINES_TO_HEADER,
     BadRecord,
     NumberedLine,
     Place,
@@ -281,8 +282,6 @@ _Found = TypeVar("_Found")
 _Syntax = dict[str, Any]
 """Delimiter and quotation mark, as arguments of the CSV parser."""
 
-_MOST_LINES_BEFORE = 10
-
 
 def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
     """The names of the columns and how cells are separated; ``sep=;`` and what else stands above them is skipped.
@@ -319,7 +318,7 @@ def find_header(
     """
     texts = {plain_name(name) for name in (*NAMES["text"], *NAMES["abstract"])}
     first: tuple[int, list[str]] | None = None
-    for number, header, found in islice(candidates, _MOST_LINES_BEFORE):
+    for number, header, found in islice(candidates, MOST_LINES_TO_HEADER):
         has_text = not texts.isdisjoint(map(plain_name, header))
         if has_text and (first is None or _count_known(header)[0] > 1):
             return header, found

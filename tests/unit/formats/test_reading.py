@@ -90,6 +90,7 @@ STRUCTURED = "Background: We fold.\nData source: none.\nResults: 5.\nKeywords: a
         ("Exported today\n\n@article{a, title={T}}\n", "bibtex"),
         ("Name\tKind\tPlace\nLattices\tpaper\tX\n", "tsv"),
         ("\n<1>\nUnique Identifier\n  9\nTitle\n  Lattices\n", "an Ovid tagged export"),
+        ("My search, 2024\n\nid,title,abstract\n1,A,We fold.\n", "csv"),
         ("Record #1 of 2\nID: CN-1\nTI: Lattices\n", "the Cochrane Library"),
         (FIELDS.format("RECORD "), "title, author names, source, abstract"),
         ("references:\n- title: T\n  author: A\n  issued: 1\n  DOI: 10.5555/x\n", "doi"),
@@ -140,6 +141,17 @@ def test_what_is_not_read_is_refused_by_name(
     if isinstance(content, str):
         (item,) = read([tmp_path / name], "text")
         assert isinstance(item, AnnotatedDocument) and item.document.text == content
+
+
+def test_what_lies_beside_brat_files_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    for name in ("in.txt", "in.ann", "annotation.conf", "notes.md"):
+        write(folder / name, ABSTRACT if name == "in.txt" else "")
+    assert len([*read([folder])]) == 1
+    write(folder / "refs" / "more.bib", "@article{a, title={T}, abstract={x}}\n")
+    bad, found = read([folder])
+    assert isinstance(bad, BadRecord) and "1 other file in it: 'refs/more.bib'" in bad.error.message
+    assert isinstance(found, AnnotatedDocument) and [*read([folder], "brat")] == [found]
 
 
 @pytest.mark.parametrize("layout", ["text", "brat"])
