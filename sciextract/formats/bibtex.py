@@ -176,9 +176,12 @@ def _entries_of(
                 for each in inner.fields:
                     name, value = each.key.lower(), strings.plain(each.value)
                     if fields.setdefault(name, value) != value:
-                        repeated.append(name)
+                        if name == "keywords":  # ScienceDirect writes a field for each
+                            fields[name] += f"; {value}"
+                        else:
+                            repeated.append(name)
                 kind = inner.entry_type.lower()
-                yield BibtexEntry(kind, inner.key, line, fields, tuple(repeated))
+                yield BibtexEntry(kind, inner.key, line, fields, tuple(dict.fromkeys(repeated)))
                 continue
             raw, problem = (block.raw or "").strip(), ""
             lost = _LOST_ENTRY.match(raw) if isinstance(block, ImplicitComment) else None

@@ -29,13 +29,14 @@ _CSL_INTERPRETED = frozenset(
 
 
 def read_csl(source: Source) -> Iterator[ReadItem]:
-    """Read a list of items of CSL JSON, also inside an object under ``items``.
+    """Read a list of items of CSL JSON, also inside an object under ``items``, and replies of the Crossref API.
 
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
 
     def document(record: dict[str, Any], place: Place) -> AnnotatedDocument:
+        record = record["message"] if isinstance(record.get("message"), dict) else record
         keys = (record.get(name) for name in ("citation-key", "id"))
         key = next((str(each) for each in keys if isinstance(each, str | int) and each != ""), "")
         place = replace(place, doc_key=key or bare_doi(record.get("DOI")) or place.doc_key)
@@ -62,7 +63,7 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
         fields = {**unknown_fields(record, _CSL_INTERPRETED, place), **found}
         return make_record(place, title, abstract, fields)
 
-    yield from read_items(source, document, "items")
+    yield from read_items(source, document, r'items|message"\s*:\s*\{[^\[\]]*"items')
 
 
 _S2_INTERPRETED = frozenset({"title", "abstract", "year", "venue", "authors", "url"})

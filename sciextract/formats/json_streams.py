@@ -187,6 +187,6 @@ def _outer_object(text: str, start: int, opens_list: re.Pattern[str]) -> str:
         head = text[start : found.end()]
         with suppress(ValueError, RecursionError):
             # A list deeper inside than its key says is not completed by this.
-            DECODER.decode(head + "]}" + "}" * found[0].count("{"))
+            DECODER.decode(head + "]}" + "}" * (found[0].count("{") - found[0].count("}")))
             return head
     return ""

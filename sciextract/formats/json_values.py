@@ -22,6 +22,7 @@ from sciextract.formats.base import (
     decoded_lines,
     quoted,
 )
+from sciextract.formats.record_check import is_placeholder
 from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
@@ -333,9 +334,10 @@ def with_usual_names(record: Record) -> Record:
     given = {plain_name(name): name for name in reversed(record)}
     found: dict[str, tuple[str, str]] = {}
     for meaning, names in _TEXT_NAMES.items():
-        for name in (given[plain] for each in names if (plain := plain_name(each)) in given):
-            if text := running_string(record[name]):
-                found.setdefault(meaning, (name, text))
+        there = [given[plain] for each in names if (plain := plain_name(each)) in given]
+        texts = [(name, text) for name in there if (text := running_string(record[name]))]
+        if texts:
+            found[meaning] = min(texts, key=lambda each: is_placeholder(each[1]))
     # What has a name alone may be a person, or a journal.
     if "abstract" not in found and plain_name(found.get("title", ("title",))[0]) != "title":
         del found["title"]

@@ -44,7 +44,7 @@ _BLOCKS = {
 _ABSTRACT = {"abstract", "summary", "zusammenfassung", "résumé", "resumen", "resumo", "riassunto"}
 _PREFIXES = {"jats", "mml"}
 _INLINE = re.compile(
-    "[abisu]|em|strong|su[bp]|inf|italic|bold|underline|roman|monospace|sc|small|big|tt|font|span|abstract|table|tbody"
+    "[abiu]|em|strong|su[bp]|inf|italic|bold|underline|roman|monospace|sc|small|big|tt|font|span|abstract|table|tbody"
     "|blockquote|inline-formula|alternatives|ext-link|(?:styled|named)-content|semantics"
     "|m(?:ath|row|[ions]|su[bp]|subsup|frac|text|space|sqrt|root|over|under|underover|fenced|table|t[rd]|style|padded)"
 )

@@ -10,6 +10,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import make_record
 from sciextract.formats.markup import running_text
+from sciextract.formats.record_check import is_placeholder
 from sciextract.formats.safe_xml import numbered_elements
 
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation"})
@@ -19,9 +20,10 @@ _DATES = (
     *("Article/ArticleDate/Year", "Book/PubDate/Year", "ContributionDate/Year"),
 )
 _VENUES = (f"{_JOURNAL}/Title", f"{_JOURNAL}/ISOAbbreviation", "MedlineJournalInfo/MedlineTA")
+_OTHER_TITLE = "Article/VernacularTitle"
 #: Fields that are kept under the name of their element, and where they stand.
 _SINGLE = {
-    "VernacularTitle": "Article/VernacularTitle",
+    "VernacularTitle": _OTHER_TITLE,
     "ISOAbbreviation": "Article/Journal/ISOAbbreviation",
     "Volume": "Article/Journal/JournalIssue/Volume",
     "Issue": "Article/Journal/JournalIssue/Issue",
@@ -64,7 +66,10 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         doi = bare_doi(_texts([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
         place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
         book_title = _text(citation.find("Book/BookTitle"))
-        title = _text(citation.find("Article/ArticleTitle")) or _text(citation.find("ArticleTitle"))
+        # "[Not Available]." where only the original one is known.
+        places = ("Article/ArticleTitle", "ArticleTitle", _OTHER_TITLE)
+        titles = [_text(citation.find(each)) for each in places]
+        title = next((each for each in titles if not is_placeholder(each)), "")
         # Books have their abstracts one level higher than articles.
         sections = citation.findall("Article/Abstract/AbstractText")
         sections = sections or citation.findall("Abstract/AbstractText")

@@ -134,7 +134,7 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
                 raise place.unexpected(content, "a title line such as 123|t|Title")
             found = passage[1] if passage else content.split("\t")[0]
             key = key or found
-            if found != key:
+            if passage and found != key:
                 hint = "documents are separated by an empty line"
                 raise place.error(f"the id {quoted(found)} found in its lines", hint=hint)
             if passage:
@@ -165,8 +165,9 @@ _Rows: TypeAlias = list[tuple[Place, list[str]]]
 _Mentions: TypeAlias = list[tuple[AnnotationLine, Entity]]
 
 
-def _is_mention(row: list[str]) -> bool:
-    return len(row) > 4 and all(map(_NUMBER.fullmatch, row[1:3]))
+def _is_mention(row: list[str], place: Place) -> bool:
+    is_range = len(row) > 4 and all(map(_NUMBER.fullmatch, row[1:3]))
+    return is_range and row[0] == place.doc_key
 
 
 def _read_mentions(
@@ -174,7 +175,7 @@ def _read_mentions(
 ) -> tuple[CorpusItems, _Mentions]:
     offsets, mentions = OffsetMap(text), []
     for place, row in rows:
-        if _is_mention(row):
+        if _is_mention(row, place):
             with items.leaving_out():
                 start, end = map(int, row[1:3])
                 span = span_between(start, end, unit, offsets, row[4], place)
@@ -190,7 +191,7 @@ def _add_links(items: CorpusItems, given: _Mentions, rows: _Rows) -> None:
         items.unread["pubtator identifier of a mention"] += bool(mention.identifier)
         items.unread["pubtator column behind an identifier"] += mention.others
     for place, row in rows:
-        if not _is_mention(row):
+        if not _is_mention(row, place):
             with items.leaving_out("line that is neither a mention nor a relation"):
                 _add_relation(items, given, row, place)
     # Mentions that share an identifier of a data base do not corefer: only ours say so.
@@ -205,7 +206,7 @@ def _add_links(items: CorpusItems, given: _Mentions, rows: _Rows) -> None:
 
 def _add_relation(items: CorpusItems, given: _Mentions, row: list[str], place: Place) -> None:
     columns = row[1:]
-    if len(columns) < 3 or not all(columns[:3]):
+    if len(columns) < 3 or not all(columns[:3]) or row[0] != place.doc_key:
         found = quoted("\t".join(row))
         raise place.error(f"{found} found; expected {_ALLOWED}")
     label, head, tail, *others = columns

@@ -18,10 +18,11 @@ _LONGEST_ABSTRACT = 20_000
 _MOST_NAMES = 5
 
 _GIVEN = r"(?:available|provided|given|found|supplied|applicable|present|entered)"
+_THIS = r"this\ (?:article|paper|record|item|document|publication|title|entry)"
 _PLACEHOLDER = re.compile(
     rf"""\W*(?:n\s?[./]?\s?a|nan|na_character_|null|none|nil|undefined|unknown|missing|unavailable|tb[ad]
     |not\ (?:yet\ )?{_GIVEN}
-    |(?:this\ (?:article|paper|record|item)\ has\ )?no\ (?:abstract|summary|description|title)s?(?:\ (?:is\ |was\ )?(?:yet\ )?{_GIVEN})?
+    |(?:there\ is\ |{_THIS}\ has\ )?no\ (?:abstract|summary|description|title)s?(?:\ (?:is\ |was\ )?(?:yet\ )?{_GIVEN})?(?:\ (?:for|of|in)\ {_THIS})?
     |(?:abstract|summary|title)(?:\ (?:is\ |was\ )?(?:not\ (?:yet\ )?{_GIVEN}|unavailable|missing))?
     )?\W*""",
     re.IGNORECASE | re.VERBOSE,
@@ -55,7 +56,11 @@ def document_of(
 ) -> AnnotatedDocument:
     """The document of a record without annotations; one whose text is its title only gets a warning."""
     if 0 < len(text) == title_length:
-        names = [name for name, value in fields.items() if value and _may_be_abstract(name, value)]
+        names = [
+            name
+            for name, value in fields.items()
+            if value and value != text and _may_be_abstract(name, value)
+        ]
         more = f"; not read: {_listed(names)}" if names else ""
         warnings = (*warnings, NO_ABSTRACT + more)
     document = make_document(doc_key, text, fields, title_length=title_length)
@@ -65,10 +70,12 @@ def document_of(
 _ABSTRACT_NAME = re.compile(r"(?i)abstract|summary|synopsis|descri|tl_?dr|zusammenfassung|r[eé]sum")
 _OTHER_NAME = re.compile(r"(?i)author|affil|address|refer|cit|fund|keyword|note|url|link|copyright")
 _SHORTEST_PROSE = 150
+_SENTENCE_END = re.compile(r"[^\W\d_]{3,}[\])\"”]?[.!?] +\w|[。！？]")
 
 
 def _may_be_abstract(name: str, value: object) -> bool:
     is_prose = isinstance(value, str) and len(value) >= _SHORTEST_PROSE
+    is_prose = is_prose and _SENTENCE_END.search(str(value)) is not None
     return bool(_ABSTRACT_NAME.search(name)) or (is_prose and not _OTHER_NAME.search(name))
 
 
@@ -124,7 +131,7 @@ def _names_annotations(name: str) -> bool:
 def _holds_items(value: object) -> bool:
     """Whether a value has a structure, also as JSON in a cell; words for the whole document are no annotations."""
     if isinstance(value, str):
-        return value.startswith(("[{", "[[", '{"'))
+        return value.startswith(("[{", "[[", "[(", '{"'))
     return isinstance(value, dict) or (
         isinstance(value, list) and not isinstance(value[0], str | None)
     )

@@ -17,6 +17,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import NumberedLine, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
+from sciextract.formats.record_check import is_placeholder
 
 CUT = "the record has no ER line: it may be cut"
 
@@ -24,8 +25,9 @@ Tags = dict[str, list[str]]
 
 
 def first_of(tags: Tags, names: Iterable[str]) -> str:
-    """The first of some tags that the record has; empty for none."""
-    return next((tag for tag in names if tag in tags), "")
+    """The first of some tags that the record has, rather one that holds no placeholder; empty for none."""
+    given = [tag for tag in names if tag in tags]
+    return min(given, key=lambda tag: is_placeholder(joined(tags, tag)), default="")
 
 
 def joined(tags: Tags, tag: str) -> str:
@@ -311,7 +313,8 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
                 blank = 0
 
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
-        is_first = tag in _NBIB_FIRST or tag in record.parts or not tag
+        # A line without a tag is a paragraph of the abstract above.
+        is_first = tag in (*_NBIB_FIRST, *record.parts) or (not tag and record.last != "AB")
         return (gap and is_first) or (tag == "PMID" and "PMID" in record.parts)
 
     def mapped(record: _TaggedRecord) -> _Mapped:
@@ -401,7 +404,10 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         # A type behind other tags is theirs, but where records open with it.
         is_next = tag == "TY" and (opens_with_type or "TY" in record.parts)
-        return is_next or "ER" in record.parts
+        # Without TY and ER, records begin with the same tag behind a blank line.
+        is_again = gap and tag != "" and tag == next(iter(record.parts), "")
+        is_again = is_again and any(title in record.parts for title in _TITLES)
+        return is_next or is_again or "ER" in record.parts
 
     def mapped(record: _TaggedRecord) -> _Mapped:
         [[kind, *untagged]] = record.parts.get("TY") or [[""]]

@@ -142,6 +142,12 @@ def test_a_field_that_occurs_twice_is_a_warning(tmp_path: Path) -> None:
     )
 
 
+def test_repeated_keywords_are_all_kept(tmp_path: Path) -> None:
+    content = "@article{a, title={T}, abstract={x}, keywords={kernels}, keywords={trees}}"
+    found = document(tmp_path, "bibtex", content)
+    assert (found.document.fields["keywords"], found.warnings) == (["kernels", "trees"], ())
+
+
 def test_what_cannot_be_used_is_kept(tmp_path: Path) -> None:
     content = "@article{a, title={T}, abstract={x}, year={in press}, doi={n/a}, date={2019-03}}"
     fields = document(tmp_path, "bibtex", content).document.fields

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
+from sciextract.formats import read
 from sciextract.formats.markup import plain_text
 from tests.unit.formats.bibliographic_records import (
     NO_ABSTRACT,
@@ -74,6 +76,19 @@ def test_any_layout_of_the_list_will_do(tmp_path: Path, indent: Any, wrap: bool)
     items = [{**ITEM, "citation-key": key} for key in "abc"]
     content = json.dumps({"total": 3, "items": items} if wrap else items, indent=indent)
     assert bad_and_good(read_items(tmp_path, "csl", "\ufeff" + content)) == ([], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_replies_of_crossref(tmp_path: Path, indent: int | None) -> None:
+    frame = {"status": "ok", "message-type": "work-list"}
+    page = {"facets": {}, "total-results": 2, "items": [ITEM, ITEM], "query": {"start-index": 0}}
+    for message, count in ((page, 2), (ITEM, 1)):
+        path = tmp_path / "reply.json"
+        path.write_text(json.dumps({**frame, "message": message}, indent=indent), "utf-8")
+        keys = [
+            each.document.doc_key for each in read([path]) if isinstance(each, AnnotatedDocument)
+        ]
+        assert keys == [ITEM["citation-key"]] * count
 
 
 def test_keys_and_unusable_values(tmp_path: Path) -> None:

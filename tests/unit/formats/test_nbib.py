@@ -86,9 +86,12 @@ def test_books_have_their_title_elsewhere(tmp_path: Path) -> None:
     assert chapter.text == "A chapter" and chapter.fields["venue"] == "A book"
 
 
+@pytest.mark.parametrize("indent", ["      ", ""])
 @pytest.mark.parametrize("end", ["\n", "\n\n"])
-def test_a_blank_line_within_an_abstract_ends_no_record(tmp_path: Path, end: str) -> None:
-    first = f"PMID- 1\nTI  - T\nAB  - One.\n\n      Two.{end}FAU - Okafor, T\n\n"
+def test_a_blank_line_within_an_abstract_ends_no_record(
+    tmp_path: Path, end: str, indent: str
+) -> None:
+    first = f"PMID- 1\nTI  - T\nAB  - One.\n\n{indent}Two.{end}FAU - Okafor, T\n\n"
     items = read_items(tmp_path, "nbib", first + RECORD)
     assert bad_and_good(items) == ([], ["1", "123"])
     assert items[0].document.text == "T\nOne. Two."  # type: ignore[union-attr]

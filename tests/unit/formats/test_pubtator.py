@@ -119,6 +119,7 @@ def test_documents_may_follow_without_an_empty_line(tmp_path: Path, head: str) -
         ("12\t7\t7\t\tChemical\tD1\n", "7 7 found; expected START < END"),
         ("12\tCID\tD1\n", "found; expected ID<tab>START<tab>END"),
         ("12\n", "found; expected ID<tab>START"),
+        ("13\t0\t7\tAspirin\tChemical\n", "found; expected ID<tab>START"),
     ],
 )
 def test_an_odd_line_is_left_out_and_named(tmp_path: Path, row: str, problem: str) -> None:
@@ -134,16 +135,15 @@ def test_a_normalised_copy_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "problem"),
+    ("block", "problem"),
     [
-        ("13\t0\t7\tAspirin\tChemical\n", "the id '13' found in its lines"),
-        (b"12\t0\t7\tAspirin\tChe\xffmical\n", "made.pubtator:6: byte 0xff"),
+        (b"12|t|x\n13|a|y\n", "the id '13' found in its lines"),
+        (HEAD.encode() + b"12\t0\t7\tAspirin\tChe\xffmical\n", "made.pubtator:6: byte 0xff"),
     ],
 )
-def test_a_broken_line_names_its_place(tmp_path: Path, rows: str | bytes, problem: str) -> None:
-    block = rows.encode("utf-8") if isinstance(rows, str) else rows
+def test_a_broken_line_names_its_place(tmp_path: Path, block: bytes, problem: str) -> None:
     good = b"1|t|x\n1|a|y\n\n"
-    items = items_of(tmp_path, good + HEAD.encode("utf-8") + block + b"\n" + good)
+    items = items_of(tmp_path, good + block + b"\n" + good)
     first, bad, last = items
     assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
     assert isinstance(bad, BadRecord)

@@ -68,6 +68,7 @@ def test_placeholders_are_no_abstract_in_any_format(name: str, tmp_path: Path) -
         "-",
         ".",
         "[Not Available].",
+        "There is no abstract available for this article.",
     ):
         found = read_one(tmp_path, name, {"title": "Lattices", "abstract": given_abstract})
         assert found.document.text == "Lattices", given_abstract
@@ -90,10 +91,36 @@ def test_markup_is_text_in_any_format(name: str, tmp_path: Path) -> None:
 
 
 def test_fields_that_may_hold_an_abstract_are_named(tmp_path: Path) -> None:
-    record = {"title": "Lattices", "plain_summary": "We fold.", "year": 2019}
-    [warning] = read_one(tmp_path, "a.jsonl", record).warnings
-    assert warning.startswith(NO_ABSTRACT)
-    assert "plain_summary" in warning and "year" not in warning
+    record: dict[str, Any] = {"title": "Lattices", "plain_summary": "We fold.", "year": 2019}
+    record |= {"body": "We fold large sheets. " * 10, "topics": "Lattice; sheet; " * 20}
+    for title in ("Lattices", "On lattices vol. 2 and more. " * 10):
+        [warning] = read_one(tmp_path, "a.jsonl", record | {"title": title}).warnings
+        assert warning == f"{NO_ABSTRACT}; not read: 'plain_summary', 'body'"
+
+
+def test_a_placeholder_gives_way_to_another_name_of_the_same(tmp_path: Path) -> None:
+    record = {"title": "Lattices", "abstract": "NA", "paperAbstract": "We fold."}
+    assert read_one(tmp_path, "a.jsonl", record).document.text == "Lattices\nWe fold."
+    (tmp_path / "a.ris").write_text(
+        "TY  - JOUR\nT1  - Lattices\nAB  - NA\nN2  - We fold.\nER  - \n"
+    )
+    (tmp_path / "a.nbib").write_text(
+        "PMID- 1\nTI  - [Not Available].\nTT  - Redes.\nAB  - We fold.\n"
+    )
+    (tmp_path / "a.xml").write_text(
+        "<PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>[Not Available].</ArticleTitle><Abstract>"
+        "<AbstractText>We fold.</AbstractText></Abstract><VernacularTitle>Redes.</VernacularTitle></Article>"
+        "</MedlineCitation></PubmedArticle>"
+    )
+    found = read([tmp_path / name for name in ("a.ris", "a.nbib", "a.xml")])
+    texts = [item.document.text for item in found if not isinstance(item, BadRecord)]
+    assert texts == ["Lattices\nWe fold.", "Redes.\nWe fold.", "Redes.\nWe fold."]
+
+
+def test_annotations_in_a_cell_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,label\nWe fold.,\"[(3, 7, 'M')]\"\n")
+    [found] = read([tmp_path / "a.csv"])
+    assert not isinstance(found, BadRecord) and "'label'" in found.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +162,7 @@ def test_what_is_no_markup_stays() -> None:
         "AT&T; R&D;",
         "a\n\n b  c",
         "<unk> </s>",
+        "<s> and </s> frame it",
     ):
         assert plain_text(text) == text
     assert plain_text("<h1>On <i>x</i></h1>") == "On x"

@@ -107,6 +107,13 @@ def test_records_without_a_type_or_with_a_late_one(tmp_path: Path, kind: str) ->
     assert [each.fields["authors"] for each in found] == [["Okafor, T"], ["Okafor, T"]]
 
 
+def test_records_without_type_and_end_begin_with_the_same_tag(tmp_path: Path) -> None:
+    record = "DB  - Invented\nAU  - Lovelace, Ada\nTI  - {0}\n\nAB  - We fold {0}.\n\n"
+    found = read_items(tmp_path, "ris", record.format("A") + record.format("B"))
+    texts = [item.document.text for item in found if isinstance(item, AnnotatedDocument)]
+    assert texts == ["A\nWe fold A.", "B\nWe fold B."]
+
+
 def test_what_ovid_writes_between_records_is_no_record(tmp_path: Path) -> None:
     first = RECORD + "\nLink to the Ovid Full Text or citation:\nhttps://example.org/2\n"
     first += "NL  - https://example.org/3\n\nC1  - Database: Invented <2020>\nSearch Strategy:\n1. "
