@@ -1,23 +1,27 @@
-"""``sciextract schema``: list, show, check and make label schemas."""
+"""``sciextract schema``: list, show, check and make label schemas; change the types of a project."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from sciextract.cli.console import (
+    AuthorOption,
     FormatCommand,
     InputFormatOption,
     JsonOption,
+    ProjectOption,
     argument,
     command_group,
     flag,
     is_terminal,
+    open_chosen_project,
     option,
+    report,
     say,
 )
 from sciextract.errors import ExitCode, UsageError, as_command
@@ -25,9 +29,13 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
+    from sciextract.store import Outcome, Project
+    from sciextract.store.label_changes import Kind
 
 schema = command_group(
-    "schema", "List, show, check and create label schemas (entity and relation types).", alone=True
+    "schema",
+    "List, show, check and create label schemas (entity and relation types), and change the types of a project.",
+    alone=True,
 )
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
 _File = Annotated[Path, argument("FILE", "The TOML file to write.")]
@@ -168,6 +176,120 @@ def from_files(
     _write(output, counts.schema(output.stem), force)
     if bad:
         raise typer.Exit(ExitCode.PARTIAL)
+
+
+_Old = Annotated[str, argument("TYPE", "A type of the project.", show_default=False)]
+_Kind = Annotated[
+    Literal["entity", "relation"] | None,
+    typer.Option(help="Which kind is meant, where both have a type of that name."),
+]
+
+
+@schema.command()
+def rename(
+    old: _Old, new: str = argument("NEW", "Its new name."), kind: _Kind = None,
+    project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Rename a type of a project, in the schema and all items. Decisions stay, and models that predict the old name are understood.
+
+    Example:
+
+        sciextract schema rename Generic Pronoun --project parsing.sciextract
+    """
+    from sciextract.store.label_changes import rename_type
+
+    with open_chosen_project(project, author) as opened:
+        made = rename_type(opened, _kind_of(opened, old, kind), old, new)
+    _report_change(f"{old} is {new} now", made, as_json)
+
+
+@schema.command()
+def merge(
+    old: _Old, into: str = argument("INTO", "The type that its items get."), kind: _Kind = None,
+    project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Merge a type of a project into another one.
+
+    Items on the same words become one. Abstracts count as searched for the merged type only where both had been looked
+    for. Models that predict the old name are understood.
+
+    Example:
+
+        sciextract schema merge Generic OtherScientificTerm --project parsing.sciextract
+    """
+    from sciextract.store.type_changes import merge_types
+
+    with open_chosen_project(project, author) as opened:
+        made = merge_types(opened, _kind_of(opened, old, kind), old, into)
+    _report_change(f"{old} is part of {into} now", made, as_json)
+
+
+@schema.command()
+def split(
+    old: _Old, parts: list[str] = argument("NEW...", "The types that it is split into."),
+    kind: _Kind = None, project: ProjectOption = None, author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Split a type of a project: add the new types and a queue of the abstracts with its items, to give them one.
+
+    The type stays until all its items have another one; then schema remove takes it out.
+
+    Example:
+
+        sciextract schema split Method Algorithm Architecture --project parsing.sciextract
+    """
+    from sciextract.store.type_changes import split_type
+
+    with open_chosen_project(project, author) as opened:
+        made, queue = split_type(opened, _kind_of(opened, old, kind), old, parts)
+    count = counted(len(queue.numbers), "abstract") if queue else ""
+    where = (
+        f"; queue {queue.name!r}: {count} to go through (sciextract tui, then F3)" if queue else ""
+    )
+    _report_change(f"{old} can be {' or '.join(parts)}{where}", made, as_json)
+
+
+@schema.command()
+def remove(
+    old: _Old, kind: _Kind = None, project: ProjectOption = None, author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Remove a type of a project with its items, and what needs them; the log keeps all of it, and one undo brings it back.
+
+    Example:
+
+        sciextract schema remove Generic --project parsing.sciextract
+    """
+    from sciextract.store.type_changes import remove_type
+
+    with open_chosen_project(project, author) as opened:
+        made = remove_type(opened, _kind_of(opened, old, kind), old)
+    _report_change(f"{old} is removed", made, as_json)
+
+
+def _kind_of(project: Project, label: str, named: Kind | None) -> Kind:
+    """The kind of a type of the project.
+
+    Raises:
+        UsageError: There is none, or a type of each kind has that name.
+    """
+    found: dict[Kind, tuple[str, ...]] = {
+        "entity": project.schema.entity_labels,
+        "relation": project.schema.relation_labels,
+    }
+    kinds = [kind for kind, labels in found.items() if label in labels and named in (None, kind)]
+    if len(kinds) == 1:
+        return kinds[0]
+    if kinds:
+        raise UsageError(f"{label} is an entity and a relation type", "--kind says which")
+    listed = ", ".join(label for labels in found.values() for label in labels)
+    raise UsageError(f"the project has no type {label!r}", f"types: {listed}")
+
+
+def _report_change(words: str, made: Outcome, as_json: bool) -> None:
+    summary = {"event": made.event_id, "documents": made.documents, "items": made.items}
+    where = f"{counted(made.items, 'item')} in {counted(made.documents, 'abstract')} changed"
+    report(summary, f"{words}; {where}; undo takes it back", as_json)
 
 
 def _write(file: Path, made: LabelSchema, force: bool) -> None:

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 RENAME, EDIT = "rename label", "edit labels"
-KINDS = (RENAME, EDIT)
+MERGE, SPLIT, REMOVE = "merge labels", "split label", "remove label"
+KINDS = (RENAME, EDIT, MERGE, SPLIT, REMOVE)
 """The kinds of these events."""
 LONGEST = 60
 """Characters of a name that a person gives: longer ones have no room at the desk."""
 Kind = Literal["entity", "relation"]
-_TABLES = {"entity": "entities", "relation": "relations"}
-_PLACE = "the labels of the project"
+TABLES = {"entity": "entities", "relation": "relations"}
+PLACE = "the labels of the project"
 
 
 def types_of(schema: LabelSchema, kind: Kind) -> Sequence[EntityType | RelationType]:
@@ -79,9 +80,9 @@ def change_type(project: Project, kind: Kind, label: str, name: str, value: str)
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = _tables(schema, kind, label)
-        plain[_TABLES[kind]][place][name] = value
-        return parse_schema(plain, _PLACE)
+        plain, place = find_type(schema, kind, label)
+        plain[TABLES[kind]][place][name] = value
+        return parse_schema(plain, PLACE)
 
     return _edit(project, f"change {label}", edit)
 
@@ -95,10 +96,10 @@ def move_type(project: Project, kind: Kind, label: str, steps: int) -> Outcome:
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = _tables(schema, kind, label)
-        types = plain[_TABLES[kind]]
+        plain, place = find_type(schema, kind, label)
+        types = plain[TABLES[kind]]
         types.insert(max(0, place + steps), types.pop(place))
-        return parse_schema(plain, _PLACE)
+        return parse_schema(plain, PLACE)
 
     return _edit(project, f"move {label}", edit)
 
@@ -235,14 +236,14 @@ def _rename_covered(
 
 
 def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSchema:
-    plain, place = _tables(schema, kind, old)
-    table = plain[_TABLES[kind]][place]
+    plain, place = find_type(schema, kind, old)
+    table = plain[TABLES[kind]][place]
     former = {*table.get("formerly", ()), old} - {new}
     table |= {"label": new, "formerly": sorted(former)}
     for relation in plain["relations"] if kind == "entity" else ():
         pairs = relation["pairs"]
         relation["pairs"] = [[new if end == old else end for end in pair] for pair in pairs]
-    return parse_schema(plain, _PLACE)
+    return parse_schema(plain, PLACE)
 
 
 def relabelled(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -264,8 +265,12 @@ def _count(connection: sqlite3.Connection, kind: str, label: str) -> int:
     return int(first_value(connection, query, kind, label))
 
 
-def _tables(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any], int]:
-    """The schema as plain values, and the place of a type among those of its kind."""
+def find_type(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any], int]:
+    """The schema as plain values, and the place of a type among those of its kind.
+
+    Raises:
+        SchemaError: It is not there (any more).
+    """
     labels = [each.label for each in types_of(schema, kind)]
     if label not in labels:
         problem = f"the schema has no type {label} any more"

@@ -97,11 +97,13 @@ def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
             if kind == events.REDO:
                 last = "SELECT max(id) FROM event WHERE target = ? AND kind = 'undo'"
                 reversing = first_value(connection, last, event.id)
+            documents = items = 0
+            if event.kind != label_changes.RENAME:
+                documents, items = _apply_backwards(project, event, reversing, own)
             if event.kind in label_changes.KINDS:
                 back = kind == events.UNDO
-                documents, items = label_changes.turn(connection, event, own, back=back)
-            else:
-                documents, items = _apply_backwards(project, event, reversing, own)
+                turned = label_changes.turn(connection, event, own, back=back)
+                documents, items = documents + turned[0], items + turned[1]
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
             f"{kind} of event {event.id} ({event.kind}) is refused: later items depend on it",

@@ -1,0 +1,269 @@
+"""Types that are merged, split and removed, with their items: each is one event of the log, and undo takes it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from sciextract.documents.annotations import Layer, State
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import parse_schema
+from sciextract.errors import SchemaError
+from sciextract.store import events, project_settings, state_tables
+from sciextract.store.actions.api import Work
+from sciextract.store.document_state import Context, DocumentState, Outcome
+from sciextract.store.incoming import same_relations
+from sciextract.store.label_changes import (  # fmt: skip
+    MERGE,
+    PLACE,
+    REMOVE,
+    SPLIT,
+    TABLES,
+    Kind,
+    check_name,
+    find_type,
+    relabelled,
+    types_of,
+)
+from sciextract.store.project import Project
+from sciextract.store.queries import SavedQueue, remove_queue, save_queue
+from sciextract.store.rows import (  # fmt: skip
+    EntityRow,
+    RelationRow,
+    covered_name,
+    from_values,
+    to_values,
+)
+from sciextract.store.sqlite import first_value
+
+_ORDER = (
+    State.ACCEPTED,
+    State.EDITED,
+    State.ADDED,
+    State.IMPORTED,
+    State.UNDECIDED,
+    State.REJECTED,
+)
+"""Of two items that are one now, the one that stays: what a person found right first."""
+
+
+def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
+    """Give all items of a type another one, which knows the name from now on; what became doubles is joined.
+
+    Somebody has looked for the type only where they had looked for both.
+
+    Raises:
+        SchemaError: There is no such type, both are the same, or one is symmetric and the other is not.
+        ProjectError: The project cannot be written.
+    """
+    if old == new:
+        raise SchemaError(f"{old} cannot be merged into itself", "name two types")
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        plain, place = find_type(schema, kind, old)
+        types = plain[TABLES[kind]]
+        into, gone = types[find_type(schema, kind, new)[1]], types.pop(place)
+        former = {*into.get("formerly", ()), *gone.get("formerly", ()), old} - {new}
+        into["formerly"] = sorted(former)
+        if kind == "relation":
+            if into["symmetric"] != gone["symmetric"]:
+                problem = f"one of {old} and {new} has a direction, the other has none"
+                raise SchemaError(problem, "make both alike in the schema first")
+            both = [into["pairs"], gone["pairs"]]
+            into["pairs"] = _once([*both[0], *both[1]]) if all(both) else []
+        for relation in plain["relations"] if kind == "entity" else ():
+            relation["pairs"] = _once(
+                [new if end == old else end for end in pair] for pair in relation["pairs"]
+            )
+        return parse_schema(plain, PLACE)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        for row in _rows(doc, kind):
+            values = relabelled(to_values(row), {old: new})
+            context.items += "label" in values
+            if values:
+                doc.put(from_values(row.TABLE, to_values(row) | values))
+        _join_entities(doc, new)
+        symmetric = context.schema.symmetric_labels
+        _join_relations(doc, symmetric)
+        if doc.progress is not None:
+            names = covered_name(_layer(kind), old), covered_name(_layer(kind), new)
+            covered = {*doc.progress.covered} - {names[0]}
+            if not {*names} <= {*doc.progress.covered}:
+                covered -= {names[1]}
+            doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
+
+    return _change(project, MERGE, f"merge {old} into {new}", kind, (old, new), edit, work)
+
+
+def remove_type(project: Project, kind: Kind, label: str) -> Outcome:
+    """Take a type out of the schema and its items out of the project, with the relations and places in clusters of mentions.
+
+    Raises:
+        SchemaError: There is no such type, it is the only one, or a relation type leads to no other one.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        plain, place = find_type(schema, kind, label)
+        del plain[TABLES[kind]][place]
+        for relation in plain["relations"] if kind == "entity" else ():
+            left = [pair for pair in relation["pairs"] if label not in pair]
+            if relation["pairs"] and not left:  # no pair would mean every pair
+                problem = f"{relation['label']} has no legal pair without {label}"
+                raise SchemaError(problem, f"remove {relation['label']} first")
+            relation["pairs"] = left
+        return parse_schema(plain, PLACE)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        for row in [each for each in _rows(doc, kind) if each.label == label]:
+            if isinstance(row, EntityRow):
+                for relation in doc.relations_of(row.id):
+                    doc.drop(relation)
+                for link in doc.links_of(row.id):
+                    doc.drop(link)
+            doc.drop(row)
+            context.items += 1
+        _dissolve_clusters(doc)
+        if doc.progress is not None:
+            gone = covered_name(_layer(kind), label)
+            covered = tuple(name for name in doc.progress.covered if name != gone)
+            doc.put(replace(doc.progress, covered=covered))
+
+    return _change(project, REMOVE, f"remove {label}", kind, (label,), edit, work)
+
+
+def split_type(
+    project: Project, kind: Kind, label: str, parts: Sequence[str]
+) -> tuple[Outcome, SavedQueue | None]:
+    """Add types that a type is split into, and save a queue of the abstracts with items of it, to give them one of those.
+
+    Where nobody found any item of the type, the new ones have been looked for as well.
+
+    Raises:
+        SchemaError: There is no such type, or a name is not allowed.
+        ProjectError: The project cannot be written.
+    """
+    if label in parts:
+        raise SchemaError(f"{label} cannot be split into itself", "it stays until it is removed")
+    layer = _layer(kind)
+    numbers: list[int] = []
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        find_type(schema, kind, label)
+        known = {each.label for each in types_of(schema, kind)}
+        for part in parts:
+            if part not in known:
+                check_name(schema, kind, part)
+        added = [list(parts), []] if kind == "entity" else [[], list(parts)]
+        plain = project_settings.with_labels(schema, *added).to_mapping()
+        for relation in plain["relations"] if kind == "entity" else ():
+            further = [
+                [part if end == label else end for end in pair]
+                for pair in relation["pairs"] if label in pair
+                for part in parts
+            ]  # fmt: skip
+            relation["pairs"] = _once([*relation["pairs"], *further])
+        return parse_schema(plain, PLACE)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        rows = _rows(doc, kind)
+        if any(row.label == label and row.state is not State.REJECTED for row in rows):
+            numbers.append(doc.number)
+        elif doc.progress is not None and covered_name(layer, label) in doc.progress.covered:
+            covered = {*doc.progress.covered, *(covered_name(layer, part) for part in parts)}
+            doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
+
+    what = f"split {label} into {', '.join(parts)}"
+    outcome = _change(project, SPLIT, what, kind, (label,), edit, work)
+    if not numbers:
+        return outcome, None
+    remove_queue(project, f"split {label}")
+    return outcome, save_queue(project, SavedQueue(f"split {label}", tuple(numbers)))
+
+
+def _change(
+    project: Project, word: str, what: str, kind: Kind, labels: tuple[str, ...],
+    edit: Callable[[LabelSchema], LabelSchema], work: Work,
+) -> Outcome:  # fmt: skip
+    edit(project.schema)  # what is refused leaves no backup
+    project.backup(word)
+    with project.writing() as connection:
+        # Read here, so that what another process has changed meanwhile is kept.
+        edited = edit(state_tables.label_schema(connection))
+        before = first_value(connection, "SELECT max(id) FROM label_schema")
+        after = state_tables.save_label_schema(connection, edited)
+        params = {"what": what, "before": before, "after": after}
+        context = project.context(events.append(connection, project.author_id, word, params))
+        numbers: set[int] = set()
+        for label in labels:
+            rows = connection.execute(
+                f"""SELECT document_id FROM {kind}
+                WHERE label = :label OR instr(was, :said) OR instr(alternatives, :said)
+                UNION SELECT document_id FROM progress WHERE instr(covered, :covered)""",
+                {
+                    "label": label,
+                    "said": json.dumps(label),
+                    "covered": json.dumps(covered_name(_layer(kind), label)),
+                },
+            )
+            numbers |= {number for (number,) in rows}
+        documents = sum(project.work_on(number, work, context) for number in sorted(numbers))
+    return Outcome(context.event_id, documents, context.items)
+
+
+def _layer(kind: Kind) -> Layer:
+    return Layer.ENTITIES if kind == "entity" else Layer.RELATIONS
+
+
+def _rows(doc: DocumentState, kind: Kind) -> list[EntityRow | RelationRow]:
+    return [*doc.entities] if kind == "entity" else [*doc.relations]
+
+
+def _once(pairs: Iterable[list[str]]) -> list[list[str]]:
+    return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
+
+
+def _join_entities(doc: DocumentState, label: str) -> None:
+    """Join mentions of a type on the same characters; relations and places in clusters go to the one that stays."""
+    rows = sorted(doc.entities, key=lambda row: _ORDER.index(row.state))
+    for row in (each for each in rows if each.label == label):
+        twins = [each for each in rows if each.fragments == row.fragments and each.label == label]
+        if row is twins[0]:
+            continue
+        for relation in doc.relations_of(row.id):
+            ends = [twins[0].id if end == row.id else end for end in (relation.head, relation.tail)]
+            doc.drop(relation)
+            if ends[0] != ends[1]:
+                doc.put(replace(relation, head=ends[0], tail=ends[1]))
+        homes = [each for each in doc.links_of(twins[0].id) if each.state is not State.REJECTED]
+        for link in doc.links_of(row.id):
+            doc.drop(link)
+            known = doc.link(link.cluster_id, twins[0].id)
+            better = known is None or _ORDER.index(link.state) < _ORDER.index(known.state)
+            free = not homes or homes == [known] or link.state is State.REJECTED
+            if better and free:
+                doc.put(replace(link, entity_id=twins[0].id))
+        doc.drop(row)
+    _dissolve_clusters(doc)
+
+
+def _join_relations(doc: DocumentState, symmetric: frozenset[str]) -> None:
+    """Join relations of one type between the same mentions."""
+    for row in sorted(doc.relations, key=lambda row: _ORDER.index(row.state)):
+        if doc.relation(row.id) is not None:
+            ends = row.head, row.tail
+            for twin in same_relations(doc, ends, row.label in symmetric, row.label):
+                if twin.id != row.id:
+                    doc.drop(twin)
+
+
+def _dissolve_clusters(doc: DocumentState) -> None:
+    """Drop clusters that have lost mentions and have one or none left."""
+    before = DocumentState.of(doc.stored, doc.before)
+    for cluster in doc.clusters:
+        if len(doc.members(cluster.id)) < min(2, len(before.members(cluster.id))):
+            for link in [each for each in doc.links if each.cluster_id == cluster.id]:
+                doc.drop(link)
+            doc.drop(cluster)
