@@ -31,7 +31,7 @@ _SECTIONS = {
     "Abstracts": "annotate convert evaluate",
     "Projects": "init import suggest tui done reopen remove export status search stats queue schema",
     "Safety of a project": "log undo redo backup doctor",
-    "Several annotators": "merge agree adjudicate",
+    "Several annotators": "divide merge agree adjudicate",
     "Models and training": "learn models retrain jobs",
     "Knowledge graph": "graph",
 }
@@ -43,7 +43,7 @@ _MODULES = {
     "status": "search stats",
     "finishing": "done reopen remove",
     "maintenance": "log undo redo backup doctor",
-    "teams": "merge agree adjudicate",
+    "teams": "divide merge agree adjudicate",
     "training": "learn retrain",
     "schemas": "schema",
 }

@@ -12,6 +12,7 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
+    QuietOption,
     argument,
     flag,
     open_chosen_project,
@@ -24,6 +25,59 @@ from sciextract.text.english import counted
 
 if TYPE_CHECKING:
     from sciextract.workflows.agreement import Agreed
+
+
+def divide(
+    project: str = argument("PROJECT", "The project; it stays as it is."),
+    names: list[str] = argument("NAME...", "One name for each person; the copies are called so."),
+    overlap: str = option(
+        "SHARE", "Share of the abstracts that all get, to measure agreement.", default="0%"
+    ),
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Copy a project for several people, each with a queue of abstracts of their own.
+
+    The files NAME.sciextract lie beside the project. Each has the queue NAME, and with --overlap the queue shared, which
+    all have. Abstracts in which a layer is finished already are in no queue. merge brings the work together again.
+
+    Examples:
+
+        sciextract divide parsing.sciextract anna ben
+
+        sciextract divide parsing.sciextract anna ben cleo --overlap 20%
+    """
+    import sys
+    from dataclasses import asdict
+
+    from sciextract.cli.console import ProgressLine, is_terminal
+    from sciextract.workflows.divide import divide as divide_project
+
+    share = _read_share(overlap)
+    with (
+        open_chosen_project(project, read=True) as opened,
+        ProgressLine(not quiet and is_terminal(sys.stderr)) as line,
+    ):
+        copies = divide_project(opened, names, share, line.update)
+    parts = (
+        f"{copy.project}: {counted(copy.own, 'abstract')} of its own, {copy.shared:,} shared"
+        for copy in copies
+    )
+    report({"copies": [asdict(copy) for copy in copies]}, "; ".join(parts), as_json, quiet=quiet)
+
+
+def _read_share(text: str) -> float:
+    from sciextract.errors import UsageError
+
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise UsageError(
+            f"--overlap {text}: not a share", "0% to 100%, or 0 to 1, such as 20% or 0.2"
+        )
+    return share
 
 
 def merge(
@@ -48,7 +102,7 @@ def merge(
     """
     from pathlib import Path
 
-    from sciextract.workflows.agreement import merge_projects
+    from sciextract.workflows.divide import merge_projects
 
     with open_chosen_project(project, author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from sciextract.errors import UsageError, as_command
 from sciextract.store.queries import present, queue_lengths, read_queue
+from sciextract.store.statistics import DECIDED
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
-_WORKED_ON = """SELECT DISTINCT c.document_id FROM change c JOIN event e ON e.id = c.event_id
-    JOIN source s ON s.id = e.author_id
-    WHERE s.kind = 'person' AND (?1 IS NULL OR e.at >= ?1) AND (?2 IS NULL OR s.name = ?2)"""
+_WORKED_ON = f"""SELECT DISTINCT w.document_id
+    FROM (SELECT document_id, event_id FROM change UNION ALL SELECT document_id, event_id FROM ({DECIDED})) w
+    JOIN event e ON e.id = w.event_id JOIN source s ON s.id = e.author_id
+    WHERE s.kind = 'person' AND e.kind <> 'merge project' AND (?1 IS NULL OR e.at >= ?1) AND (?2 IS NULL OR s.name = ?2)"""
 _WITH_KEYS = """SELECT d.id, d.doc_key FROM json_each(?1) j JOIN document d ON d.doc_key = j.value
     UNION SELECT r.document_id, r.doc_key FROM json_each(?1) j JOIN record r ON r.doc_key = j.value"""
 

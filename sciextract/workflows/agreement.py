@@ -1,93 +1,29 @@
-"""Two annotators without a server: merge their projects, measure how far they agree, list what to decide."""
+"""How far the annotators of several projects agree, and a project with what other sources said in it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, match_names
-from sciextract.errors import ProjectError, SchemaError, UsageError
+from sciextract.errors import UsageError
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.report import AgreementReport
-from sciextract.store import Project, label_changes, open_project
+from sciextract.store import Project, label_changes
 from sciextract.store.coverage import covered_view
 from sciextract.store.document_state import annotated
 from sciextract.store.events import MERGED
 from sciextract.store.finished import document_before
-from sciextract.store.ingest import BATCH, latest_of_source
-from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
-from sciextract.store.project_settings import merge_schemas, read_annotations, read_covered
+from sciextract.store.ingest import latest_of_source
+from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import ProgressRow, rename_covered
 from sciextract.store.statistics import DECIDED
-from sciextract.workflows.adjudicate import refresh_disagreements
-from sciextract.workflows.disagreements import Decisions, decided_part
-
-
-@dataclass(frozen=True, slots=True)
-class MergeReport:
-    """What a merge did.
-
-    Attributes:
-        counts: Documents and items.
-        disagreements: Differences that wait for a decision, over all documents that both sides worked on.
-        queues: Names under which saved queues of the other project were added.
-    """
-
-    counts: MergeCounts
-    disagreements: int
-    queues: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary of ``--json``."""
-        found = {"disagreements": self.disagreements, "queues": list(self.queues)}
-        return asdict(self.counts) | found
-
-
-def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
-    """Bring another project's documents and decisions into this one, by the hash of the texts.
-
-    Its saved queues come along.
-    Doing it again changes nothing. What was decided here stays; where both sides worked on a text, the
-    other side's annotations are kept beside, and the differences wait for ``adjudicate``.
-
-    Raises:
-        SchemaError: The other schema has labels that this one lacks.
-        ProjectError: Both are the same file, or one of them cannot be used.
-    """
-    # By file, not by name: a link or another spelling of the path is the same project.
-    if other.exists() and project.path.samefile(other):
-        raise ProjectError(f"{other} is the project itself", "name another project to merge")
-    with open_project(other, read=True) as theirs:
-        merged, lacking = merge_schemas(project.schema, theirs.schema)
-        if lacking and not add_labels:
-            raise SchemaError(
-                f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
-                "the same command with --add-labels adds them to this project's schema",
-            )
-        if project.numbers():
-            project.backup("before merge")
-        if merged != project.schema:
-            project.set_schema(merged)
-        source = f"import:{other.name}"
-        join, disagreements, decisions = (
-            ProjectMerge(project, theirs, source),
-            0,
-            Decisions(project),
-        )
-        # In batches: each is one transaction, so that others can write in between and memory stays constant.
-        documents = foreign_documents(theirs, merged)
-        while batch := list(islice(documents, BATCH)):
-            for number in join.add(batch):
-                disagreements += refresh_disagreements(project, number, decisions)
-        queues = tuple(bring_queues(project, theirs, other.stem))
-    return MergeReport(join.counts, disagreements, queues)
+from sciextract.workflows.disagreements import decided_part
 
 
 @dataclass(frozen=True, slots=True)

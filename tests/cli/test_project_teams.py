@@ -14,6 +14,7 @@ from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, RelationRef, open_project
 from sciextract.store.label_changes import rename_type
+from sciextract.store.queries import queue_lengths, read_queue
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,
@@ -189,6 +190,32 @@ def test_divided_work_comes_together(command: Command, project: Path, work: Path
     for _ in range(2):  # the second merge has nothing to take back but itself
         command("undo", "--project", project, "--author", "ann")
     assert text not in view(project) or view(project)[text] != both[text]
+
+
+def test_divide(command: Command, project: Path, ben: Path, work: Path) -> None:
+    texts = [{"id": f"n{number}", "text": f"Nets of size {number} learn."} for number in range(9)]
+    command("import", write_lines(work / "more.jsonl", *texts), "--project", project)
+    before = project.read_bytes()
+    assert (
+        command("divide", project, "cleo", "ben").code == ExitCode.FAILED
+    )  # ben.sciextract is there
+    for names in (["../out", "dan"], ["dan", "Dan"], ["", "dan"]):
+        assert command("divide", project, *names).code == ExitCode.USAGE
+    assert not (work / "cleo.sciextract").exists() and not (work / "dan.sciextract").exists()
+    made = command("divide", project, "cleo", "dan", "--overlap", "20%", "--json")
+    assert made.code == ExitCode.DONE, made.err
+    copies = json.loads(made.out)["copies"]
+    assert [(each["own"], each["shared"]) for each in copies] == [(4, 2), (3, 2)]
+    queues = {}
+    for each in copies:
+        with open_project(each["project"], read=True) as opened:
+            for name in queue_lengths(opened):
+                queue = read_queue(opened, name)
+                queues[Path(each["project"]).stem, name] = {*(queue.numbers if queue else ())}
+    assert queues["cleo", "shared"] == queues["dan", "shared"]
+    parts = [queues["cleo", "shared"], queues["cleo", "cleo"], queues["dan", "dan"]]
+    assert sorted(number for part in parts for number in part) == [*range(4, 13)]
+    assert project.read_bytes() == before
 
 
 def test_agree_after_a_rename(command: Command, project: Path, ben: Path) -> None:

@@ -91,8 +91,7 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     folder.mkdir(mode=0o700, exist_ok=True)  # names and sizes of backups are nobody else's business
     atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
-    with atomic.replacing(target, durable=True) as copy:
-        _copy(connection, project, copy)
+    copy_project(connection, project, target)
     superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
     # A damaged project is copied like any other, and ten such copies would push out the last sound one.
     if superseded and is_sound(target, quick=True):
@@ -134,9 +133,18 @@ def save_copy(connection: sqlite3.Connection, project: Path) -> Path:
         ProjectError: It cannot be written.
     """
     target = _free_name(project.with_name(f"{project.stem}.replaced{project.suffix}"))
+    copy_project(connection, project, target)
+    return target
+
+
+def copy_project(connection: sqlite3.Connection, project: Path, target: Path) -> None:
+    """Write a project into a new file.
+
+    Raises:
+        ProjectError: The project cannot be read, or the copy not be written.
+    """
     with atomic.replacing(target, durable=True) as copy:
         _copy(connection, project, copy)
-    return target
 
 
 def restore(backup: Path, project: Path) -> Path | None:

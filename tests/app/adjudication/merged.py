@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sciextract.documents.annotations import Layer, Span
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
-from sciextract.workflows.agreement import merge_projects
+from sciextract.workflows.divide import merge_projects
 from tests.app.review.abstracts import AGAIN, TEXT, gold, place, project_with
 
 BEN = "import:ben.sciextract"

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import create_project, open_project
-from sciextract.workflows.agreement import merge_projects
+from sciextract.workflows.divide import merge_projects
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.statistics import screen as dashboard
 from sciextract_app.statistics.screen import DashboardScreen

@@ -8,7 +8,8 @@ import pytest
 
 from sciextract.store import EntityRef, Project, open_project
 from sciextract.store.statistics import label_states, stats_of
-from sciextract.workflows.agreement import Cancelled, agree_with, merge_projects, sides
+from sciextract.workflows.agreement import Cancelled, agree_with, sides
+from sciextract.workflows.divide import merge_projects
 from tests.app.screens_support import made_project
 
 

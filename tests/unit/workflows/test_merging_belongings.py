@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project
 from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
-from sciextract.workflows.agreement import merge_projects
+from sciextract.workflows.divide import merge_projects
 from sciextract.workflows.import_files import import_files
 
 
