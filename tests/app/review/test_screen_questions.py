@@ -57,3 +57,16 @@ async def test_a_type_an_edge_and_a_step_back(tmp_path: Path) -> None:
         assert "1 answered" in shown(pilot)
         await pilot.press("u")
         assert (desk.focus, "0 answered" in shown(pilot)) == (first, True)
+
+
+async def test_enter_after_an_edge_goes_on_and_what_follows_keeps_the_item(tmp_path: Path) -> None:
+    async with opened(made_project(tmp_path)) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("Q", "e")
+        number, corrected = desk.number, desk.focus
+        await pilot.press("enter")
+        assert desk.focus != corrected and "question 2 of" in shown(pilot)
+        assert "1 answered" in shown(pilot)
+        await pilot.press("x")
+        desk.open(number)
+        assert desk.state.open_view.row(corrected) is not None

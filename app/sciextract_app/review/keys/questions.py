@@ -89,7 +89,8 @@ class Questions:
             return problem("No question is left; Esc goes back to the passage")
         before = self._desk.focus
         feedback = self._desk.press(key)
-        if not feedback.changed or action.id in EDGES:
+        # An item that its edges have decided already is answered by Enter all the same.
+        if feedback.problem or feedback.request or action.id in EDGES:
             return feedback
         if turns:
             # The desk has gone to what changed, which may be an answer of this round.
