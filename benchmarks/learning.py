@@ -1,6 +1,6 @@
 """Adapters against a simulated annotator: F1, keys and seconds after 3 to 100 finished abstracts.
 
-``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--written] [--svg FILE]
+``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--base MODEL] [--seeds N] [--test N] [--written] [--svg FILE]
 [--tables]``. Every measurement is one line of the results file; a run that is started again goes on where the last one
 ended.
 """
@@ -227,7 +227,7 @@ def run(options: argparse.Namespace) -> None:
     """Measure what the results file lacks."""
     options.results.parent.mkdir(parents=True, exist_ok=True)
     known = {(e.data, e.seed, e.finished, e.method) for e in results(options.results)}
-    states = EncoderStates(Extractor.load("sci", threads=1), limit_mib=512)
+    states = EncoderStates(Extractor.load(options.base, threads=1), limit_mib=512)
     with options.results.open("a", encoding="utf-8") as stream:
         for seed in range(options.seeds):
             for data in SETS:
@@ -318,6 +318,7 @@ def _options() -> argparse.Namespace:
     shared = os.environ.get("SCIEXTRACT_SHARED", "../shared/data")
     parser.add_argument("--data", type=Path, default=Path(shared), help="folder of the data sets")
     parser.add_argument("--results", type=Path, default=Path("build/learning.jsonl"))
+    parser.add_argument("--base", default="sci", help="the model whose encoder adapters stand on")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--test", type=int, default=20, help="abstracts that are scored")
     parser.add_argument("--after", type=int, nargs="*", default=AFTER, help="finished abstracts")
