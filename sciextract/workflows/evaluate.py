@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -13,6 +14,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import FormatError, SciextractError, UsageError, as_command
 from sciextract.formats.base import FieldChoice, Side
+from sciextract.formats.record_check import NO_ABSTRACT
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.report import EvaluationReport
 from sciextract.metrics.scorer import (
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
 
 _CONTEXT = 20  # characters shown where two texts part
+_MOST_REMARKS = 5
 
 
 class DocumentMismatchError(SciextractError):
@@ -198,6 +201,9 @@ def evaluate_file(
             ]
             for side in (documents, predictions)
         )
+    notes += _remarks_on(documents, "gold")
+    if isinstance(predicted, str):
+        notes += _remarks_on(predictions, "predicted")
     result = evaluate(
         documents, predictions, labels.symmetric, bootstrap=bootstrap,
         extra_allowed=extra_allowed, only=only, singletons=singletons,
@@ -212,6 +218,14 @@ def evaluate_file(
     if bad_records:
         warnings.append(f"{len(bad_records)} bad records left out")
     return replace(result, warnings=tuple(warnings)), bad_records
+
+
+def _remarks_on(documents: Iterable[AnnotatedDocument], side: str) -> list[str]:
+    """What reading said of annotations that it left out or changed, once a kind."""
+    remarks = Counter(each for item in documents for each in item.warnings if each != NO_ABSTRACT)
+    named = [f"{side}: {remark} ({counted(n, 'document')})" for remark, n in remarks.most_common()]
+    more = named[_MOST_REMARKS:]
+    return named[:_MOST_REMARKS] + ([f"{side}: {len(more)} more remarks"] if more else [])
 
 
 def _read_labels(name_or_path: str) -> _RelationLabels:

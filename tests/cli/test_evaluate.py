@@ -132,6 +132,16 @@ def test_missing_predictions_are_a_warning(runner: CliRunner, gold: Path, tmp_pa
     assert "first 'other'" in result.stderr
 
 
+def test_annotations_that_are_not_read_are_named(runner: CliRunner, tmp_path: Path) -> None:
+    text = "We rank trees with tree kernels."
+    gold = written(tmp_path / "gold.jsonl", {"id": "a", "text": text, "label": [[3, 7, "Task"]]})
+    spans = [{"start": 3, "end": 7, "label": "Task"}]
+    result = run(
+        runner, gold, written(tmp_path / "p.jsonl", {"id": "a", "text": text, "spans": spans})
+    )
+    assert "'spans'" in result.stderr and "predicted" in result.stderr
+
+
 def test_standard_input(runner: CliRunner, gold: Path) -> None:
     result = run(runner, gold, "-", "--json", stdin=json.dumps(GOLD) + "\n")
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
