@@ -294,13 +294,15 @@ UNREAD: list[FormatSpec] = [
     FormatSpec("", "an Ovid tagged export", (),
         opening=r"\s*<\d+\.? ?>\s",
         hint="export RIS from Ovid"),
-    FormatSpec("", "a list of records from the Cochrane Library or another database", (),
-        opening=r"[\s_=-]*(?:(?i:record|document|citation|result|item) #?)?\d+ of \d+[ \t]*(?:- |[\r\n]|$)",
-        hint="export RIS or BibTeX"),
     FormatSpec("", "XML of a kind that is not read", (),
         opening=r"\s*<(?:\?xml\s|!DOCTYPE\s)",
         hint="read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out"),
 ]
+
+#: Read where records of a tagged format stand below, as in the RIS of the Cochrane Library.
+_UNREAD_LIST = FormatSpec("", "a list of records from the Cochrane Library or another database", (),
+        opening=r"[\s_=-]*(?:(?i:record|document|citation|result|item) #?)?\d+ of \d+[ \t]*(?:- |[\r\n]|$)",
+        hint="export RIS or BibTeX")
 # fmt: on
 
 
@@ -352,15 +354,17 @@ def recognise(name: str, head: str) -> FormatSpec:
             return spec
     for unread in UNREAD:
         if has_suffix(name, unread.suffixes) or re.match(unread.opening, head):
-            hint = f"{unread.hint}; --from text reads it as it stands"
-            raise FormatError(
-                f"this is {unread.title}, which is not supported", path=name, hint=hint
-            )
+            raise _refuse(unread, name)
     usual = USUAL.get(PurePath(name).suffix.lower(), "text")
     for spec in [*by_name, *files]:
         if spec.id == usual or (by_name and usual == "text"):
             return spec
     raise FormatError("the format cannot be recognised", path=name, hint="name it with --from")
+
+
+def _refuse(unread: FormatSpec, name: str) -> FormatError:
+    hint = f"{unread.hint}; --from text reads it as it stands"
+    return FormatError(f"this is {unread.title}, which is not supported", path=name, hint=hint)
 
 
 _TABLES = ("tsv", "csv")
@@ -394,6 +398,8 @@ def recognise_export(name: str, start: str) -> FormatSpec:
     }
     if found:
         return get_format(min(found, key=found.__getitem__))
+    if re.match(_UNREAD_LIST.opening, start):
+        raise _refuse(_UNREAD_LIST, name)
     for line, spec in product(start.splitlines()[:MOST_LINES_TO_HEADER], map(get_format, _TABLES)):
         if re.match(spec.opening, line):
             return spec

@@ -87,6 +87,7 @@ STRUCTURED = "Background: We fold.\nData source: none.\nResults: 5.\nKeywords: a
     [
         (STRUCTURED, "text"),
         ("Provider: Invented\nDatabase: X\n\nTY  - JOUR\nTI  - T\n", "ris"),
+        ("Record #1 of 2\nProvider: Invented\n\nTY  -  JOUR\nTI  -  T\n", "ris"),
         ("Exported today\n\n@article{a, title={T}}\n", "bibtex"),
         ("Name\tKind\tPlace\nLattices\tpaper\tX\n", "tsv"),
         ("\n<1>\nUnique Identifier\n  9\nTitle\n  Lattices\n", "an Ovid tagged export"),
