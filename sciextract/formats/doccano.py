@@ -103,30 +103,16 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     by_id = _add_entities(items, record, columns, text, place)
     for relation, field in items.objects(record.get("relations"), "relations", place, LOOSE):
         with items.leaving_out(LOOSE):
-            _add_relation(items, relation, by_id, field, place)
+            head, tail = items.ends_of(relation, ("from_id", "to_id"), by_id, field, place)
+            label = string_at(relation.get("type") or "", f"{field}.type", place)
+            items.add_relation(head, tail, label)
     tokens = analyse(text, items.spans, title_length=title_length_of(text, fields))
     yield items.annotated(Document(key, text, tokens, fields))
 
 
-def _add_relation(
-    items: CorpusItems, relation: Record, by_id: dict[object, Entity], field: str, place: Place
-) -> None:
-    ends = []
-    for name in ("from_id", "to_id"):
-        number = relation.get(name)
-        known = by_id.get(number) if isinstance(number, int | str) else None
-        if known is None:
-            allowed = "the id of an entity of this record"
-            raise place.unexpected(number, allowed, field=f"{field}.{name}")
-        ends.append(known)
-    label = relation.get("type")
-    named = "" if label is None else string_at(label, f"{field}.type", place)
-    items.add_relation(ends[0], ends[1], named)
-
-
 def _add_entities(
     items: CorpusItems, record: Record, columns: list[str], text: str, place: Place
-) -> dict[object, Entity]:
+) -> dict[str, Entity]:
     """Add the spans of all columns, whose offsets are of one kind; gives the entities by their ids."""
     given: list[tuple[GivenSpan, str, object]] = []
     for column in columns:
@@ -137,17 +123,17 @@ def _add_entities(
     items.bare_offsets = not remark and any(span.mention is None for span, *_ in given)
     if remark:
         items.remarks[remark] += 1
-    by_id: dict[object, Entity] = {}
+    by_id: dict[str, Entity] = {}
     for (found, label, number), span in zip(given, spans, strict=True):
         with items.leaving_out():
             if isinstance(span, FormatError):
                 raise span
-            if number is not None and (not isinstance(number, int | str) or number in by_id):
+            if number is not None and (not isinstance(number, int | str) or str(number) in by_id):
                 allowed = "a number or word of its own"
                 raise place.unexpected(number, allowed, field=f"{found.field}.id")
             entity = items.entity([span], label)
             if number is not None:
-                by_id[number] = entity
+                by_id[str(number)] = entity
     return by_id
 
 

@@ -150,6 +150,25 @@ class CorpusItems:
         ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
         return self._cluster(ids, score)
 
+    def ends_of(
+        self,
+        relation: Mapping[str, Any],
+        names: Iterable[str],
+        by_id: Mapping[str, Entity],
+        field: str,
+        place: Place,
+    ) -> list[Entity]:
+        """The entities whose ids, as strings, stand in some fields of a relation.
+
+        Raises:
+            FormatError: There is none of such an id.
+        """
+        for name in names:
+            if str(relation.get(name)) not in by_id:
+                allowed = "the id of an entity of this record"
+                raise place.unexpected(relation.get(name), allowed, field=f"{field}.{name}")
+        return [by_id[str(relation[name])] for name in names]
+
     def add_relation(
         self, head: Entity, tail: Entity, label: str, score: float | None = None
     ) -> None:

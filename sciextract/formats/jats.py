@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -11,11 +11,15 @@ from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import make_record
-from sciextract.formats.markup import running_text
+from sciextract.formats.markup import first_text, running_text, texts_of
 from sciextract.formats.safe_xml import numbered_elements
 
 _META = "{*}article-meta"
-_VENUES = ("journal-title-group/{*}journal-title", "journal-title", "abbrev-journal-title")
+_VENUES = (
+    "{*}journal-meta/{*}journal-title-group/{*}journal-title",
+    "{*}journal-meta/{*}journal-title",
+    "{*}journal-meta/{*}abbrev-journal-title",
+)
 _SINGLE = ("volume", "issue", "fpage", "lpage", "elocation-id")
 _PRINTED = ("ppub", "collection")
 _NO_ABSTRACT = re.compile(
@@ -54,16 +58,15 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
         # An article that appears online first has a date of its own: that of the issue counts.
         dates = front.findall(f"{_META}/{{*}}pub-date")
         dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
-        venues = (_first(front, f"{{*}}journal-meta/{{*}}{each}") for each in _VENUES)
         fields: dict[str, Any] = {
-            "year": year_of([_first(each, "{*}year") for each in dates]),
+            "year": year_of([first_text(each, "{*}year") for each in dates]),
             "doi": doi,
             "pmid": pmid,
-            "venue": next(filter(None, venues), ""),
+            "venue": first_text(front, *_VENUES),
             "authors": [*filter(None, _authors(front))],
-            "keywords": _texts(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
-            **{name: _first(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
-            "subject": _texts(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
+            "keywords": texts_of(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
+            **{name: first_text(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
+            "subject": texts_of(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
             "OtherAbstract": [
                 {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
                 | {"text": running_text(each)}
@@ -72,7 +75,7 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
             "ArticleId": ids,
         }
         abstract = "" if chosen is None else running_text(chosen)
-        return make_record(place, ": ".join(_texts(titles)), abstract, fields)
+        return make_record(place, ": ".join(texts_of(titles)), abstract, fields)
 
     problem = "the file holds no article: there is no element 'front'"
     nothing = FormatError(problem, path=source.path)
@@ -93,17 +96,8 @@ def _authors(front: Element) -> Iterator[str]:
         if name is None:
             name = person.find(".//{*}string-name")
         if name is None:
-            yield _first(person, "{*}collab")
+            yield first_text(person, "{*}collab")
             continue
-        family = " ".join(_texts([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
-        given = _first(name, "{*}given-names")
+        family = " ".join(texts_of([*name.findall("{*}surname"), *name.findall("{*}suffix")]))
+        given = first_text(name, "{*}given-names")
         yield f"{family}, {given}" if family and given else family or running_text(name)
-
-
-def _first(element: Element, path: str) -> str:
-    found = element.find(path)
-    return "" if found is None else running_text(found)
-
-
-def _texts(elements: Iterable[Element]) -> list[str]:
-    return [text for element in elements if (text := running_text(element))]

@@ -1,32 +1,26 @@
-"""Annotations in the JSON of other tools: spaCy's ``Doc.to_json``, PubAnnotation, DocRED."""
+"""Annotations in the JSON of other tools: spaCy's ``Doc.to_json``, PubAnnotation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import accumulate, product
-from typing import TypeAlias
 
 from sciextract.documents.annotations import Entity, Span
-from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.items import LOOSE, CorpusItems, title_length_of
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
-    Bounds,
     Record,
     key_of,
     label_at,
     list_at,
     object_at,
     objects_at,
-    range_at,
     span_at,
     string_at,
     unknown_fields,
 )
-from sciextract.formats.scierc import parse_record, sentences_at
 from sciextract.text.analyse import analyse
 
 _SPACY_FIELDS = frozenset({"text", "ents", "spans", "tokens", "sents", "cats", "_"})
@@ -90,18 +84,9 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     yield items.annotated(Document(key, text, table, fields))
 
 
-_PUBANNOTATION_FIELDS = frozenset(
-    {
-        "text",
-        "denotations",
-        "relations",
-        "attributes",
-        "modifications",
-        "blocks",
-        "tracks",
-        "namespaces",
-    }
-)
+_PUBANNOTATION_FIELDS = frozenset((
+    "text", "denotations", "relations", "attributes", "modifications", "blocks", "tracks", "namespaces",
+))  # fmt: skip
 
 
 def read_pubannotation(source: Source) -> Iterator[ReadItem]:
@@ -150,66 +135,9 @@ def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place:
             by_id.setdefault(str(value.get("id")), entity)
     for value, field in items.objects(track.get("relations"), f"{prefix}relations", place, LOOSE):
         with items.leaving_out(LOOSE):
-            for end in ("subj", "obj"):
-                if str(value.get(end)) not in by_id:
-                    raise place.unexpected(
-                        value.get(end), "the id of a denotation", field=f"{field}.{end}"
-                    )
-            head, tail = by_id[str(value["subj"])], by_id[str(value["obj"])]
-            items.add_relation(
-                head, tail, string_at(value.get("pred") or "", f"{field}.pred", place)
-            )
+            head, tail = items.ends_of(value, ("subj", "obj"), by_id, field, place)
+            label = string_at(value.get("pred") or "", f"{field}.pred", place)
+            items.add_relation(head, tail, label)
     for kind in ("attributes", "modifications", "blocks"):
         listed = list_at(track.get(kind), f"{prefix}{kind}", place)
         items.unread[f"{kind.rstrip('s')} of pubannotation"] += len(listed)
-
-
-def read_docred(source: Source) -> Iterator[ReadItem]:
-    """Read DocRED: tokens in sentences, entities as lists of mentions, which become clusters, and relations between entities.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    return read_objects(source, _docred_documents, numbered=True)
-
-
-_Mention: TypeAlias = tuple[int, int, int]
-"""Sentence, first and last token in the document."""
-
-
-def _docred_documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
-    place = Place(source.path, line, key_of(record, source, line)[0])
-    sentences = sentences_at(record.get("sents"), place)
-    starts = [0, *accumulate(map(len, sentences))]
-    ner: list[list[list[object]]] = [[] for _ in sentences]
-    relations: list[list[list[object]]] = [[] for _ in sentences]
-    entities: list[list[_Mention]] = []
-    for index, group in enumerate(list_at(record.get("vertexSet"), "vertexSet", place)):
-        entities.append([])
-        for value, field in objects_at(group, f"vertexSet[{index}]", place):
-            sentence = _index_at(value, "sent_id", len(sentences), field, place)
-            bounds = Bounds(0, len(sentences[sentence]) - 1, f"sentence {sentence}")
-            first, *ends = list_at(value.get("pos"), f"{field}.pos", place) or [None]
-            last = ends[0] - 1 if ends and type(ends[0]) is int else None
-            tokens = range_at(first, last, bounds, f"{field}.pos", place)
-            at = starts[sentence]
-            entities[-1].append((sentence, at + tokens.token_start, at + tokens.token_end - 1))
-            label = label_at(value.get("type"), f"{field}.type", place)
-            ner[sentence].append([*entities[-1][-1][1:], label])
-    for value, field in objects_at(record.get("labels"), "labels", place):
-        ends = [entities[_index_at(value, end, len(entities), field, place)] for end in "ht"]
-        head, tail = min(product(*ends), key=lambda pair: abs(pair[0][1] - pair[1][1]))
-        label = label_at(value.get("r"), f"{field}.r", place)
-        relations[head[0]].append([*head[1:], *tail[1:], label])
-    clusters = [[[*mention[1:]] for mention in group] for group in entities if len(group) > 1]
-    kept = unknown_fields(record, {"sents", "vertexSet", "labels"}, place)
-    layers: Record = {"sentences": sentences, "ner": ner, "relations": relations}
-    layers["clusters"] = clusters
-    found = parse_record(kept | layers, source, line)
-    remark = "relation between entities, read as one of their nearest mentions"
-    yield replace(found, warnings=warnings_of({remark: sum(map(len, relations))}))
-
-
-def _index_at(value: Record, name: str, count: int, field: str, place: Place) -> int:
-    bounds = Bounds(0, count - 1, "the document")
-    return range_at(value.get(name), value.get(name), bounds, f"{field}.{name}", place).token_start

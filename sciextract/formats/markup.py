@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import unescape
 from itertools import pairwise
@@ -13,34 +13,13 @@ from sciextract.formats.safe_xml import local_name
 
 #: Notes, their marks, and the second notation of a formula are no part of the running text.
 _SKIPPED = {
-    "fn",
-    "fn-group",
-    "xref",
-    "tex-math",
-    "annotation",
-    "object-id",
-    "label",
-    "fig",
-    "table-wrap",
-}
+    "fn", "fn-group", "xref", "tex-math", "annotation", "object-id", "label", "fig", "table-wrap",
+}  # fmt: skip
 _HEADINGS = {"title", "h1", "h2", "h3", "h4", "h5", "h6"}
 _EMPTY = {"br", "break", "hr"}
 _BLOCKS = {
-    *_EMPTY,
-    "p",
-    "sec",
-    "list",
-    "list-item",
-    "disp-formula",
-    "div",
-    "section",
-    "ul",
-    "ol",
-    "li",
-    "tr",
-    "td",
-    "th",
-}
+    *_EMPTY, "p", "sec", "list", "list-item", "disp-formula", "div", "section", "ul", "ol", "li", "tr", "td", "th",
+}  # fmt: skip
 _ABSTRACT = {"abstract", "summary", "zusammenfassung", "résumé", "resumen", "resumo", "riassunto"}
 _PREFIXES = {"jats", "mml"}
 _INLINE = re.compile(
@@ -63,6 +42,17 @@ def running_text(element: Element) -> str:
         if not (block.endswith(_MARK) and following.endswith(_MARK))
     ]
     return " ".join(kept).replace(_MARK, "")
+
+
+def texts_of(elements: Iterable[Element]) -> list[str]:
+    """The running text of each element that has some."""
+    return [text for element in elements if (text := running_text(element))]
+
+
+def first_text(element: Element, *paths: str) -> str:
+    """The running text at the first of some paths where there is any; "" for none."""
+    found = (inner for path in paths if (inner := element.find(path)) is not None)
+    return next(filter(None, map(running_text, found)), "")
 
 
 def _own_headings(element: Element) -> Iterator[Element]:

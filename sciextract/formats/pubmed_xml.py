@@ -9,7 +9,7 @@ from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import make_record
-from sciextract.formats.markup import running_text
+from sciextract.formats.markup import first_text, running_text, texts_of
 from sciextract.formats.record_check import is_placeholder
 from sciextract.formats.safe_xml import numbered_elements
 
@@ -56,36 +56,37 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         found = element.find("MedlineCitation")
         citation = element.find("BookDocument") if found is None else found
         citation = element if citation is None else citation
-        pmid = pmid_of(_text(citation.find("PMID")))
+        pmid = pmid_of(first_text(citation, "PMID"))
         # The record's own ids: those of its references lie deeper.
         ids = element.findall("PubmedData/ArticleIdList/ArticleId")
         ids += citation.findall("ArticleIdList/ArticleId")
         locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
         valid = [each for each in locations if each.get("ValidYN") != "N"]
         dois = [each for each in valid if each.get("EIdType") == "doi"]
-        doi = bare_doi(_texts([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
+        doi = bare_doi(texts_of([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
         place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
-        book_title = _text(citation.find("Book/BookTitle"))
+        book_title = first_text(citation, "Book/BookTitle")
         # "[Not Available]." where only the original one is known.
         places = ("Article/ArticleTitle", "ArticleTitle", _OTHER_TITLE)
-        titles = [_text(citation.find(each)) for each in places]
+        titles = [first_text(citation, each) for each in places]
         title = next((each for each in titles if not is_placeholder(each)), "")
         # Books have their abstracts one level higher than articles.
         sections = citation.findall("Article/Abstract/AbstractText")
         sections = sections or citation.findall("Abstract/AbstractText")
         fields = {
-            "year": year_of([_text(citation.find(path)) for path in _DATES]),
+            "year": year_of([first_text(citation, path) for path in _DATES]),
             "doi": doi,
             "pmid": pmid,
-            "venue": _first(citation, _VENUES) or (book_title if title else ""),
+            "venue": first_text(citation, *_VENUES) or (book_title if title else ""),
             "authors": [*filter(None, _authors(citation))],
-            "keywords": _texts(citation.findall("KeywordList/Keyword")),
-            **{name: _text(citation.find(path)) for name, path in _SINGLE.items()},
-            **{name: _texts(citation.findall(path)) for name, path in _REPEATED.items()},
+            "keywords": texts_of(citation.findall("KeywordList/Keyword")),
+            **{name: first_text(citation, path) for name, path in _SINGLE.items()},
+            **{name: texts_of(citation.findall(path)) for name, path in _REPEATED.items()},
             # Descriptor/qualifier, a star before major topics, as in nbib.
             "MeshHeading": [
                 "/".join(
-                    ("*" if part.get("MajorTopicYN") == "Y" else "") + _text(part) for part in each
+                    ("*" if part.get("MajorTopicYN") == "Y" else "") + running_text(part)
+                    for part in each
                 )
                 for each in citation.findall("MeshHeadingList/MeshHeading")
             ],
@@ -94,7 +95,7 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
                 for each in citation.findall("OtherAbstract")
             ],
             "ArticleId": {
-                each.get("IdType", ""): _text(each)
+                each.get("IdType", ""): running_text(each)
                 for each in ids
                 if each.get("IdType") not in ("doi", "pubmed")
             },
@@ -110,7 +111,7 @@ def _joined(sections: Iterable[Element]) -> str:
     """The sections of an abstract, each as ``LABEL: text``."""
     parts = []
     for section in sections:
-        text, label = _text(section), section.get("Label", "").strip()
+        text, label = running_text(section), section.get("Label", "").strip()
         parts.append(f"{label}: {text}" if label and text else text)
     return " ".join(filter(None, parts))
 
@@ -119,20 +120,7 @@ def _authors(citation: Element) -> Iterator[str]:
     places = ("Article/AuthorList", "AuthorList", "Book/AuthorList")
     lists = next(filter(None, map(citation.findall, places)), [])
     for author in (author for each in lists for author in each.findall("Author")):
-        family = " ".join(_texts([*author.findall("LastName"), *author.findall("Suffix")]))
-        given = _first(author, ("ForeName", "FirstName", "Initials"))
+        family = " ".join(texts_of([*author.findall("LastName"), *author.findall("Suffix")]))
+        given = first_text(author, "ForeName", "FirstName", "Initials")
         whole = f"{family}, {given}" if family and given else family
-        yield whole or _first(author, ("CollectiveName",))
-
-
-def _first(element: Element, paths: Iterable[str]) -> str:
-    return next((text for path in paths if (text := _text(element.find(path)))), "")
-
-
-def _texts(elements: Iterable[Element]) -> list[str]:
-    return [text for element in elements if (text := _text(element))]
-
-
-def _text(element: Element | None) -> str:
-    """All text below an element, markup such as ``<i>`` and ``<sub>`` aside, on one line."""
-    return "" if element is None else running_text(element)
+        yield whole or first_text(author, "CollectiveName")

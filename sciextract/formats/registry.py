@@ -135,6 +135,8 @@ def _inside(*signs: str) -> str:
     return rf"(?s:(?=.*?(?:{'|'.join(signs)})))"
 
 
+_DOCRED = _NOT_OWN + r"\s*[\[{]" + _inside(r'"vertexSet"\s*:\s*\[')
+
 #: Of several formats with one suffix, the one of a file whose content is not recognised (because it is broken).
 USUAL = {".json": "jsonl", ".jsonl": "jsonl", ".xml": "pubmed-xml"}
 
@@ -165,9 +167,6 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("pubannotation", "PubAnnotation JSON: text with denotations and relations",
         (".json", ".jsonl"), reader=".json_annotations:read_pubannotation",
         opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"denotations"\s*:\s*\[')),
-    FormatSpec("docred", "DocRED: tokens in sentences, entities with their mentions, relations between entities",
-        (".json", ".jsonl"), reader=".json_annotations:read_docred",
-        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"vertexSet"\s*:\s*\[')),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
@@ -245,11 +244,11 @@ FORMATS: list[FormatSpec] = [
         binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
-        opening=rf"\s*(?:\[\s*(?:[{{\]]|$)|{_SPREAD})",
+        opening=rf"(?!{_DOCRED})\s*(?:\[\s*(?:[{{\]]|$)|{_SPREAD})",
         options=("candidates",), holds=("*",)),
     FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".jsonl:JsonlWriter", record=".jsonl:parse_record",
-        opening=rf"\s*(?!{_SPREAD})\{{\s*(?:[\"}}]|$)",
+        opening=rf"(?!{_DOCRED})\s*(?!{_SPREAD})\{{\s*(?:[\"}}]|$)",
         options=("candidates",), holds=("*",)),
     FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
@@ -276,6 +275,9 @@ UNREAD: list[FormatSpec] = [
     FormatSpec("", "a WebAnno TSV file", (),
         opening=r"#FORMAT=WebAnno TSV",
         hint="export UIMA CAS XMI from INCEpTION or WebAnno"),
+    FormatSpec("", "a DocRED file", (),
+        opening=_DOCRED,
+        hint="its relations join entities, not mentions; decide which are meant, and write SciERC JSON lines"),
     FormatSpec("", "an HTML page", (".html", ".htm", ".xhtml"),
         opening=r"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
         hint="export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt"),

@@ -8,7 +8,7 @@ lets offsets outside the text pass with a warning, and its errors name no elemen
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
 from sciextract.formats.items import LOOSE, CorpusItems
 from sciextract.formats.safe_xml import local_name, parse
-from sciextract.text.offsets import OffsetMap
+from sciextract.text.offsets import UTF16, OffsetMap
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 NAMED_ENTITY = f"{_DKPRO}.ner.type.NamedEntity"
@@ -156,10 +156,6 @@ INITIAL_VIEW = "_InitialView"
 FRAME = frozenset({"sofa", "begin", "end"})
 
 
-GivenStructure = tuple[str, str, dict[str, str], bool]
-"""Id, type and features of a feature structure as its file has them, and whether it belongs to the initial view."""
-
-
 @dataclass(frozen=True, slots=True)
 class FeatureStructure:
     """An annotation, or another object of the file.
@@ -183,7 +179,7 @@ class FeatureStructure:
 
 
 class Cas:
-    """The text and the feature structures of its initial view, whatever file they come from.
+    """The text of an XMI file and the feature structures of its initial view.
 
     Attributes:
         text: The text.
@@ -192,28 +188,52 @@ class Cas:
         misfits: What is wrong with those that were left out: an id that occurs twice, a place outside the text.
     """
 
-    def __init__(self, text: str, given: Iterable[GivenStructure], place: Place) -> None:
-        """Take the feature structures of a file."""
+    def __init__(self, root: Element, place: Place) -> None:
+        """Take the content of a file.
+
+        Raises:
+            FormatError: There is no text.
+        """
+        if root.tag != f"{_XMI}XMI":
+            problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
+            raise place.error(problem)
+        sofas = root.findall(f"{_CAS}Sofa")
+        sofas.sort(key=lambda sofa: sofa.get("sofaID") != INITIAL_VIEW)
+        text = sofas[0].get("sofaString") if sofas else None
+        if text is None:
+            hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
+            raise place.error("no text: the file has no sofaString", hint=hint)
         self.text = text
         self.structures: dict[str, FeatureStructure] = {}
         self.other_views = 0
         self.misfits: list[FormatError] = []
         self._place = place
         self._offsets = OffsetMap(text)
-        for structure in given:
+        self._sofa_id = sofas[0].get(f"{_XMI}id", "")
+        for element in root:
             try:
-                self._add(structure)
+                if not element.tag.startswith(_CAS):
+                    self._add(element)
             except FormatError as error:
                 self.misfits.append(error)
 
-    def _add(self, given: GivenStructure) -> None:
-        cas_id, type_name, features, is_of_view = given
+    def _add(self, element: Element) -> None:
+        cas_id = element.get(f"{_XMI}id", "")
+        attributes = element.attrib.items()
+        features = {name: value for name, value in attributes if not name.startswith(_XMI)}
+        # A list of strings comes as children of one name: the first counts.
+        for child in element:
+            features.setdefault(local_name(child), child.text or "")
+        # {http:///de/x/type.ecore}Token stands for de.x.type.Token.
+        namespace, _, name = element.tag.removeprefix("{").rpartition("}")
+        package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
+        type_name = f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
         others = {name: value for name, value in features.items() if name not in FRAME}
         found = FeatureStructure(cas_id, type_name, others, None)
         place, field = self._place, self.field_of(found)
         if cas_id in self.structures:
             raise place.error("the id occurs a second time", field=field)
-        if not is_of_view:
+        if element.get("sofa", self._sofa_id) != self._sofa_id:
             self.other_views += 1
             return
         if "begin" in features and "end" in features:
@@ -223,7 +243,7 @@ class Cas:
                 if not value.isascii() or not value.isdigit() or len(value) > 15:
                     raise place.unexpected(value, "a whole number", field=where)
                 try:
-                    edges.append(self._offsets.from_utf16(int(value)))
+                    edges.append(self._offsets.from_unit(UTF16, int(value)))
                 except FormatError as error:
                     raise place.error(error.problem, field=where, hint=error.hint) from None
             if edges[1] < edges[0]:
@@ -249,42 +269,6 @@ class Cas:
         return f"{structure.short_name} with id {structure.xmi_id}"
 
 
-def _cas_of(root: Element, place: Place) -> Cas:
-    """The content of an XMI file.
-
-    Raises:
-        FormatError: There is no text.
-    """
-    if root.tag != f"{_XMI}XMI":
-        problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
-        raise place.error(problem)
-    sofas = root.findall(f"{_CAS}Sofa")
-    sofas.sort(key=lambda sofa: sofa.get("sofaID") != INITIAL_VIEW)
-    text = sofas[0].get("sofaString") if sofas else None
-    if text is None:
-        hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
-        raise place.error("no text: the file has no sofaString", hint=hint)
-    sofa_id = sofas[0].get(f"{_XMI}id", "")
-
-    def structures() -> Iterator[GivenStructure]:
-        for element in root:
-            if element.tag.startswith(_CAS):
-                continue
-            attributes = element.attrib.items()
-            features = {name: value for name, value in attributes if not name.startswith(_XMI)}
-            # A list of strings comes as children of one name: the first counts.
-            for child in element:
-                features.setdefault(local_name(child), child.text or "")
-            # {http:///de/x/type.ecore}Token stands for de.x.type.Token.
-            namespace, _, name = element.tag.removeprefix("{").rpartition("}")
-            package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
-            type_name = f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
-            is_of_view = element.get("sofa", sofa_id) == sofa_id
-            yield element.get(f"{_XMI}id", ""), type_name, features, is_of_view
-
-    return Cas(text, structures(), place)
-
-
 _LABEL_FEATURES = ("value", "label")
 _ENDS = (("Governor", "Dependent"), ("Source", "Target"))
 _UNTYPED_LAYERS = (NAMED_ENTITY, SPAN_LAYER)
@@ -304,7 +288,7 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
             raise FormatError(problem, path=source.path, hint=f"{hint} that belong to it")
         return
     place = Place(source.path)
-    xmi = _cas_of(root, place)
+    xmi = Cas(root, place)
     used = {each.type_name for each in xmi.structures.values()}
     yield CasReading(xmi, find_type_system(source, used), source, place).document()
 

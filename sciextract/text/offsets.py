@@ -75,8 +75,8 @@ class OffsetMap:
     Lone surrogates count as one UTF-16 unit and three UTF-8 bytes.
 
     >>> offsets = OffsetMap("🙂 β")
-    >>> offsets.to_utf16(2), offsets.from_utf16(3), offsets.from_utf8(5)
-    (3, 2, 2)
+    >>> offsets.from_unit(UTF16, 3), offsets.from_unit(UTF8, 5)
+    (2, 2)
 
     Attributes:
         text: The text.
@@ -88,23 +88,6 @@ class OffsetMap:
         # Units in front of each code point, and of the end.
         self._tables: dict[str, array[int]] = {}
         self._is_bmp = not text or max(text) < "\U00010000"
-
-    def to_utf16(self, char_offset: int) -> int:
-        """The number of UTF-16 units in front of a code-point offset.
-
-        Raises:
-            FormatError: The offset lies outside the text.
-        """
-        offset = self._checked(char_offset)
-        return offset if self._is_bmp else self._table(UTF16)[offset]
-
-    def from_utf16(self, unit_offset: int) -> int:
-        """The code-point offset of a UTF-16 unit offset: see :meth:`from_unit`."""
-        return self.from_unit(UTF16, unit_offset)
-
-    def from_utf8(self, byte_offset: int) -> int:
-        """The code-point offset of a UTF-8 byte offset: see :meth:`from_unit`."""
-        return self.from_unit(UTF8, byte_offset)
 
     def from_unit(self, unit: Unit, offset: int) -> int:
         """The code-point offset of an offset that counts something else.

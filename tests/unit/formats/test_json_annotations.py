@@ -1,4 +1,4 @@
-"""spaCy's Doc.to_json, PubAnnotation, DocRED, JSON-MIN and doccano's objects, recognised by their content."""
+"""spaCy's Doc.to_json, PubAnnotation, JSON-MIN and doccano's objects, recognised by their content; DocRED is refused."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import FormatError
 from sciextract.formats import read
 from tests.shared_data import ROOT
-from tests.unit.formats.tool_files import groups, mentions, triples
+from tests.unit.formats.tool_files import mentions, triples
 
 TEXT = "Tree kernels rank proteins. They are fast."
 BOTH = [("Method", "Tree kernels"), ("Material", "proteins")]
@@ -41,16 +42,12 @@ PUBANNOTATION = {
 }
 
 
-def mention(name: str, start: int, end: int, label: str, sentence: int = 0) -> dict[str, Any]:
-    return {"name": name, "pos": [start, end], "sent_id": sentence, "type": label}
-
-
 DOCRED = {
     "title": "Kernels",
-    "sents": [["Tree", "kernels", "rank", "proteins", "."], ["They", "are", "fast", "."]],
+    "sents": [["Tree", "kernels", "rank", "proteins", "."]],
     "vertexSet": [
-        [mention("Tree kernels", 0, 2, "Method"), mention("They", 0, 1, "Method", 1)],
-        [mention("proteins", 3, 4, "Material")],
+        [{"name": "Tree kernels", "pos": [0, 2], "sent_id": 0, "type": "Method"}],
+        [{"name": "proteins", "pos": [3, 4], "sent_id": 0, "type": "Material"}],
     ],
     "labels": [{"r": "P1", "h": 0, "t": 1, "evidence": [0]}],
 }
@@ -73,11 +70,11 @@ def document_of(folder: Path, content: object) -> AnnotatedDocument:
     return found
 
 
-@pytest.mark.parametrize("content", [SPACY, PUBANNOTATION, DOCRED, JSON_MIN])
+@pytest.mark.parametrize("content", [SPACY, PUBANNOTATION, JSON_MIN])
 def test_entities_are_read_in_a_list_and_alone(tmp_path: Path, content: object) -> None:
     for layout in (content, [content]):
         found = document_of(tmp_path, layout)
-        assert [each for each in mentions(found) if each[1] != "They"] == BOTH
+        assert mentions(found) == BOTH
 
 
 def test_the_span_group_of_spacy_comes_first_and_others_are_counted(tmp_path: Path) -> None:
@@ -93,13 +90,11 @@ def test_pubannotation_keeps_what_fits(tmp_path: Path) -> None:
     assert sorted(found.unread.values()) == [1, 1, 1]
 
 
-def test_docred_entities_are_clusters_and_relations_join_the_nearest_mentions(
-    tmp_path: Path,
-) -> None:
-    found = document_of(tmp_path, [DOCRED])
-    assert groups(found) == [["Tree kernels", "They"]]
-    assert [(head, tail) for head, _, tail in triples(found)] == [("They", "proteins")]
-    assert found.document.fields["title"] == "Kernels"
+@pytest.mark.parametrize("content", [DOCRED, [DOCRED]])
+def test_docred_is_refused_with_advice(tmp_path: Path, content: object) -> None:
+    with pytest.raises(FormatError, match="DocRED") as caught:
+        document_of(tmp_path, content)
+    assert "SciERC" in caught.value.hint
 
 
 def test_labels_that_are_numbers_of_doccano_are_named(tmp_path: Path) -> None:
