@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from math import fsum
-from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -22,6 +21,7 @@ from sciextract.cli.console import (
     print_row,
     warn_of_network,
 )
+from sciextract.errors import as_command
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
 
@@ -115,7 +115,8 @@ def _status_lines(current: Status) -> Iterator[str]:
         words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
         yield f"{layer}: {words or 'nothing'}"
     for label, count in current.missing.items():
-        yield f"{counted(count, 'abstract')} finished before {label} came: sciextract queue make --missing {quote(label)}"
+        go_over = as_command("sciextract", "queue", "make", "--missing", label)
+        yield f"{counted(count, 'abstract')} finished before {label} came: {go_over}"
     yield from (f"source: {name}" for name in current.sources)
     if current.flagged:
         yield f"{counted(current.flagged, 'abstract')} flagged"
