@@ -18,14 +18,19 @@ from sciextract.formats.base import (
 )
 from sciextract.text.analyse import make_document
 
+_NOTHING = "the file is empty: it holds white space only"
+
 
 def read_text(source: Source) -> Iterator[ReadItem]:
     """Read the whole file as one abstract; every character is kept, line ends included.
 
     Raises:
-        FormatError: The file is empty or not UTF-8 text.
+        FormatError: The file is empty, holds white space only, or is not UTF-8 text.
     """
-    yield _document(source.stem, decoded_content(source))
+    text = decoded_content(source)
+    if not text.strip():
+        raise FormatError(_NOTHING, path=source.path)
+    yield _document(source.stem, text)
 
 
 def read_paragraphs(source: Source) -> Iterator[ReadItem]:
@@ -45,8 +50,7 @@ def read_paragraphs(source: Source) -> Iterator[ReadItem]:
     def role_of(line: str, _: Block) -> LineRole:
         return LineRole.INSIDE if line.strip() else LineRole.BETWEEN
 
-    problem = "the file is empty: it holds white space only"
-    nothing = FormatError(problem, path=source.path)
+    nothing = FormatError(_NOTHING, path=source.path)
     return read_each(blocks_of(source, role_of), read, nothing)
 
 

@@ -20,6 +20,7 @@ _CHUNK_BYTES = 1 << 16
 #: Code that walks over elements may recurse: this stays far below Python's own limit.
 _DEEPEST = 200
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BEFORE = re.compile(rb"\A(?:\xef\xbb\xbf|\xc3\xaf\xc2\xbb\xc2\xbf|\s)+")
 _NO_ENTITIES = (
     "entities can make a small file huge and read other files: replace them by their text"
 )
@@ -62,8 +63,14 @@ def local_name(element: Element) -> str:
 def _read(reader: _Reader, source: Source) -> Iterator[tuple[int, Element]]:
     started = False
     for line in source.lines():
-        if not started and not line.startswith(_UTF16):
-            refuse_binary(line, source.path)
+        if not started:
+            # XML allows nothing before its declaration, also no second mark.
+            line = _BEFORE.sub(b"", line)
+            if not line:
+                reader.lines_before += 1
+                continue
+            if not line.startswith(_UTF16):
+                refuse_binary(line, source.path)
         started = True
         for start in range(0, len(line), _CHUNK_BYTES):
             yield from reader.feed(line[start : start + _CHUNK_BYTES])
@@ -80,6 +87,7 @@ class _Reader:
         self._builder: TreeBuilder | None = None
         self._wanted_depth = 0
         self._wanted_line = 0
+        self.lines_before = 0
         self._complete: list[tuple[int, Element]] = []
         self._names: dict[str, str] = {}
         parser = self._parser = expat.ParserCreate(namespace_separator="}")
@@ -123,7 +131,7 @@ class _Reader:
                     codecs.getincrementaldecoder("utf-8")().decode(whole)
                 except UnicodeDecodeError:
                     hint = _NOT_UTF8
-            line, column = error.lineno, error.offset + 1
+            line, column = error.lineno + self.lines_before, error.offset + 1
             problem = FormatError(what, path=self._path, line=line, column=column, hint=hint)
         except (LookupError, ValueError) as error:
             problem = self._error(f"the declared encoding cannot be read: {error}")
@@ -141,7 +149,7 @@ class _Reader:
                 return
             self._builder = TreeBuilder()
             self._wanted_depth = len(self._open)
-            self._wanted_line = self._parser.CurrentLineNumber
+            self._wanted_line = self._line_number
             self._parser.CharacterDataHandler = self._builder.data
         named = {self._full_name(key): value for key, value in attributes.items()}
         self._builder.start(self._full_name(name), named)
@@ -162,8 +170,12 @@ class _Reader:
         return self._names.setdefault(name, "{" + name)
 
     def _error(self, problem: str, hint: str = "") -> FormatError:
-        line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
+        line, column = self._line_number, self._parser.CurrentColumnNumber + 1
         return FormatError(problem, path=self._path, line=line, column=column, hint=hint)
+
+    @property
+    def _line_number(self) -> int:
+        return self._parser.CurrentLineNumber + self.lines_before
 
 
 LOSS = "character that XML cannot hold"

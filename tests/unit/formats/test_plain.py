@@ -24,7 +24,6 @@ def texts(path: Path, format_id: str) -> list[tuple[str, str]]:
         "We parse.\r\nIt works.\r\n",
         "\n\n  α\u00a0β 😀 e\u0301\n",
         "\x1b[31mred\x00\x07 [12]",
-        " \n",
         "old\rline ends\r",
     ],
 )
@@ -68,8 +67,9 @@ def test_a_file_in_another_encoding_names_line_and_byte(tmp_path: Path) -> None:
     assert "iconv" in caught.value.hint
 
 
-def test_paragraphs_of_white_space_are_an_empty_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("format_id", ["text", "paragraphs"])
+def test_white_space_is_an_empty_file(tmp_path: Path, format_id: str) -> None:
     path = tmp_path / "blank.txt"
     path.write_bytes(b" \n\t\n")
     with pytest.raises(FormatError, match="is empty"):
-        list(read([path], "paragraphs"))
+        list(read([path], format_id))

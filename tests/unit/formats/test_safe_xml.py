@@ -69,6 +69,16 @@ def test_several_names_come_in_file_order_with_their_lines(tmp_path: Path) -> No
     assert found == [(2, "a"), (4, "b"), (5, "a")]
 
 
+@pytest.mark.parametrize("before", ["\n\n", "\n \n\ufeff", "\ufeff\ufeff\n\n", "ï»¿\n\n "])
+def test_blanks_and_marks_before_the_declaration_are_skipped(tmp_path: Path, before: str) -> None:
+    content = f'{before}<?xml version="1.0"?><set><a>x</a>\n<b>'
+    elements = numbered_elements(source(tmp_path, content), {"a"})
+    assert next(elements)[0] == 3
+    with pytest.raises(FormatError) as caught:
+        next(elements)
+    assert caught.value.line == 4
+
+
 def test_the_root_itself_can_be_asked_for(tmp_path: Path) -> None:
     assert [e.tag for e in iter_elements(source(tmp_path, "<a><b/></a>"), "a")] == ["a"]
     assert list(iter_elements(source(tmp_path, "<a><b/></a>"), "c")) == []
